@@ -52,10 +52,10 @@ print("| value | here |\n|---|---|")
 for option, value, word, here in rows:
     print(f"| `--{option} {value}` | {here if word != 'NULL' else 'refused; here it is ' + here} |")
 END
-# defaults by preset, getter and model, from the rows of src/workflow/defaults.def
-python3 - > "$work/defaults" << 'END' || note "src/workflow/defaults.def: no rows"
+# defaults by preset, getter and model, from the rows of src/record/defaults.def
+python3 - > "$work/defaults" << 'END' || note "src/record/defaults.def: no rows"
 import re
-text = open("src/workflow/defaults.def").read()
+text = open("src/record/defaults.def").read()
 params = {m[0]: (m[1], m[2]) for m in re.findall(r'GLS_PARAM\(\w+, \w+, \w+, (\w+),\s*"([^"]+)", \S+, \S+,\s*("[^"]*"|NULL)', re.sub(r"\s+", " ", open("include/glslines/params.def").read()))}
 rows = re.findall(r'DEFAULT\(([A-Z |]+), ([A-Za-z0-9 |]+), ([A-Z |_]+), (\w+), ([^,]+), (true|false),\s*"([^"]*)"\)', re.sub(r"\s+", " ", text).replace("_PRESETS", "").replace("_GETTERS", ""))
 assert len(rows) == text.count("\nDEFAULT("), (len(rows), text.count("\nDEFAULT("))

@@ -43,12 +43,16 @@ upward() {
     upward track util gpu image dwi streamlines
     upward tracts util gpu image dwi phantom streamlines tractogram track
     upward weights util gpu image dwi streamlines
-    upward workflow util gpu image dwi phantom streamlines tractogram track tracts weights
-    upward render util gpu image streamlines tractogram tracts workflow
-    upward bench util image track streamlines tractogram tracts workflow
-    upward options util workflow
-    upward cmd util phantom track workflow render bench options
-} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- workflow <- render, bench, options <- cmd"
+    upward record util image tractogram track tracts
+    upward check util gpu track record
+    upward sinks util gpu image streamlines tractogram track tracts weights record
+    upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
+    upward bids util image tracts record sinks run
+    upward render util gpu image streamlines tractogram tracts record sinks run bids
+    upward bench util image track streamlines tractogram tracts record check run
+    upward options util record
+    upward cmd util gpu phantom track record check sinks run bids render bench options
+} | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- record <- check, sinks <- run <- bids <- render, bench, options <- cmd"
 
 # the rooms inside src/track: what a folder there includes of the others, and of the files beside them
 inside() {

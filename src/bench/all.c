@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "record/run_params.h"
 #include "util/status.h"
-#include "workflow/devices.h"
-#include "workflow/run_params.h"
 
 enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 };
 

@@ -7,9 +7,9 @@
 #include "bench/bench_stats.h"
 #include <glslines/glslines.h>
 
+#include "run/job_inputs.h"
 #include "track/engine/timed.h"
 #include "util/status.h"
-#include "workflow/job_inputs.h"
 
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8

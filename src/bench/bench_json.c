@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
 #include "track/track_params.h"
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
-#include "workflow/run_params.h"
-#include "workflow/sidecar.h"
 
 /* "model name" of the first CPU; the machine's name on other systems. */
 static void cpu_name(char *name, size_t size)

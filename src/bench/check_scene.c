@@ -8,12 +8,12 @@
 
 #include "bench/bench.h"
 #include "bench/device_check.h"
+#include "check/device_checks.h"
 #include "track/run/journal.h"
 #include "tracts/sink_parts.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "workflow/device_checks.h"
 
 /* --- Does a device keep batches apart that are in flight at the same time? Small batches of unequal size must give the
  * streamlines, and the map counted on the device, of one batch with all seeds. */

@@ -2,9 +2,10 @@
 #include <math.h>
 
 #include "bench/bench.h"
+#include "image/formats.h"
+#include "run/job_inputs.h"
 #include "util/clock.h"
 #include "util/status.h"
-#include "workflow/job_inputs.h"
 
 enum { N_DIRECTIONS = 150, N_B0 = 10 };
 

@@ -9,10 +9,10 @@
 
 #include <glslines/glslines.h>
 
+#include "check/device_checks.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/threads.h"
-#include "workflow/device_checks.h"
 
 extern char **environ;
 

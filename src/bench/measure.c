@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "record/run_params.h"
 #include "track/track_params.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/threads.h"
-#include "workflow/run_params.h"
 
 /* --- Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
  * * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o

@@ -8,13 +8,13 @@
 
 #include "bench/bench.h"
 #include "image/formats.h"
+#include "record/run.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/run.h"
-#include "workflow/run_params.h"
-#include "workflow/sidecar.h"
 
 /* A folder whose files appear together. */
 typedef struct peer_folder {

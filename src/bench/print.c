@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "record/run_params.h"
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/text.h"
-#include "workflow/run_params.h"
 
 enum { LABEL = 26, CELL = 25 };
 

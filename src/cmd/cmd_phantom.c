@@ -4,12 +4,12 @@
 
 #include <glslines/glslines.h>
 
+#include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
 #include "phantom/parts.h"
 #include "util/status.h"
-#include "workflow/dataset.h"
 
 typedef struct phantom_options {
     cmd_common common;

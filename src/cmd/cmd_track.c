@@ -4,10 +4,10 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
+#include "record/sidecar.h"
 #include "render/illustrate.h"
+#include "run/job.h"
 #include "util/clock.h"
-#include "workflow/job.h"
-#include "workflow/sidecar.h"
 
 /* For --dry-run: prints what the run would do and the memory that it takes, as text or JSON. */
 static int plan(gls_job *job, const gls_run_options *run)

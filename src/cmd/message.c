@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/sidecar.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/sidecar.h"
 
 cmd_exit cmd_exit_from_status(gls_status status)
 {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/message.h"
-#include "workflow/devices.h"
+#include "gpu/devices.h"
 
 void track_options_default(void *values)
 {

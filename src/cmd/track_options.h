@@ -4,7 +4,7 @@
 #define GLS_CMD_TRACK_OPTIONS_H
 
 #include "options/options.h"
-#include "workflow/run_params.h"
+#include "record/run_params.h"
 
 typedef struct track_options {
     cmd_common common;

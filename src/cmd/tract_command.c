@@ -1,27 +1,27 @@
-/* Runs a command on tractograms: values of the command line become a run of workflow/tracts, and its status an exit
+/* Runs a command on tractograms: values of the command line become a run of src/run/tracts, and its status an exit
  * code. */
 #include "cmd/tract_command.h"
 
 #include <cJSON.h>
 
 #include "cmd/message.h"
-#include "workflow/run.h"
-#include "workflow/sidecar.h"
+#include "record/run.h"
+#include "record/sidecar.h"
 
 #define OPTION_OWNER gls_tract_common
 #define ROW GLS_OPTION_ROW
 const gls_option tract_shared_rows[] = {
-#include "workflow/tracts/common.def"
+#include "record/common.def"
     {.name = NULL},
 };
 const gls_option tract_force_row[] = {
-#include "workflow/tracts/force.def"
+#include "record/force.def"
     {.name = NULL},
 };
 #undef OPTION_OWNER
 #define OPTION_OWNER tract_input
 const gls_option tract_input_rows[] = {
-#include "workflow/tracts/input.def"
+#include "record/input.def"
     {.name = NULL},
 };
 #undef ROW

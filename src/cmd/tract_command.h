@@ -1,11 +1,11 @@
-/* What the commands on tractograms share: from a command line to a run in workflow/tracts, and to an exit code. */
+/* What the commands on tractograms share: from a command line to a run in src/run/tracts, and to an exit code. */
 #ifndef GLS_CMD_TRACT_H
 #define GLS_CMD_TRACT_H
 
 #include <string.h>
 
 #include "options/options.h"
-#include "workflow/tracts/tracts.h"
+#include "run/tracts/tracts.h"
 
 /* What is specific to a command (cmd_command.work). */
 typedef struct tract_work {
@@ -40,7 +40,7 @@ int tract_run(void *values, const cmd_arguments *arguments);
 /* Options of reading, for commands that draw tractograms. They are a member `input` of the command's values. */
 #define ROW GLS_ROW_FIELD
 typedef struct tract_input {
-#include "workflow/tracts/input.def"
+#include "record/input.def"
 } tract_input;
 #undef ROW
 /* Sets options from input. *reference must outlive *options. */

@@ -24,6 +24,14 @@ bool gls_grid_same(const gls_grid *a, const gls_grid *b);
  * messages. */
 gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid);
 
+/* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
+ */
+gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
+/* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
+gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
+/* Returns GLS_ERR_INPUT if all values are 0 or no numbers: the image has none of what is looked for, such as "peak". */
+gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
+
 /* --- Voxel values: from the types of files to float, and back. */
 
 /* How the values of a NIfTI file are stored. */

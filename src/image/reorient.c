@@ -1,5 +1,6 @@
 /* Reorders images whose grid differs from another only in the order and direction of its axes: MRtrix3 may write axes
  * in an order of its own. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,4 +87,35 @@ gls_status gls_image_reorient(gls_image **image, const char *name, const gls_gri
     gls_image_destroy(*image);
     *image = made;
     return GLS_OK;
+}
+
+gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image)
+{
+    gls_image *read = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &read);
+    if (!status) status = gls_image_reorient(&read, path, grid);
+    if (!status) status = gls_grid_require_equal(grid, name_of_grid, &read->grid, path);
+    if (status) {
+        gls_image_destroy(read);
+        return status;
+    }
+    *image = read;
+    return GLS_OK;
+}
+
+gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count)
+{
+    size_t n = gls_grid_voxels(&image->grid);
+    uint64_t found = 0;
+    for (size_t i = 0; i < n; i++) found += image->data[i] > 0;
+    *count = found;
+    return found ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: the %s is empty: no voxel is > 0", name, kind);
+}
+
+gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what)
+{
+    const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(image->data[i]) && image->data[i] != 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: has no %s: all values are 0 or no numbers", name, what);
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "options/options.h"
-#include "workflow/run_params.h"
+#include "record/run_params.h"
 
 #define OPTION_OWNER cmd_common
 static const gls_option common_options[] = {

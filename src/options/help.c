@@ -8,9 +8,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "record/run_params.h"
 #include "util/numbers.h"
 #include "util/text.h"
-#include "workflow/run_params.h"
 
 int cmd_terminal_width(FILE *stream)
 {

@@ -8,10 +8,10 @@
 #include <cJSON.h>
 #include <glslines/density.h>
 
+#include "record/sidecar.h"
 #include "render/studio.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/sidecar.h"
 
 /* Edge of voxels where the file has no grid, mm; larger where the grid would have too many voxels. */
 #define VOXEL_MM 2.0

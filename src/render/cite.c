@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/sidecar.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
 
 static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
                                        "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",

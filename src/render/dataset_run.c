@@ -15,12 +15,12 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "bids/dataset.h"
 #include "render/report_parts.h"
-#include "util/status.h"
 #include "util/output_file.h"
-#include "util/text_tables.h"
+#include "util/status.h"
 #include "util/text.h"
-#include "workflow/dataset.h"
+#include "util/text_tables.h"
 
 #define CITATION_TITLE "# What to cite for these tractograms"
 #define REPORT_MARK "<title>glslines: "

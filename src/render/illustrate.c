@@ -8,14 +8,14 @@
 #include <glslines/render.h>
 #include <glslines/report.h>
 
+#include "record/sidecar.h"
 #include "render/report_parts.h"
+#include "run/job.h"
+#include "run/job_inputs.h"
 #include "util/numbers.h"
-#include "util/status.h"
 #include "util/output_file.h"
+#include "util/status.h"
 #include "util/text.h"
-#include "workflow/job.h"
-#include "workflow/job_inputs.h"
-#include "workflow/sidecar.h"
 
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {

@@ -4,7 +4,7 @@
 
 #include <glslines/workflow.h>
 
-#include "workflow/dataset.h"
+#include "bids/dataset.h"
 
 /* --- Report and picture of one run, and what else the program writes beside it. */
 

@@ -8,13 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/run.h"
 #include "render/drawing.h"
 #include "render/studio.h"
 #include "util/option.h"
 #include "util/output_file.h"
-#include "util/text.h"
 #include "util/status.h"
-#include "workflow/run.h"
+#include "util/text.h"
 
 static gls_status check_numbers(const gls_render_options *o)
 {

@@ -11,14 +11,14 @@
 
 #include <glslines/filters.h>
 
+#include "record/run.h"
+#include "record/sidecar.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/option.h"
 #include "util/output_file.h"
-#include "util/text.h"
 #include "util/status.h"
-#include "workflow/run.h"
-#include "workflow/sidecar.h"
+#include "util/text.h"
 
 gls_report_options gls_report_options_default(void)
 {

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "bids/dataset.h"
+#include "record/sidecar.h"
 #include "render/report_parts.h"
-#include "util/maths.h"
-#include "util/text.h"
 #include "util/json_text.h"
-#include "workflow/dataset.h"
+#include "util/maths.h"
 #include "util/output_file.h"
 #include "util/status.h"
-#include "workflow/sidecar.h"
+#include "util/text.h"
 
 /* Smallest step of coordinates, in mm: finer steps would only make the report larger. */
 #define FINEST 0.03f

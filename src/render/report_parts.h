@@ -9,10 +9,10 @@
 #include <glslines/report.h>
 #include <glslines/summary.h>
 
+#include "record/run.h"
 #include "render/drawing.h"
 #include "render/scene.h"
 #include "util/text.h"
-#include "workflow/run.h"
 
 /* --- The page: embedded parts, and text that is safe in HTML. */
 

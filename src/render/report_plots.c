@@ -7,9 +7,10 @@
 
 #include <glslines/gradients.h>
 
+#include "record/sidecar.h"
 #include "render/report_parts.h"
+#include "util/json_text.h"
 #include "util/numbers.h"
-#include "workflow/sidecar.h"
 
 #define BINS 40
 

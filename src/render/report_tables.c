@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/run_params.h"
+#include "record/sidecar.h"
 #include "render/report_parts.h"
-#include "util/numbers.h"
 #include "util/json_text.h"
-#include "workflow/sidecar.h"
-#include "workflow/run_params.h"
+#include "util/numbers.h"
 
 static size_t count_warnings(const gls_report *report)
 {

@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/devices.h"
+#include "image/formats.h"
+#include "record/run_params.h"
+#include "sinks/weight_files.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "workflow/run_params.h"
-#include "workflow/weight_files.h"
 
 #define DEGREE (3.14159265358979323846 / 180)
 /* Half the width of lines, in pixels. */

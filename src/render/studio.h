@@ -7,9 +7,9 @@
 #include <glslines/device.h>
 #include <glslines/filters.h>
 
+#include "gpu/devices.h"
 #include "render/drawing.h"
 #include "render/scene.h"
-#include "workflow/devices.h"
 
 /* --- Labels: letters of orientation, names of views, and a foot with counts, scale and legends. */
 

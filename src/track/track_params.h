@@ -16,7 +16,7 @@
 #define GLS_RADII GLS_ABOVE_TO(0, 1e6)
 #define GLS_BATCHES GLS_BETWEEN(1, 4294967295.0)
 
-/* default_text of a parameter whose default depends on the getter, see workflow/defaults.def. */
+/* default_text of a parameter whose default depends on the getter, see record/defaults.def. */
 #define GLS_BY_GETTER "by getter"
 
 #define GLS_PRESET_CHOICES "default|gpustreamlines|dipy|tckgen|qsirecon|pyafq|tractoflow"

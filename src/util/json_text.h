@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cJSON.h>
 #include <glslines/common.h>
@@ -33,5 +34,29 @@ struct gls_output_group;
 /* Prints JSON and `end`, such as a line end, to a file, like gls_file_write(). */
 gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, struct gls_output_group *group,
                           const char *end);
+
+/* --- Numbers that JSON readers get back exactly, comparison, files. */
+
+/* Adds the shortest decimal that reads back as the same double; null if v is not finite. */
+void gls_json_double(cJSON *object, const char *key, double v);
+/* gls_json_double() for an array. */
+void gls_json_append_double(cJSON *array, double v);
+/* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
+void gls_json_uint(cJSON *object, const char *key, uint64_t v);
+/* Reads what gls_json_uint() wrote. Returns false if value is no such number. */
+bool gls_json_get_uint(const cJSON *value, uint64_t *n);
+/* A copy in which every number is written as by gls_json_double(). cJSON alone would shorten some numbers. */
+cJSON *gls_json_exact(const cJSON *entry);
+/* Whether two values from files are equal to the last bit of every number. cJSON_Compare() tolerates differences. */
+bool gls_json_same(const cJSON *a, const cJSON *b);
+/* Key of the first member that differs between two objects, or that only one of them has. NULL: they are equal. */
+const char *gls_json_difference(const cJSON *a, const cJSON *b);
+/* Takes ownership of the object and returns it as a reader of its file would get it. NULL: out of memory. */
+cJSON *gls_json_written(cJSON *object);
+/* Reads a regular file of at most max_bytes as JSON. NULL: it cannot be read, or is not JSON. */
+cJSON *gls_json_read(const char *path, size_t max_bytes);
+/* First member of an object. NULL if the value is not an object, or is empty. Elements of arrays have no names and are
+ * never returned. */
+const cJSON *gls_json_members(const cJSON *object);
 
 #endif

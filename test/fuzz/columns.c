@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "file.h"
-#include "workflow/tracts/tract_files.h"
-#include "workflow/tracts/tract_run.h"
+#include "record/tract_run.h"
+#include "sinks/tract_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

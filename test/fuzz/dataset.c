@@ -1,7 +1,7 @@
 /* Any bytes behind a digit as the file of a data set that it stands for: description, filters, table of
  * labels, profiles of a participant, sidecar of a tractogram: an error or what data sets are made of, never a crash. */
 #include "folder.h"
-#include "workflow/dataset.h"
+#include "bids/dataset.h"
 
 #define TABLE "tractID,nodeID,dti_fa\nCST_L,0,0.5\n"
 

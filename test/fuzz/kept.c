@@ -2,9 +2,9 @@
  * run that may have been done: what was kept or nothing, never a crash. */
 #include "folder.h"
 #include "grid.h"
-#include "workflow/fit_model.h"
-#include "workflow/device_checks.h"
-#include "workflow/job.h"
+#include "check/device_checks.h"
+#include "run/fit_model.h"
+#include "run/job.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)
 {

@@ -6,8 +6,8 @@
 #include "few_lines.h"
 #include "folder.h"
 #include "grid.h"
-#include "workflow/run_shards.h"
-#include "workflow/sidecar.h"
+#include "record/sidecar.h"
+#include "run/run_shards.h"
 
 #define STREAMLINES 3 /* of each shard, as fuzz_append_lines() writes them */
 #define POINTS 7

@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-GLUE = ("workflow", "run", "cmd", "options")  # between the library's rooms and the user
+# Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
+GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
     "median lines of a file": (">=", 119),
     "files under 50 lines, %": ("<=", 19.9),

@@ -12,7 +12,7 @@
 
 #include <glslines/glslines.h>
 
-#include "workflow/run_params.h"
+#include "record/run_params.h"
 
 static cJSON *description;
 
@@ -57,7 +57,7 @@ static void test_structs_are_complete(void **state)
     assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, #struct_), "size"), sizeof(struct_));
 #define FIELD(struct_, field, type)
 #define END(struct_)
-#include "workflow/abi.def"
+#include "run/abi.def"
     assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, "gls_job_options"), "size"),
                      sizeof(gls_job_options));
 }
@@ -77,12 +77,11 @@ static void test_members_are_complete(void **state)
             size_t align = alignment(cJSON_GetObjectItemCaseSensitive(field, "type")->valuestring);
             size_t expected = (end + align - 1) / align * align;
             if (number(field, "offset") != expected)
-                fail_msg("%s: src/workflow/abi.def lacks a member before %s", entry->string,
+                fail_msg("%s: src/run/abi.def lacks a member before %s", entry->string,
                          cJSON_GetObjectItemCaseSensitive(field, "name")->valuestring);
             end = number(field, "offset") + number(field, "size");
         }
-        if (end > size || size - end >= 8)
-            fail_msg("%s: src/workflow/abi.def lacks a member at the end", entry->string);
+        if (end > size || size - end >= 8) fail_msg("%s: src/run/abi.def lacks a member at the end", entry->string);
     }
 }
 

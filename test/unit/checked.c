@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "workflow/device_checks.h"
+#include "check/device_checks.h"
 
 static char path[] = "/tmp/glslines-checked-XXXXXX";
 

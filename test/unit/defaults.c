@@ -9,8 +9,8 @@
 
 #include <glslines/glslines.h>
 
+#include "record/run_params.h"
 #include "util/numbers.h"
-#include "workflow/run_params.h"
 
 #define GIVEN(...) ((const char *const[]){__VA_ARGS__, NULL})
 

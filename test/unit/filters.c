@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "lines.h"
+#include "sinks/sinks.h"
 #include "util/status.h"
-#include "workflow/sinks/sinks.h"
 
 enum { MAX_LINES = 40000, MAX_POINTS = 400000 };
 

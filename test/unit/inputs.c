@@ -13,8 +13,8 @@
 #include <glslines/tractogram.h>
 
 #include "files.h"
+#include "record/run.h"
 #include "util/file.h"
-#include "workflow/run.h"
 
 /* --- what is opened ------------------------------------------------------- */
 

@@ -8,9 +8,10 @@
 #include <cmocka.h>
 
 #include "files.h"
+#include "record/sidecar.h"
+#include "run/fit_model.h"
+#include "util/json_text.h"
 #include "util/output_file.h"
-#include "workflow/fit_model.h"
-#include "workflow/sidecar.h"
 
 /* --- outputs -------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 
 #include <glslines/glslines.h>
 
+#include "record/run_params.h"
 #include "track/track_params.h"
-#include "workflow/run_params.h"
 
 static const gls_grid cubes = {.voxel_size = {2, 2, 2}};
 

@@ -13,7 +13,7 @@
 
 #include <glslines/log.h>
 
-#include "workflow/series.h"
+#include "run/series.h"
 
 static char folder[32], log_text[4096];
 

@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "sinks/tract_files.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text_tables.h"
-#include "workflow/tracts/tract_files.h"
 
 static char path[32];
 

@@ -1,0 +1,228 @@
+/* Data sets of BIDS: finds the series that can be tracked in one, and tracks them into another. */
+#ifndef GLS_BIDS_DATASET_H
+#define GLS_BIDS_DATASET_H
+
+#include <cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <glslines/common.h>
+#include <glslines/phantom.h>
+#include <glslines/workflow.h>
+
+/* --- Labels of segmentations, from the tables that BIDS keeps beside them. */
+
+enum { GLS_BIDS_MAX_LABELS = 16 };
+
+/* Labels of a segmentation that count as white matter. */
+typedef struct gls_bids_labels {
+    int value[GLS_BIDS_MAX_LABELS], n;
+} gls_bids_labels;
+
+/* Labels of white matter in the table dseg.tsv (columns index and name) that applies to an image in this folder below
+ * root by BIDS inheritance. labels->n is 0 without a table. */
+gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels);
+
+/* --- Names of BIDS: key-value_key-value_suffix.extension. */
+
+/* Writes FOLDER/NAME to path and returns path. Writes "" (no file has this name) if size is too small. */
+char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
+/* Makes a folder and the folders above it if they do not exist. If first is the empty string, it gets the path of the
+ * topmost folder that was made, for gls_bids_remove_folders(). first may be NULL. */
+gls_status gls_bids_make_folders(const char *path, char first[1536]);
+/* Removes a folder and the folders above it, up to `first` from gls_bids_make_folders(); stops at a folder that is not
+ * empty. */
+void gls_bids_remove_folders(const char *path, const char *first);
+/* Whether the name ends in _SUFFIX and the extension. */
+bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
+/* What is wrong with an invalid label, and the remedy, for messages. */
+#define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
+/* Whether the text is a label, that is, one or more letters, digits or +. */
+bool gls_bids_is_label(const char *text);
+/* Whether everything before the suffix consists of keys and values of letters, digits and +. */
+bool gls_bids_is_valid(const char *name);
+/* The name without suffix and extension. From malloc, like the texts below; NULL: out of memory. */
+char *gls_bids_stem(const char *name);
+/* The stem without the entity of this key. */
+char *gls_bids_without(const char *name, const char *key);
+/* The nearest file, in the folders above `folder`, with this suffix and extension whose entities are a subset of the
+ * stem's (BIDS inheritance). NULL: none. */
+char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
+                         const char *extension);
+/* End of a name: KEY-VALUE_SUFFIX. */
+typedef struct gls_bids_ending {
+    char key[32], value[64], suffix[32];
+} gls_bids_ending;
+/* Returns false if the text is not of that form. */
+bool gls_bids_split(const char *text, gls_bids_ending *ending);
+/* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
+ * series: name of the series that lies beside the image; an image of another run, acquisition or direction is rejected,
+ * and of several the one with most entities of the series and fewest others is chosen. series NULL: the first one. */
+char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
+                    const char *series);
+
+/* --- Data sets. */
+
+struct gls_output_group;
+
+/* Longest path that the user may give for a folder. The names of a participant, a session and a file are appended. */
+#define GLS_DATASET_MAX_FOLDER 480
+#define GLS_DATASET_MAX_BELOW 520
+#define GLS_DATASET_MAX_PATH 1536
+#define GLS_DATASET_MAX_URI (3 * 4096 + 32)
+
+/* Where seeds come from. GLS_DATASET_AUTO: the first source that exists. */
+typedef enum gls_dataset_region {
+    GLS_DATASET_AUTO,
+    GLS_DATASET_WM,   /* label-WM_probseg above 0.5 */
+    GLS_DATASET_ASEG, /* white matter and deep grey matter in desc-aseg_dseg (FreeSurfer's labels) */
+    GLS_DATASET_DSEG, /* white matter in a dseg, by its table */
+    GLS_DATASET_FA,   /* FA above gls_dataset_options.fa, in the mask */
+    GLS_DATASET_FILE  /* image of region_file: above 0, or a probability above 0.5 */
+} gls_dataset_region;
+
+/* What `glslines bids` is asked to do. The texts belong to the caller. */
+typedef struct gls_dataset_options {
+    const char *input, *output; /* folders */
+    gls_strings participants, sessions, filters, derivatives;
+    gls_strings atlases; /* make a connectome with each */
+    gls_dataset_region region;
+    gls_bids_ending region_file;
+    double fa;
+    bool raw;          /* accept a data set that is not preprocessed */
+    bool force;        /* track again what was tracked with other parameters */
+    bool tissue;       /* take label-WM_probseg, GM and CSF as fractions of tissue */
+    bool fit_outputs;  /* also write FA and spherical harmonics */
+    bool legacy_names; /* use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
+} gls_dataset_options;
+
+/* A series to track. All texts are from malloc. */
+typedef struct gls_dataset_unit {
+    char *name;              /* entities of the series without desc */
+    char *subject, *session; /* session: "" if there is none */
+    char *space;             /* "" if there is none */
+    char *folder;            /* folder of its files in the data set, e.g. sub-01/ses-1/dwi */
+    char *dwi, *bval, *bvec; /* bvec "-": bval is a table of one file */
+    char *table;             /* table of one file beside bval and bvec; NULL: none */
+    char *mask, *region;     /* region NULL: seeds from FA */
+    char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
+    gls_dataset_region kind; /* kind of region; AUTO: a mask */
+    gls_bids_labels labels;  /* for GLS_DATASET_DSEG */
+    char *problem;           /* why the series cannot be tracked; NULL: it can */
+} gls_dataset_unit;
+
+/* The series that were found in a data set. Owned; the caller frees it by gls_dataset_finish(). */
+typedef struct gls_dataset {
+    gls_dataset_unit *unit;
+    size_t n;
+    size_t n_ignored; /* folders and series that are skipped because their names are invalid */
+    char *ignored;    /* the first one, relative to the data set; NULL: none */
+} gls_dataset;
+
+/* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: not a data set, nothing to track, an
+ * unknown participant, or a data set that is not preprocessed. */
+gls_status gls_dataset_open(const gls_dataset_options *options, gls_dataset *dataset);
+/* Frees the units. Call it also after a failure of gls_dataset_open(). */
+void gls_dataset_finish(gls_dataset *dataset);
+
+/* Outcome for a unit. */
+typedef enum gls_dataset_state {
+    GLS_UNIT_TRACKED,
+    GLS_UNIT_UP_TO_DATE,
+    GLS_UNIT_BUSY,
+    GLS_UNIT_FAILED
+} gls_dataset_state;
+
+/* Writes the files that a data set of derivatives needs. Leaves existing files alone. */
+gls_status gls_dataset_describe(const gls_dataset_options *options);
+/* Tracks a unit with the given options and the files that the data set holds for it. Does nothing if it was tracked
+ * before with the same options and from files of the same contents. Succeeds with GLS_UNIT_BUSY if another process
+ * tracks the unit. On failure *state is GLS_UNIT_FAILED and earlier files are unchanged, unless the file system fails
+ * while files get their final names. */
+gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
+                             const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
+/* Which units to process: one, or each count-th from the index-th on. index counts from 1. */
+typedef struct gls_dataset_choice {
+    const char *unit; /* NULL: all */
+    size_t index, count;
+    bool stop_on_error;
+} gls_dataset_choice;
+/* Sets the choice. shard: "I/N", "auto" or NULL. */
+gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
+/* Returns GLS_ERR_INPUT if the chosen unit does not exist. */
+gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
+/* Whether the unit with this index is chosen. */
+bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
+/* A table with one line for each unit and a header, columns separated by tabs. From malloc; NULL: out of memory. */
+char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset, const gls_dataset_choice *choice,
+                       const gls_job_options *job);
+/* Paths of the files of a unit. */
+typedef struct gls_dataset_files {
+    char tractogram[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], report[GLS_DATASET_MAX_PATH],
+        picture[GLS_DATASET_MAX_PATH], logs[GLS_DATASET_MAX_PATH];
+} gls_dataset_files;
+/* Makes the paths of the files of a unit. */
+void gls_dataset_name(const gls_dataset_options *options, const gls_dataset_unit *unit, const gls_job_options *job,
+                      gls_dataset_files *files);
+/* Reads a filter file of BIDS apps and adds the entities of its object dwi to filters, as KEY=VALUE. The caller frees
+ * the texts, also after an error. GLS_ERR_INPUT: no such file, or unknown keys. */
+gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
+/* Whether a file that each run rewrites may be written: it does not exist, or glslines wrote it, which the text `mark`
+ * within its first 64 KiB shows. */
+bool gls_dataset_owns(const char *path, const char *mark);
+/* GLS_ERR_OUTPUT names the file if gls_dataset_owns() is false. */
+gls_status gls_dataset_may_rewrite(const char *path, const char *mark);
+/* Writes the file if gls_dataset_owns() is true; in group unless group is NULL. */
+gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,
+                               struct gls_output_group *group);
+/* Writes group.tsv, a table of the tractograms of the output, and index.html, a page of them; both or neither. *n:
+ * number of tractograms of the participants, sessions and entities that the options ask for. Writes nothing if *n is 0.
+ */
+gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
+/* Writes tract_profiles.csv in the output: the rows of all *_desc-profiles_tractography.csv by `glslines profile` or
+ * pyAFQ, with the columns subjectID and sessionID. *n: number of tables; 0: nothing is written. pyAFQ writes a file of
+ * the same name; tract_profiles.json marks the one of glslines, and no other is replaced. GLS_ERR_INPUT: two tables of
+ * one session, or a file that is no such table. */
+gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
+
+/* Path of the labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS, suffix dseg. Looks in the data
+ * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
+char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
+                             const char **root);
+/* BIDS URI of a file of the source data set, of the output, or of another place. size: GLS_DATASET_MAX_URI. */
+void gls_dataset_uri(const gls_dataset_options *options, const char *path, char *uri, size_t size);
+/* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv. weights: as for
+ * `glslines connectome`, or NULL. Leaves a connectome from the same inputs as it is unless force is set.
+ * GLS_ERR_OUTPUT: a file of the name is by another program. */
+gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *tractogram,
+                               const char *stem, const char *weights);
+
+/* Makes two images with values 0 and 1 on the grid of the series: the brain mask, and the seed region. */
+gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,
+                              const gls_model_options *model, gls_image **mask, gls_image **seeds);
+
+/* The value of a key in a name of BIDS; "" if the key is absent. Returns value. */
+const char *gls_bids_value(const char *name, const char *key, char *value, size_t size);
+/* Names in a folder that are not hidden, sorted by bytes, NULL-terminated. Free with gls_bids_names_free(). A folder
+ * that does not exist has no names. */
+gls_status gls_bids_names(const char *folder, char ***names);
+/* Frees `names`, which may be NULL. */
+void gls_bids_names_free(char **names);
+
+/* --- A data set of phantoms. */
+
+/* Writes a phantom for each label of "LABEL[/SESSION],...", in DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat:
+ * series, gradient tables of FSL and MRtrix3, brain mask, white matter, sidecars. Also writes the description of the
+ * data set. The k-th subject has the seed of params plus k. *n: number of phantoms. GLS_ERR_ARGUMENT: an invalid label.
+ * GLS_ERR_OUTPUT: a file exists and overwrite is false. */
+gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *directory, const char *labels,
+                               bool overwrite, size_t *n);
+
+/* --- logs/units.tsv: the latest outcome for each series. */
+
+#define GLS_DATASET_LOG_HEADER "unit\tstate\treason"
+
+/* Adds lines "NAME, tab, state, tab, reason". Keeps the lines of other series, which other runs wrote. */
+gls_status gls_dataset_log_add(const gls_dataset_options *options, const char *lines);
+
+#endif

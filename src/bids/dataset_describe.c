@@ -1,0 +1,167 @@
+/* Files that a data set of derivatives needs: dataset_description.json, README, and what validators and pybids read. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bids/dataset.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+#define MAX_DESCRIPTION ((size_t)16 << 20)
+
+static gls_status write_text(const gls_dataset_options *o, const char *name, const char *text)
+{
+    char path[1536];
+    snprintf(path, sizeof path, "%s/%s", o->output, name);
+    if (access(path, F_OK) == 0) return GLS_OK;
+    gls_status status = gls_file_write(path, false, NULL, text, strlen(text));
+    return status && access(path, F_OK) == 0 ? GLS_OK : status; /* Another process made the file first. */
+}
+
+/* Reads dataset_description.json of a folder. NULL: the file does not exist or cannot be read. */
+static cJSON *read_description(const char *folder)
+{
+    char path[1536], *text = NULL;
+    size_t n;
+    snprintf(path, sizeof path, "%s/dataset_description.json", folder);
+    if (access(path, R_OK) != 0 || gls_file_read(path, MAX_DESCRIPTION, &text, &n) != GLS_OK) return NULL;
+    cJSON *root = gls_json_parse(text);
+    free(text);
+    return root;
+}
+
+/* Appends a path to a URI. Percent-encodes all characters except letters, digits and those in the list. */
+static void append_path(const char *path, char *uri, size_t size)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/+:@!$&'()*,;=";
+    size_t n = strlen(uri);
+    for (; *path && n + 4 < size; path++) {
+        if (strchr(plain, *path))
+            uri[n++] = *path;
+        else
+            n += (size_t)snprintf(uri + n, size - n, "%%%02X", (unsigned)(unsigned char)*path);
+    }
+    uri[n] = '\0';
+}
+
+static void file_uri(const char *path, char *uri, size_t size)
+{
+    char *whole = realpath(path, NULL);
+    snprintf(uri, size, "file://");
+    append_path(whole ? whole : path, uri, size);
+    free(whole);
+}
+
+void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
+{
+    const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
+    const size_t n[] = {strlen(o->input), strlen(o->output)};
+    int best = -1;
+    for (int i = 0; i < 2; i++)
+        if (strncmp(path, roots[i], n[i]) == 0 && path[n[i]] == '/' && (best < 0 || n[i] > n[best])) best = i;
+    if (best < 0) {
+        file_uri(path, uri, size);
+        return;
+    }
+    snprintf(uri, size, "%s", schemes[best]);
+    append_path(path + n[best] + 1, uri, size);
+}
+
+/* Contents of dataset_description.json of the output. */
+static cJSON *description(const gls_dataset_options *o)
+{
+    char uri[GLS_DATASET_MAX_URI];
+    file_uri(o->input, uri, sizeof uri);
+    cJSON *root = cJSON_CreateObject(), *generated, *entry, *links;
+    cJSON_AddStringToObject(root, "Name", "Tractograms by glslines");
+    cJSON_AddStringToObject(root, "BIDSVersion", "1.10.0");
+    cJSON_AddStringToObject(root, "DatasetType", "derivative");
+    generated = cJSON_AddArrayToObject(root, "GeneratedBy");
+    cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
+    cJSON_AddStringToObject(entry, "Name", "glslines");
+    cJSON_AddStringToObject(entry, "Version", gls_version());
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "SourceDatasets"), entry = cJSON_CreateObject());
+    cJSON_AddStringToObject(entry, "URL", uri);
+    links = cJSON_AddObjectToObject(root, "DatasetLinks");
+    cJSON_AddStringToObject(links, "source", uri);
+    /* Derived data stay under the licence of their source. */
+    cJSON *source = read_description(o->input), *licence = gls_json_at(source, "License");
+    if (cJSON_IsString(licence)) cJSON_AddStringToObject(root, "License", licence->valuestring);
+    cJSON_Delete(source);
+    return root;
+}
+
+/* Adds this version to GeneratedBy if another version of glslines began the data set. Leaves the description of another
+ * program as it is. */
+static gls_status add_version(const gls_dataset_options *o)
+{
+    char path[1536], versions[256] = "";
+    cJSON *root = read_description(o->output), *generated = gls_json_at(root, "GeneratedBy"), *entry;
+    gls_status status = GLS_OK;
+    bool known = !cJSON_IsArray(generated);
+    cJSON_ArrayForEach(entry, generated)
+    {
+        const char *name = gls_json_text_at(entry, "Name");
+        const char *version = gls_json_text_at(entry, "Version");
+        if (!name || !version || strcmp(name, "glslines") != 0) continue;
+        known = known || strcmp(version, gls_version()) == 0;
+        size_t n = strlen(versions);
+        snprintf(versions + n, sizeof versions - n, "%s%s", n ? ", " : "", version);
+    }
+    if (!known && *versions) {
+        gls_log(GLS_LOG_WARNING, "%s was begun by glslines %s, and goes on with %s", o->output, versions,
+                gls_version());
+        cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
+        cJSON_AddStringToObject(entry, "Name", "glslines");
+        cJSON_AddStringToObject(entry, "Version", gls_version());
+        snprintf(path, sizeof path, "%s/dataset_description.json", o->output);
+        status = gls_json_write(root, path, true, NULL, "");
+    }
+    cJSON_Delete(root);
+    return status;
+}
+
+gls_status gls_dataset_describe(const gls_dataset_options *o)
+{
+    static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
+                                  "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
+    static const char pybids[] =
+        "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
+        "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"
+        "        {\"name\": \"track\", \"pattern\": \"[_/\\\\\\\\]+track-([a-zA-Z0-9]+)\"}\n    ]\n}\n";
+    static const char readme[] =
+        "# Tractograms\n\nMade by glslines from a data set of preprocessed diffusion images. Each tractogram "
+        "(`_tractogram.trx`) has a sidecar\n(`.json`) with all parameters, counts and times; `track-` names the "
+        "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
+        "the regions that were used. `code/pybids.json` tells pybids of the\nentities `tract` and `track`.\n";
+    char folder[1536];
+    struct stat in, out;
+    if (stat(o->input, &in) == 0 && stat(o->output, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: BIDS_DIR and OUT_DIR are one folder: what is derived needs a folder of its own, such as "
+                        "%s/derivatives/glslines",
+                        o->output, o->input);
+    char logs[1536], first[2][1536] = {"", ""};
+    snprintf(logs, sizeof logs, "%s/logs", o->output);
+    snprintf(folder, sizeof folder, "%s/code", o->output);
+    gls_status status = gls_bids_make_folders(logs, first[0]);
+    if (!status) status = gls_bids_make_folders(folder, first[1]);
+    cJSON *root = description(o);
+    char *text = gls_json_print(root);
+    if (!status && !text) status = gls_no_memory();
+    if (!status) status = write_text(o, "dataset_description.json", text);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    if (status) {
+        gls_bids_remove_folders(folder, first[1]);
+        gls_bids_remove_folders(logs, first[0]);
+    }
+    if (!status) status = add_version(o);
+    if (!status) status = write_text(o, ".bidsignore", ignored);
+    if (!status) status = write_text(o, "README.md", readme);
+    return status ? status : write_text(o, "code/pybids.json", pybids);
+}

@@ -1,0 +1,483 @@
+/* Finds the series of a BIDS data set with their gradient tables, masks and regions. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bids/dataset.h"
+#include "bids/dataset_parts.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+
+/* --- Finds the labels of white matter in a segmentation by its table, because labels of a plain dseg differ between
+ * programs. */
+
+#define MAX_TABLE ((size_t)1 << 20)
+#define MAX_CELLS 32
+
+/* Whether a name or abbreviation in a table means white matter. */
+static bool is_white_matter(const char *name)
+{
+    static const char *const names[] = {"WM",
+                                        "white matter",
+                                        "white_matter",
+                                        "whitematter",
+                                        "cerebral white matter",
+                                        "left-cerebral-white-matter",
+                                        "left_wm",
+                                        "right_wm",
+                                        "right-cerebral-white-matter",
+                                        "white matter left",
+                                        "white matter right"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (gls_case_compare(names[i], name) == 0) return true;
+    return false;
+}
+
+/* Reads a table with the columns index and name or abbreviation, and adds the labels of white matter. */
+static gls_status read_rows(const char *path, char *text, gls_bids_labels *labels)
+{
+    char *cell[MAX_CELLS];
+    int index = -1, named = -1, abbreviated = -1;
+    bool head = true;
+    gls_records records = gls_records_begin(text, '\t');
+    for (size_t found; (found = gls_record_next(&records, cell, MAX_CELLS)) > 0;) {
+        if (found == 1 && !*cell[0]) continue;
+        const int n = found < MAX_CELLS ? (int)found : MAX_CELLS;
+        for (int i = 0; head && i < n; i++) {
+            if (strcmp(cell[i], "index") == 0) index = i;
+            if (strcmp(cell[i], "name") == 0) named = i;
+            if (strcmp(cell[i], "abbreviation") == 0) abbreviated = i;
+        }
+        const bool is_head = head;
+        head = false;
+        if (is_head || index < 0 || index >= n) continue;
+        bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
+                     (abbreviated >= 0 && abbreviated < n && is_white_matter(cell[abbreviated]));
+        if (!white) continue;
+        char *end;
+        errno = 0;
+        const long value = strtol(cell[index], &end, 10);
+        if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
+            return gls_fail(GLS_ERR_INPUT, "%s: '%.40s' is no number of a label", path, cell[index]);
+        if (labels->n == GLS_BIDS_MAX_LABELS)
+            return gls_fail(GLS_ERR_INPUT, "%s: more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
+        labels->value[labels->n++] = (int)value;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels)
+{
+    const char *slash = strrchr(image, '/');
+    char *stem = gls_bids_stem(slash ? slash + 1 : image), *text = NULL;
+    *labels = (gls_bids_labels){.n = 0};
+    if (!stem) return gls_no_memory();
+    char *table = gls_bids_inherited(root, folder, stem, "dseg", ".tsv");
+    size_t bytes;
+    gls_status status = table ? gls_file_read_text(table, MAX_TABLE, &text, &bytes) : GLS_OK;
+    if (!status && text) status = read_rows(table, text, labels);
+    free(text);
+    free(table);
+    free(stem);
+    return status;
+}
+
+#define MAX_DESCRIPTION ((size_t)16 << 20)
+
+void gls_dataset_finish(gls_dataset *dataset)
+{
+    for (size_t i = 0; i < dataset->n; i++) {
+        gls_dataset_unit *u = &dataset->unit[i];
+        char *texts[] = {u->name, u->subject, u->session, u->space, u->folder,    u->dwi,       u->bval,     u->bvec,
+                         u->mask, u->region,  u->problem, u->table, u->tissue[0], u->tissue[1], u->tissue[2]};
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
+    }
+    free(dataset->unit);
+    free(dataset->ignored);
+    *dataset = (gls_dataset){.n = 0};
+}
+
+/* Finds the table of a series: its own file, or one that applies by BIDS inheritance. */
+static char *find_table(const char *root, const gls_dataset_unit *u, const char *stem, const char *extension)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s/%s_dwi%s", root, u->folder, stem, extension) < 0) return NULL;
+    if (access(path, F_OK) == 0) return path;
+    free(path);
+    return gls_bids_inherited(root, u->folder, stem, "dwi", extension);
+}
+
+/* Finds the gradient table of a series. A missing table becomes the problem of the unit. */
+static gls_status find_tables(const char *root, const char *stem, gls_dataset_unit *u)
+{
+    u->bval = find_table(root, u, stem, ".bval");
+    u->bvec = find_table(root, u, stem, ".bvec");
+    char *table = find_table(root, u, stem, ".b");
+    if (u->bval && u->bvec) {
+        u->table = table;
+        return GLS_OK;
+    }
+    if (table) {
+        free(u->bval);
+        free(u->bvec);
+        u->bval = table;
+        u->bvec = strdup("-");
+        return u->bvec ? GLS_OK : gls_no_memory();
+    }
+    const char *missing = u->bval ? ".bvec" : ".bval";
+    return asprintf(&u->problem, "no %s%s for it: neither beside it nor in the folders above, and no .b",
+                    u->bval ? "" : ".bvec and ", missing) < 0
+               ? gls_no_memory()
+               : GLS_OK;
+}
+
+/* Path of an anatomical image or a mask in the space of the unit whose key has this value. Looks in the data set first,
+ * then in the derivatives. NULL: none. *where: the data set that has it. */
+static char *find_image_of(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
+                           const char *suffix, const char **where)
+{
+    char base[GLS_DATASET_MAX_BELOW];
+    snprintf(base, sizeof base, "%.*s", (int)(strlen(u->folder) - strlen("/dwi")), u->folder);
+    for (int d = -1; d < o->derivatives.n; d++) {
+        const char *root = d < 0 ? o->input : o->derivatives.value[d];
+        char folders[3][GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2];
+        int n = 0;
+        snprintf(folders[n++], sizeof folders[0], "%s/%s", root, u->folder);
+        snprintf(folders[n++], sizeof folders[0], "%s/%s/anat", root, base);
+        if (*u->session) snprintf(folders[n++], sizeof folders[0], "%s/sub-%s/anat", root, u->subject);
+        for (int f = 0; f < n; f++) {
+            char *found = gls_bids_find(folders[f], key, value, u->space, suffix, f == 0 ? u->name : NULL);
+            if (!found) continue;
+            if (where) *where = root;
+            return found;
+        }
+    }
+    return NULL;
+}
+
+char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_unit *u, const char *atlas,
+                             const char **root)
+{
+    static const char *const keys[] = {"seg", "atlas", "desc"};
+    char *found = NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys && !found; i++)
+        found = find_image_of(o, u, keys[i], atlas, "dseg", root);
+    return found;
+}
+
+static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
+                        const char *suffix)
+{
+    return find_image_of(o, u, key, value, suffix, NULL);
+}
+
+/* Checks that the labels of each atlas exist for a unit. */
+static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    for (int i = 0; i < o->atlases.n && !u->problem; i++) {
+        char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], NULL);
+        if (!found && asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0)
+            return gls_no_memory();
+        free(found);
+    }
+    return GLS_OK;
+}
+
+/* Finds a segmentation of tissue. Its table says which labels are white matter. */
+static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    const char *root = NULL;
+    char folder[GLS_DATASET_MAX_BELOW];
+    char *found = find_image_of(o, u, NULL, "", "dseg", &root);
+    if (!found) return GLS_OK;
+    const char *below = found + strlen(root) + 1, *slash = strrchr(below, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - below) : 0, below);
+    gls_status status = gls_bids_white_matter(root, folder, found, &u->labels);
+    if (status || u->labels.n == 0) {
+        free(found);
+        return status;
+    }
+    u->region = found;
+    u->kind = GLS_DATASET_DSEG;
+    return GLS_OK;
+}
+
+static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    const gls_bids_ending *e = &o->region_file;
+    u->region = find_image(o, u, e->key, e->value, e->suffix);
+    u->kind = strcmp(e->suffix, "probseg") == 0 ? GLS_DATASET_WM : GLS_DATASET_AUTO;
+    if (u->region) return GLS_OK;
+    return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? gls_no_memory()
+                                                                                              : GLS_OK;
+}
+
+/* Finds the fractions of tissue of --tissue. A missing image becomes the problem of the unit. */
+static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    static const char *const label[] = {"WM", "GM", "CSF"};
+    for (int i = 0; i < 3 && o->tissue && !u->problem; i++) {
+        u->tissue[i] = find_image(o, u, "label", label[i], "probseg");
+        if (!u->tissue[i] && asprintf(&u->problem, "no label-%s_probseg in its space", label[i]) < 0)
+            return gls_no_memory();
+    }
+    return GLS_OK;
+}
+
+/* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
+static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
+{
+    if (u->problem) return GLS_OK;
+    u->mask = find_image(o, u, "desc", "brain", "mask");
+    if (!u->mask) {
+        u->problem = strdup("no desc-brain_mask in its space");
+        return u->problem ? GLS_OK : gls_no_memory();
+    }
+    u->kind = o->region;
+    if (o->region == GLS_DATASET_FILE) return find_file(o, u);
+    if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
+        u->region = find_image(o, u, "label", "WM", "probseg");
+        if (u->region) u->kind = GLS_DATASET_WM;
+    }
+    if (!u->region && (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_ASEG)) {
+        u->region = find_image(o, u, "desc", "aseg", "dseg");
+        if (u->region) u->kind = GLS_DATASET_ASEG;
+    }
+    gls_status status = GLS_OK;
+    if (!u->region && (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_DSEG)) status = find_labels(o, u);
+    if (status || u->region || o->region == GLS_DATASET_FA) return status;
+    if (o->region == GLS_DATASET_AUTO) {
+        u->kind = GLS_DATASET_FA;
+        return GLS_OK;
+    }
+    u->problem = strdup(o->region == GLS_DATASET_WM     ? "no label-WM_probseg in its space"
+                        : o->region == GLS_DATASET_ASEG ? "no desc-aseg_dseg in its space"
+                                                        : "no dseg in its space with a table that names white matter");
+    return u->problem ? GLS_OK : gls_no_memory();
+}
+
+/* Reports files whose git-annex link dangles, which means that they were not fetched. */
+static gls_status check_fetched(gls_dataset_unit *u)
+{
+    if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
+    struct stat link;
+    bool dangling = lstat(u->dwi, &link) == 0 && S_ISLNK(link.st_mode);
+    int n = dangling ? asprintf(&u->problem, "not fetched: datalad get %s", u->dwi)
+                     : asprintf(&u->problem, "cannot be read: %s", strerror(errno));
+    return n < 0 ? gls_no_memory() : GLS_OK;
+}
+
+/* Adds a series with its files to the data set. */
+static gls_status add_unit(const gls_dataset_options *o, const char *subject, const char *session, const char *folder,
+                           const char *file, gls_dataset *dataset)
+{
+    gls_dataset_unit *grown = realloc(dataset->unit, (dataset->n + 1) * sizeof *grown), *u;
+    if (!grown) return gls_no_memory();
+    dataset->unit = grown;
+    u = &dataset->unit[dataset->n++];
+    *u = (gls_dataset_unit){.name = gls_bids_without(file, "desc")};
+    char space[256], *stem = gls_bids_stem(file);
+    u->subject = strdup(subject);
+    u->session = strdup(session);
+    u->space = strdup(gls_bids_value(file, "space", space, sizeof space));
+    u->folder = strdup(folder);
+    bool enough = asprintf(&u->dwi, "%s/%s/%s", o->input, folder, file) >= 0 && stem && u->name && u->subject &&
+                  u->session && u->space && u->folder;
+    gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
+    if (!status) status = find_images(o, u);
+    if (!status) status = find_tissue(o, u);
+    if (!status) status = check_atlases(o, u);
+    if (!status) status = check_fetched(u);
+    free(stem);
+    return status;
+}
+
+/* Counts a name that is skipped, and warns. */
+static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return gls_no_memory();
+    gls_log(GLS_LOG_WARNING, "%s: is left out: %s", path, reason);
+    if (dataset->n_ignored++ > 0)
+        free(path);
+    else
+        dataset->ignored = path;
+    return GLS_OK;
+}
+
+/* Like ignore() for the folder of a participant or session. Does nothing if label is NULL. */
+static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *dataset, const char *folder, const char *name,
+                               const char *label)
+{
+    struct stat info;
+    char path[GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2];
+    if (!label) return GLS_OK;
+    snprintf(path, sizeof path, "%s/%s/%s", o->input, folder, name);
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return GLS_OK;
+    return ignore(dataset, folder, name, GLS_BIDS_BAD_LABEL);
+}
+
+/* Adds the series in a folder dwi that the options ask for. Skips names that are invalid or of another participant. */
+static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
+                              const char *folder, gls_dataset *dataset)
+{
+    char path[GLS_DATASET_MAX_FOLDER + GLS_DATASET_MAX_BELOW + 2], desc[256], **names = NULL;
+    snprintf(path, sizeof path, "%s/%s", o->input, folder);
+    gls_status status = gls_bids_names(path, &names);
+    for (size_t i = 0; !status && names[i]; i++) {
+        if (!gls_bids_has_suffix(names[i], "dwi", ".nii.gz") && !gls_bids_has_suffix(names[i], "dwi", ".nii")) continue;
+        if (!gls_bids_is_valid(names[i])) {
+            status = ignore(dataset, folder, names[i], "its name is none of BIDS");
+            continue;
+        }
+        if (!gls_dataset_belongs(names[i], subject, session)) {
+            status = ignore(dataset, folder, names[i], "is of another participant or session by its name");
+            continue;
+        }
+        gls_bids_value(names[i], "desc", desc, sizeof desc);
+        bool preprocessed = strcmp(desc, "preproc") == 0;
+        if ((!preprocessed && !(o->raw && !*desc)) || !gls_dataset_passes(o, names[i], NULL)) continue;
+        status = add_unit(o, subject, session, folder, names[i], dataset);
+    }
+    gls_bids_names_free(names);
+    return status;
+}
+
+/* Adds the series of a participant: in each session, and without a session. */
+static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
+{
+    char path[1024], folder[GLS_DATASET_MAX_BELOW], **names;
+    snprintf(path, sizeof path, "%s/sub-%s", o->input, subject);
+    gls_status status = gls_bids_names(path, &names);
+    if (status) return status;
+    for (size_t i = 0; !status && names[i]; i++) {
+        snprintf(folder, sizeof folder, "sub-%s", subject);
+        status = ignore_label(o, dataset, folder, names[i], gls_dataset_bad_session(o, names[i]));
+        if (status || !gls_dataset_takes_session(o, names[i])) continue;
+        snprintf(folder, sizeof folder, "sub-%s/%s/dwi", subject, names[i]);
+        status = scan_folder(o, subject, names[i] + 4, folder, dataset);
+    }
+    gls_bids_names_free(names);
+    if (status || !gls_dataset_takes_no_session(o)) return status;
+    snprintf(folder, sizeof folder, "sub-%s/dwi", subject);
+    return scan_folder(o, subject, "", folder, dataset);
+}
+
+/* Checks that the folder is a data set of derivatives, or a raw one if the options accept that. */
+static gls_status check_description(const gls_dataset_options *o)
+{
+    char path[1024], *text = NULL;
+    size_t n;
+    snprintf(path, sizeof path, "%s/dataset_description.json", o->input);
+    if (access(path, F_OK) != 0) {
+        gls_log(GLS_LOG_WARNING, "%s: no dataset_description.json", o->input);
+        return GLS_OK;
+    }
+    gls_status status = gls_file_read(path, MAX_DESCRIPTION, &text, &n);
+    if (status) return status;
+    cJSON *root = gls_json_parse(text);
+    free(text);
+    if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+    const cJSON *type = gls_json_at(root, "DatasetType");
+    bool raw = !cJSON_IsString(type) || strcmp(type->valuestring, "derivative") != 0;
+    cJSON_Delete(root);
+    if (raw && !o->raw)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is a raw data set: preprocess it first, for instance by QSIPrep, or take it as it is with "
+                        "--raw",
+                        o->input);
+    return GLS_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
+}
+
+/* The name without space and resolution, from malloc. NULL: out of memory. */
+static char *name_of_scan(const char *name)
+{
+    char *rest = gls_bids_without(name, "space"), *scan = rest ? gls_bids_without(rest, "res") : NULL;
+    free(rest);
+    return scan;
+}
+
+/* Marks two series as the same scan if they differ only by space, resolution, or .nii and .nii.gz. */
+static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
+{
+    char *x = name_of_scan(a->name), *y = name_of_scan(b->name);
+    const bool same = x && y && strcmp(x, y) == 0, enough = x && y;
+    free(x);
+    free(y);
+    if (!enough) return gls_no_memory();
+    for (int i = 0; i < 2 && same; i++) {
+        gls_dataset_unit *u = i == 0 ? a : b, *other = i == 0 ? b : a;
+        const bool twice = strcmp(a->name, b->name) == 0;
+        free(u->problem);
+        if (asprintf(&u->problem,
+                     twice ? "there is %s, too"
+                           : "one scan in two spaces, as %s: choose with --filter "
+                             "space=... or res=...",
+                     twice ? other->dwi : other->name) < 0) {
+            u->problem = NULL;
+            return gls_no_memory();
+        }
+    }
+    return GLS_OK;
+}
+
+static gls_status check_spaces(gls_dataset *dataset)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 1; i < dataset->n && !status; i++)
+        for (size_t k = i; k-- > 0 && !status && strcmp(dataset->unit[k].subject, dataset->unit[i].subject) == 0;)
+            status = check_twins(&dataset->unit[k], &dataset->unit[i]);
+    return status;
+}
+
+/* Fails because no series was found, and names what was skipped for its name. */
+static gls_status fail_empty(const gls_dataset_options *o, const gls_dataset *dataset)
+{
+    const char *what = o->raw ? "" : "desc-preproc";
+    if (dataset->n_ignored == 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for", o->input, what);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for; left out because of %s: %s%s",
+                    o->input, what, dataset->n_ignored > 1 ? "their names" : "its name", dataset->ignored,
+                    dataset->n_ignored > 1 ? " and others" : "");
+}
+
+gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
+{
+    gls_dataset dataset = {.n = 0};
+    char **names = NULL;
+    struct stat info;
+    if (stat(o->input, &info) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", o->input, strerror(errno));
+    if (!S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: is no folder", o->input);
+    gls_status status = check_description(o);
+    if (!status) status = gls_bids_names(o->input, &names);
+    if (!status) status = gls_dataset_check_labels(o, names);
+    for (size_t i = 0; !status && names[i]; i++) {
+        status = ignore_label(o, &dataset, "", names[i], gls_dataset_bad_participant(o, names[i]));
+        if (!status && gls_dataset_takes_participant(o, names[i])) status = scan_subject(o, names[i] + 4, &dataset);
+    }
+    if (!status && dataset.n == 0) status = fail_empty(o, &dataset);
+    if (!status) {
+        qsort(dataset.unit, dataset.n, sizeof *dataset.unit, by_name);
+        status = check_spaces(&dataset);
+    }
+    if (names) gls_bids_names_free(names);
+    if (status)
+        gls_dataset_finish(&dataset);
+    else
+        *out = dataset;
+    return status;
+}

@@ -1,0 +1,208 @@
+/* Writes group.tsv, a table of the tractograms of a data set. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bids/dataset.h"
+#include "bids/dataset_parts.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* --- The page of a data set, index.html: a row with a picture and a link to the report for each tractogram. */
+
+#define PAGE_MARK "<caption>Tractograms by glslines"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>Tractograms</title>\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<style>\n:root { color-scheme: light dark; }\n"
+    "body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem; }\n"
+    "table { border-collapse: collapse; }\ncaption { text-align: left; padding-bottom: .5rem; }\n"
+    "th, td { padding: .4rem .8rem; border-bottom: 1px solid #888; text-align: left; vertical-align: top; }\n"
+    "td.number { text-align: right; font-variant-numeric: tabular-nums; }\nimg { width: min(32rem, 30vw); height: "
+    "auto; }\n"
+    "@media (max-width: 50rem) { thead { display: none; } tr, th, td { display: block; border: 0; padding: .1rem 0; }\n"
+    "tr { border-bottom: 1px solid #888; padding: .6rem 0; } td.number { text-align: left; }\n"
+    "td.number::before { content: attr(data-label) \": \"; } img { width: 100%; } }\n"
+    "</style>\n</head>\n<body>\n<main>\n<h1>Tractograms</h1>\n<table>\n" PAGE_MARK
+    "; the same numbers are in <a href=\"group.tsv\">group.tsv</a></caption>\n<thead><tr><th "
+    "scope=\"col\">tractogram</th><th "
+    "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
+    "scope=\"col\">median length, mm</th><th scope=\"col\">picture</th></tr></thead>\n<tbody>\n";
+
+static bool is_there(const gls_dataset_options *o, const char *file)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", o->output, file);
+    return access(path, R_OK) == 0;
+}
+
+static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
+
+/* Prints lengths to a tenth of a mm. */
+static void print_cell(FILE *page, const char *column, const char *text, bool is_length)
+{
+    double mm;
+    fprintf(page, "<td class=\"number\" data-label=\"%s\">", column);
+    if (is_length && gls_parse_double(text, &mm))
+        gls_fprintf(page, "%.1f", mm);
+    else
+        fputs(text, page);
+    fputs("</td>", page);
+}
+
+/* Prints a row of group.tsv as HTML. Names of BIDS consist of letters and digits and need no escapes. */
+static void print_row(const gls_dataset_options *o, FILE *page, char *row)
+{
+    char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
+    for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
+        *row++ = '\0';
+        cell[i] = row;
+    }
+    cell[4][strcspn(cell[4], "\t\n")] = '\0';
+    size_t n = strlen(cell[0]), end = strlen("_tractogram");
+    char *stem = strdup(cell[0]);
+    if (!stem) return;
+    if (n > end && strcmp(stem + n - end, "_tractogram") == 0) stem[n - end] = '\0';
+    snprintf(file, sizeof file, "%s.html", stem);
+    if (is_there(o, file))
+        fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
+    else
+        fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
+    for (int i = 1; i < 5; i++) print_cell(page, columns[i - 1], cell[i], i >= 3);
+    snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
+             stem);
+    if (is_there(o, file))
+        fprintf(page, "<td><img src=\"%s\" alt=\"%s from above, from behind and from the left\" loading=\"lazy\"></td>",
+                file, stem);
+    else
+        fputs("<td>none</td>", page);
+    fputs("</tr>\n", page);
+    free(stem);
+}
+
+/* Writes index.html from the text of group.tsv, in this group. */
+static gls_status dataset_page(const gls_dataset_options *o, const char *table, gls_output_group *group)
+{
+    char *text = NULL, path[GLS_DATASET_MAX_PATH], *rows = strdup(table), *rest = NULL;
+    size_t bytes = 0;
+    FILE *page = rows ? open_memstream(&text, &bytes) : NULL;
+    if (!page) {
+        free(rows);
+        return gls_no_memory();
+    }
+    fputs(head, page);
+    strtok_r(rows, "\n", &rest); /* skips the names of columns */
+    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) print_row(o, page, row);
+    fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
+    free(rows);
+    gls_status status = fclose(page) == 0 ? GLS_OK : gls_no_memory();
+    snprintf(path, sizeof path, "%s/index.html", o->output);
+    if (!status) status = gls_dataset_rewrite(path, PAGE_MARK, text, bytes, group);
+    free(text);
+    return status;
+}
+
+#define MARK "tractogram\tseeds\tstreamlines"
+#define MAX_SIDECAR ((size_t)256 << 20)
+
+/* Prints a number of the sidecar with at most six decimals. */
+static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
+{
+    char text[64];
+    const cJSON *value = gls_json_at(gls_json_at(root, object), key);
+    const bool is_number = cJSON_IsNumber(value) && isfinite(value->valuedouble);
+    const double v = is_number ? value->valuedouble : 0;
+    if (is_number && v == floor(v) && fabs(v) < 1e15)
+        gls_fprintf(table, "\t%.0f", v);
+    else
+        fprintf(table, "\t%s", is_number ? gls_format_double(round(v * 1e6) / 1e6, text, sizeof text) : "n/a");
+}
+
+/* Prints the row of one tractogram from its sidecar. */
+static gls_status add_row(FILE *table, const char *folder, const char *name)
+{
+    char path[GLS_DATASET_MAX_PATH], *text = NULL;
+    size_t n;
+    gls_status status = gls_file_read(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &text, &n);
+    if (status) return status;
+    cJSON *root = gls_json_parse(text);
+    free(text);
+    if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+    char *stem = gls_bids_stem(name);
+    if (!stem) status = gls_no_memory();
+    fprintf(table, "%s", stem ? stem : "");
+    print_number(table, root, "counts", "seeds");
+    print_number(table, root, "counts", "streamlines");
+    print_number(table, root, "lengths", "mean_mm");
+    print_number(table, root, "lengths", "median_mm");
+    print_number(table, root, "seconds", "total");
+    fputc('\n', table);
+    free(stem);
+    cJSON_Delete(root);
+    return status;
+}
+
+/* The table of a group while it is made. */
+typedef struct group_table {
+    const gls_dataset_options *options;
+    FILE *rows;
+    size_t n; /* number of rows */
+} group_table;
+
+/* Adds the tractograms of a participant, or of a session, and counts them. */
+static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
+{
+    group_table *t = user;
+    char **names, folder[GLS_DATASET_MAX_PATH];
+    if (!*session && !gls_dataset_takes_no_session(t->options)) return GLS_OK;
+    gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
+    if (status) return status;
+    for (size_t i = 0; names[i] && !status; i++) {
+        if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
+            !gls_bids_has_suffix(names[i], "tractography", ".json"))
+            continue;
+        if (!gls_bids_is_valid(names[i])) {
+            gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
+            continue;
+        }
+        if (!gls_dataset_belongs(names[i], subject, session)) {
+            gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
+                    names[i]);
+            continue;
+        }
+        if (!gls_dataset_passes(t->options, names[i], "desc")) continue;
+        status = add_row(t->rows, folder, names[i]);
+        t->n++;
+    }
+    gls_bids_names_free(names);
+    return status;
+}
+
+gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
+{
+    char *text = NULL, path[GLS_DATASET_MAX_PATH];
+    size_t bytes = 0;
+    gls_output_group group = {0};
+    group_table table = {.options = o, .rows = open_memstream(&text, &bytes)};
+    *n = 0;
+    if (!table.rows) return gls_no_memory();
+    fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table.rows);
+    gls_status status = gls_dataset_walk(o, add_folder, &table);
+    *n = table.n;
+    bool whole = fclose(table.rows) == 0;
+    if (!status && !whole) status = gls_no_memory();
+    snprintf(path, sizeof path, "%s/group.tsv", o->output);
+    if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);
+    if (!status && *n > 0) status = dataset_page(o, text, &group);
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
+    free(text);
+    return status;
+}

@@ -1,0 +1,322 @@
+/* The identity of a tracked series: its options, hashes of the contents of its inputs, and its outputs. A later run
+ * compares identities to find out whether the series has been tracked already. */
+#include "bids/dataset_parts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <glslines/sphere.h>
+
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/series.h"
+#include "tracts/bundle_parts.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+#define MAX_SHARED ((size_t)64 << 20) /* largest sidecar of an image, bytes */
+
+/* --- Options. */
+
+/* Whether the output is a part of the tractogram. */
+static bool is_in_tractogram(const char *name)
+{
+    static const char *const names[] = {"sample", "stat-tck", "segment", "segment-unique", "weights"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
+
+static bool matters(const gls_param *p)
+{
+    return p->role == GLS_ROLE_RESULT || p->role == GLS_ROLE_PATH ||
+           (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
+}
+
+/* Replaces the name of a file in a value, or in a part of a value, by a hash of the file. Keeps all other text. */
+static gls_status name_contents(const char *text, cJSON **item)
+{
+    struct stat info;
+    uint64_t hash;
+    char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_input_named_file(text);
+    gls_status status = GLS_OK;
+    if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+        status = gls_input_hash(file, &hash);
+        if (!status && asprintf(&named, "xxh3_64 %s%s", gls_hash_text(hash, digits), text + strlen(file)) < 0)
+            named = NULL;
+    } else {
+        named = strdup(text);
+    }
+    free(file);
+    *item = status || !named ? NULL : cJSON_CreateString(named);
+    free(named);
+    return status || *item ? status : gls_no_memory();
+}
+
+/* Like name_contents() for images separated by commas. Keeps their names, which become names of columns. */
+static gls_status name_images(const char *text, cJSON **list)
+{
+    gls_status status = GLS_OK;
+    char *copy = strdup(text), *rest = copy;
+    *list = cJSON_CreateArray();
+    if (!copy) status = gls_no_memory();
+    for (char *one; !status && (one = gls_names_next(&rest, ','));) {
+        cJSON *item = NULL;
+        status = name_contents(one, &item);
+        if (!status) cJSON_AddItemToArray(*list, item);
+        if (!status) cJSON_AddItemToArray(*list, cJSON_CreateString(gls_file_name(one)));
+    }
+    free(copy);
+    return status;
+}
+
+/* Hashes a table of rules, and the files that it names. */
+static gls_status name_rules(const char *text, cJSON **list)
+{
+    gls_bundles *bundles = NULL;
+    cJSON *table = NULL;
+    char *path = gls_names_copy(text, strlen(text));
+    gls_status status = path ? name_contents(path, &table) : gls_no_memory();
+    *list = cJSON_CreateArray();
+    if (!status) cJSON_AddItemToArray(*list, table);
+    if (!status) status = gls_bundles_read(path, NULL, &bundles);
+    free(path);
+    size_t n = 0;
+    const char *const *file = status ? NULL : gls_bundles_files(bundles, &n);
+    for (size_t i = 0; i < n && !status; i++) {
+        cJSON *item = NULL;
+        status = name_contents(file[i], &item);
+        if (!status) cJSON_AddItemToArray(*list, item);
+    }
+    gls_bundles_destroy(bundles);
+    return status;
+}
+
+/* Fills in *named: the value of a row with all files as hashes of their contents. */
+static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **named)
+{
+    gls_status status = GLS_OK;
+    if (cJSON_IsString(value)) {
+        if (strcmp(p->name, "segment") == 0) return name_rules(value->valuestring, named);
+        if (strcmp(p->name, "sample") == 0) return name_images(value->valuestring, named);
+        return name_contents(value->valuestring, named);
+    }
+    *named = cJSON_CreateArray();
+    for (const cJSON *v = value->child; v && !status; v = v->next) {
+        cJSON *item = NULL;
+        status = name_contents(v->valuestring, &item);
+        if (!status) cJSON_AddItemToArray(*named, item);
+    }
+    return status;
+}
+
+/* Whether values of a row may name files. */
+static bool names_files(const gls_param *p, const cJSON *value)
+{
+    const bool texts = cJSON_IsString(value) || (cJSON_IsArray(value) && cJSON_IsString(value->child));
+    return texts && (p->role == GLS_ROLE_PATH || strcmp(p->name, "sample") == 0 || strcmp(p->name, "segment") == 0);
+}
+
+/* All parameters. If the model is AUTO, the parameters of both models that AUTO may choose. */
+static cJSON *all_parameters(const gls_job_options *given)
+{
+    cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
+    gls_job_options job = *given;
+    const bool is_auto = job.model.model == GLS_MODEL_AUTO;
+    if (is_auto) job.model.model = GLS_MODEL_MSMT;
+    gls_params_add(all, &job, &job.track);
+    if (is_auto) job.model.model = GLS_MODEL_CSD;
+    gls_params_add(other, &job, &job.track);
+    for (cJSON *item = other ? other->child : NULL, *next; item; item = next) {
+        next = item->next;
+        if (!cJSON_IsNull(gls_json_at(all, item->string)) || cJSON_IsNull(item)) continue;
+        cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, cJSON_Duplicate(item, true));
+    }
+    cJSON_Delete(other);
+    if (is_auto)
+        cJSON_ReplaceItemInObjectCaseSensitive(all, "model", cJSON_CreateString(gls_model_name(GLS_MODEL_AUTO)));
+    return all;
+}
+
+/* Adds the options on which the result depends. */
+static gls_status add_options(cJSON *root, const gls_job_options *job)
+{
+    char key[96];
+    cJSON *all = all_parameters(job), *options = cJSON_AddObjectToObject(root, "options");
+    gls_status status = all && options ? GLS_OK : gls_no_memory();
+    for (size_t i = 0; i < gls_params_count() && !status; i++) {
+        const gls_param *p = gls_params_get(i);
+        gls_option_key(p, key, sizeof key);
+        const cJSON *value = gls_json_at(all, key);
+        cJSON *copy = NULL;
+        if (!value || !matters(p)) continue;
+        status = names_files(p, value) ? name_item(p, value, &copy) : GLS_OK;
+        if (!copy) copy = cJSON_Duplicate(value, true);
+        cJSON_AddItemToObject(options, key, copy);
+    }
+    cJSON_Delete(all);
+    return status;
+}
+
+/* --- Inputs. */
+
+/* Adds the hash of a file's contents under its role; null if the run has no such file. */
+static gls_status add_input(cJSON *inputs, const char *role, const char *path)
+{
+    uint64_t hash;
+    char text[17];
+    gls_status status = path ? gls_input_hash(path, &hash) : GLS_OK;
+    if (status) return status;
+    if (path)
+        cJSON_AddStringToObject(inputs, role, gls_hash_text(hash, text));
+    else
+        cJSON_AddNullToObject(inputs, role);
+    return GLS_OK;
+}
+
+/* Adds how the voxels of seeds are taken from the files. */
+static void add_seeds(cJSON *inputs, const gls_dataset_options *o, const gls_dataset_unit *u)
+{
+    static const char *const kinds[] = {"mask", "probability", "aseg", "labels", "fa", "file"};
+    cJSON_AddStringToObject(inputs, "seeds", u->region ? kinds[u->kind] : "fa");
+    if (!u->region) gls_json_double(inputs, "seed_fa", o->fa);
+    if (u->region && u->kind == GLS_DATASET_DSEG)
+        cJSON_AddItemToObject(inputs, "seed_labels", cJSON_CreateIntArray(u->labels.value, u->labels.n));
+}
+
+gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                                cJSON **identity)
+{
+    cJSON *root = cJSON_CreateObject(), *inputs;
+    gls_status status = add_options(root, job);
+    inputs = cJSON_AddObjectToObject(root, "inputs");
+    if (!status) status = add_input(inputs, "dwi", u->dwi);
+    if (!status) status = add_input(inputs, "bval", u->bval);
+    if (!status) status = add_input(inputs, "bvec", gls_table_path(u->bvec));
+    if (!status) status = add_input(inputs, "mask", u->mask);
+    if (!status) status = add_input(inputs, "region", u->region);
+    add_seeds(inputs, o, u);
+    if (!status && !(root = gls_json_written(root))) status = gls_no_memory();
+    if (status) {
+        cJSON_Delete(root);
+        root = NULL;
+    }
+    *identity = root;
+    return status;
+}
+
+gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram)
+{
+    static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
+    if (!cJSON_IsObject(gls_json_at(found, "inputs")) || !cJSON_IsObject(gls_json_at(found, "options")))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
+    for (size_t i = 0; i < 2; i++) {
+        const char *key = gls_json_difference(gls_json_at(wanted, parts[i]), gls_json_at(found, parts[i]));
+        if (key)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
+                            words[i], key);
+    }
+    return GLS_OK;
+}
+
+/* --- Outputs. */
+
+static cJSON *add_entry(cJSON *list, const char *name)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddStringToObject(entry, "name", name);
+    cJSON_AddItemToArray(list, entry);
+    return entry;
+}
+
+/* Whether a member of a sidecar has contents. */
+static bool is_filled(const cJSON *item)
+{
+    if (cJSON_IsString(item)) return *item->valuestring;
+    if (cJSON_IsObject(item) || cJSON_IsArray(item)) return item->child;
+    return item && !cJSON_IsNull(item);
+}
+
+/* Records the names of the members in the sidecar of a shared image. Another unit may write the same sidecar with other
+ * values, so later runs compare only the names. */
+static void note_members(cJSON *entry, const char *path)
+{
+    cJSON *root = gls_json_read(path, MAX_SHARED), *keys = cJSON_AddArrayToObject(entry, "members");
+    for (const cJSON *item = gls_json_members(root); item; item = item->next)
+        if (is_filled(item)) cJSON_AddItemToArray(keys, cJSON_CreateString(item->string));
+    cJSON_Delete(root);
+}
+
+/* Whether the JSON file at path has all members that the entry lists, with a value. */
+static bool has_members(const cJSON *entry, const char *path)
+{
+    const cJSON *key;
+    cJSON *root = gls_json_read(path, MAX_SHARED);
+    bool all = gls_json_members(root);
+    cJSON_ArrayForEach(key, gls_json_at(entry, "members")) all =
+        all && cJSON_IsString(key) && is_filled(gls_json_at(root, key->valuestring));
+    cJSON_Delete(root);
+    return all;
+}
+
+gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool shared)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    cJSON *entry = add_entry(list, name);
+    gls_bids_join(folder, name, path, sizeof path);
+    if (shared) {
+        note_members(entry, path);
+        return GLS_OK;
+    }
+    gls_status status = gls_written_note(entry, path);
+    return status ? status : gls_written_note_time(entry, path);
+}
+
+gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output)
+{
+    return gls_written_note_output(add_entry(list, name), output);
+}
+
+const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
+{
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, list)
+    {
+        const char *own = cJSON_GetStringValue(gls_json_at(entry, "name"));
+        if (own && strcmp(own, name) == 0) return entry;
+    }
+    return NULL;
+}
+
+static bool is_noted(const cJSON *entry, const char *path)
+{
+    return gls_json_at(entry, "bytes") ? gls_written_is(entry, path) : has_members(entry, path);
+}
+
+gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    *missing = !cJSON_IsArray(list) || !list->child;
+    for (const cJSON *entry = *missing ? NULL : list->child; entry; entry = entry->next) {
+        struct stat info;
+        const cJSON *name = gls_json_at(entry, "name");
+        if (!cJSON_IsString(name)) continue;
+        gls_bids_join(folder, name->valuestring, path, sizeof path);
+        const cJSON *old = gls_dataset_note_find(before, name->valuestring);
+        if (stat(path, &info) != 0)
+            *missing = true;
+        else if (is_noted(entry, path))
+            continue;
+        else if (old && is_noted(old, path))
+            *missing = true;
+        else
+            return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that was written here; --force tracks anew", path);
+    }
+    return GLS_OK;
+}

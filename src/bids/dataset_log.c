@@ -1,0 +1,120 @@
+/* The log of a data set, logs/units.tsv: the latest outcome for each series. */
+#include "bids/dataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "bids/dataset_parts.h"
+#include "util/file.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#define MAX_LOG ((size_t)256 << 20)
+
+/* Lines of a text, as pointers into it. */
+typedef struct log_lines {
+    char **line;
+    size_t n, capacity;
+} log_lines;
+
+/* Splits a text into lines, without the header. The lines point into the text. */
+static gls_status add_lines(log_lines *l, char *text)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (strcmp(line, GLS_DATASET_LOG_HEADER) == 0) continue;
+        if (l->n == l->capacity) {
+            const size_t capacity = 2 * l->capacity + 64;
+            char **grown = realloc(l->line, capacity * sizeof *grown);
+            if (!grown) return gls_no_memory();
+            l->line = grown;
+            l->capacity = capacity;
+        }
+        l->line[l->n++] = line;
+    }
+    return GLS_OK;
+}
+
+static int compare_names(const char *a, const char *b)
+{
+    const size_t n = strcspn(a, "\t"), m = strcspn(b, "\t");
+    const int order = memcmp(a, b, n < m ? n : m);
+    return order != 0 ? order : (n > m) - (n < m);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return compare_names(*(char *const *)a, *(char *const *)b);
+}
+
+static char **find_name(const log_lines *l, const char *line)
+{
+    return l->n > 0 ? bsearch(&line, l->line, l->n, sizeof *l->line, by_name) : NULL;
+}
+
+/* Whether the line is of a series that another run works on. That run logs the outcome. */
+static bool is_busy(const char *line)
+{
+    const char *state = line + strcspn(line, "\t");
+    return strncmp(state, "\tbusy\t", 6) == 0;
+}
+
+/* Joins new lines with the old lines of other series, sorted by name. */
+static gls_status merge(char *new_text, char *old_text, gls_text *out)
+{
+    log_lines fresh = {0}, old = {0};
+    gls_status status = add_lines(&fresh, new_text);
+    if (fresh.n > 0) qsort(fresh.line, fresh.n, sizeof *fresh.line, by_name);
+    if (!status && old_text) status = add_lines(&old, old_text);
+    if (old.n > 0) qsort(old.line, old.n, sizeof *old.line, by_name);
+    log_lines all = {0};
+    if (!status) all.line = malloc((fresh.n + old.n + 1) * sizeof *all.line);
+    if (!status && !all.line) status = gls_no_memory();
+    for (size_t i = 0; i < old.n && !status; i++) {
+        const char *line = old.line[i];
+        char **other = find_name(&fresh, line);
+        if (!other || is_busy(*other)) all.line[all.n++] = old.line[i];
+    }
+    for (size_t i = 0; i < fresh.n && !status; i++)
+        if (!is_busy(fresh.line[i]) || !find_name(&old, fresh.line[i])) all.line[all.n++] = fresh.line[i];
+    if (!status && all.n > 0) qsort(all.line, all.n, sizeof *all.line, by_name);
+    gls_text_puts(out, GLS_DATASET_LOG_HEADER "\n");
+    for (size_t i = 0; i < all.n && !status; i++) gls_text_printf(out, "%s\n", all.line[i]);
+    free(fresh.line);
+    free(old.line);
+    free(all.line);
+    return status;
+}
+
+/* Merges lines into the log. The caller holds the lock. */
+static gls_status add_locked(const char *path, const char *lines)
+{
+    struct stat info;
+    gls_text text = {0};
+    size_t bytes;
+    char *old = NULL, *fresh = gls_text_copy(lines);
+    gls_status status = fresh ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status && stat(path, &info) == 0) status = gls_file_read(path, MAX_LOG, &old, &bytes);
+    if (!status) status = merge(fresh, old, &text);
+    if (!status && text.failed) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status) status = gls_dataset_rewrite(path, GLS_DATASET_LOG_HEADER, text.data, text.length, NULL);
+    gls_text_finish(&text);
+    free(old);
+    free(fresh);
+    return status;
+}
+
+gls_status gls_dataset_log_add(const gls_dataset_options *o, const char *lines)
+{
+    char path[GLS_DATASET_MAX_PATH], lock[GLS_DATASET_MAX_PATH];
+    int fd = -1;
+    snprintf(path, sizeof path, "%s/logs/units.tsv", o->output);
+    snprintf(lock, sizeof lock, "%s/logs/units.lock", o->output);
+    gls_status status = gls_dataset_lock(lock, true, &fd);
+    if (status) return status;
+    status = add_locked(path, lines);
+    gls_dataset_unlock(lock, fd);
+    return status;
+}

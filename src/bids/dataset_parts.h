@@ -1,0 +1,127 @@
+/* Inside of data sets: identity, fits, locks, choice of participants, and files that appear together. */
+#ifndef GLS_BIDS_DATASET_PARTS_H
+#define GLS_BIDS_DATASET_PARTS_H
+
+#include <cJSON.h>
+#include <stdbool.h>
+
+#include <glslines/common.h>
+
+#include "bids/dataset.h"
+#include "util/output_file.h"
+
+/* --- What a series was tracked from, with which options, and which files resulted. By this a run knows what is done.
+ */
+
+/* Fills in *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes
+ * of their contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */
+gls_status gls_dataset_identity(const gls_dataset_options *options, const gls_dataset_unit *unit,
+                                const gls_job_options *job, cJSON **identity);
+/* Compares the identity that is wanted with the one that made the tractogram. GLS_ERR_OUTPUT names the first
+ * difference. */
+gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram);
+
+/* Adds a file of a folder to a list of outputs. shared: a sidecar of an image that other units also use; any file of
+ * this name with the same members is accepted later. */
+gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, bool shared);
+/* Like gls_dataset_note() for an output that is complete but does not have its final name yet. */
+gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output);
+/* Checks that the files of a list are unchanged in the folder. before: the list of the files that these files replace,
+ * or NULL. *missing: set if there is no list, or if a file does not exist or is still the old file in `before`.
+ * GLS_ERR_OUTPUT: another program or run replaced a file, or the file is damaged. */
+gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing);
+/* Entry of a file in a list; NULL: none. */
+const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
+
+/* --- Fits as files of a data set: bids --fit-outputs. */
+
+/* Adds Sources and SpatialReference to a sidecar. */
+typedef struct gls_dataset_sources {
+    void (*add)(const struct gls_dataset_sources *sources, cJSON *root);
+    const gls_dataset_options *options;
+    const gls_dataset_unit *unit;
+} gls_dataset_sources;
+
+/* Writes STEM_model-tensor_param-fa_dwimap and STEM_model-MODEL_param-sh_dwimap (param-wm, param-gm and param-csf for
+ * several tissues), each an image with its sidecar. Replaces existing files. */
+gls_status gls_dataset_fit(const gls_dataset_unit *unit, const gls_model_options *model, const char *mask,
+                           const char *stem, const gls_dataset_sources *sources, const gls_monitor *monitor);
+
+/* --- Locks between processes that write the same output. */
+
+/* Makes the file at path and locks it. The lock ends with the process. *fd is -1 if another process holds the lock and
+ * wait is false; with wait the call waits. On a file system without locks it warns and succeeds without a lock.
+ * GLS_ERR_OUTPUT: the file cannot be made. */
+gls_status gls_dataset_lock(const char *path, bool wait, int *fd);
+/* Releases the lock and removes the file if it is empty. Accepts fd = -1. */
+void gls_dataset_unlock(const char *path, int fd);
+
+/* --- Which participants, sessions and series the options ask for. */
+
+/* Whether a folder sub-LABEL is a participant that the options ask for. */
+bool gls_dataset_takes_participant(const gls_dataset_options *options, const char *folder);
+/* Whether a folder ses-LABEL is a session that the options ask for. */
+bool gls_dataset_takes_session(const gls_dataset_options *options, const char *folder);
+/* The label of a folder sub-LABEL if the options ask for this participant and the label is invalid in BIDS; else NULL.
+ */
+const char *gls_dataset_bad_participant(const gls_dataset_options *options, const char *folder);
+/* The label of a folder ses-LABEL if the options ask for this session and the label is invalid in BIDS; else NULL. */
+const char *gls_dataset_bad_session(const gls_dataset_options *options, const char *folder);
+/* Whether the options accept files without a session. */
+bool gls_dataset_takes_no_session(const gls_dataset_options *options);
+/* Whether a name has the entities of all filters except those of the key `except` (NULL: none). Runs compare as
+ * numbers. */
+bool gls_dataset_passes(const gls_dataset_options *options, const char *name, const char *except);
+/* A folder of a participant, without "sub-", and a session, without "ses-". session "": the participant's own folder.
+ */
+typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const char *session, const char *folder);
+/* Visits the folders of all participants and sessions in the output that the options ask for: of each participant its
+ * own folder first. Ends with the first failure. */
+gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
+/* Whether a file's name agrees with the folder of this participant and session ("": none). */
+bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
+/* Returns GLS_ERR_INPUT unless each participant that is asked for is one of these folders and each session occurs in
+ * one. */
+gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *const *names);
+
+/* --- Staging: the files of a series are made in a hidden folder and get their final names together. */
+
+/* Name of the sidecar in a folder of staging whose files are complete but not yet checked. */
+#define GLS_STAGE_READY "ready.json"
+
+/* Which existing files may be replaced by different ones. */
+typedef enum gls_dataset_replace {
+    GLS_REPLACE_NONE,
+    GLS_REPLACE_OWN, /* files that belong to this tractogram only */
+    GLS_REPLACE_ALL
+} gls_dataset_replace;
+
+/* The files of one tracked series on their way to their final names. */
+typedef struct gls_dataset_stage {
+    const gls_dataset_options *options;
+    const gls_dataset_unit *unit;
+    const gls_job_options *job;        /* options as given; the files that they name are inputs */
+    char folder[GLS_DATASET_MAX_PATH]; /* final folder of the files */
+    char path[GLS_DATASET_MAX_PATH];   /* folder of staging, below that folder */
+    char sidecar[512];                 /* file that is written last and gets its final name last */
+    char own[512];                     /* prefix of names of files that belong to this tractogram only */
+    char lock[GLS_DATASET_MAX_PATH];   /* lock that is held while files get their final names */
+} gls_dataset_stage;
+
+/* Makes an empty folder of staging; journals of --resume are kept. First finishes what a killed run had complete and
+ * checked there; if this fails, it is an error, or with --force the files are removed. Fill in the members before. The
+ * caller must hold the lock of the series. */
+gls_status gls_dataset_stage_open(const gls_dataset_stage *stage);
+/* Checks whether the staged files may get their final names. An existing shared file, such as a mask, stays if it is
+ * the same. GLS_ERR_OUTPUT names a file that is different and may not be replaced, or that is an input. */
+gls_status gls_dataset_stage_check(const gls_dataset_stage *stage, gls_dataset_replace replace);
+/* Checks, gives all files their final names, and removes the folder. GLS_STAGE_READY must be among the files. A failed
+ * check removes the staged files. If the process is killed while files get their names, the next run finishes the rest.
+ */
+gls_status gls_dataset_stage_publish(const gls_dataset_stage *stage, gls_dataset_replace replace);
+/* Removes the folder with its files. keep_journals: leaves the journals. */
+void gls_dataset_stage_remove(const gls_dataset_stage *stage, bool keep_journals);
+/* Whether a staged file is a journal, which is no output. */
+bool gls_dataset_is_journal(const char *name);
+
+#endif

@@ -1,0 +1,234 @@
+/* Writes the phantom as a BIDS data set of derivatives, in the form of preprocessing pipelines, to try `glslines bids`.
+ */
+#include "bids/dataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
+
+enum { FINER = 2 }; /* voxels of the anatomical image on a side of a voxel of the series */
+
+/* A subject to write. */
+typedef struct subject {
+    const gls_phantom *phantom;
+    const char *directory;
+    char label[128], session[128]; /* session "": none */
+    bool overwrite;
+    gls_output_group group; /* all files of the subject, and those of the data set with the first one */
+} subject;
+
+/* Path of a file of a subject. Anatomical files lie beside the folders of sessions. */
+static void name_file(const subject *s, const char *folder, const char *rest, char path[1536])
+{
+    bool in_session = *s->session && strcmp(folder, "dwi") == 0;
+    const char *session = in_session ? s->session : "";
+    snprintf(path, 1536, "%s/sub-%s%s%s/%s/sub-%s%s%s_space-ACPC_%s", s->directory, s->label, in_session ? "/ses-" : "",
+             session, folder, s->label, in_session ? "_ses-" : "", session, rest);
+}
+
+/* Writes a text file of a subject and empties the text. */
+static gls_status write_text(subject *s, const char *folder, const char *rest, gls_text *text)
+{
+    char path[1536];
+    name_file(s, folder, rest, path);
+    return gls_text_write(text, path, s->overwrite, &s->group, GLS_OK);
+}
+
+static gls_status write_image(subject *s, const char *folder, const char *rest, const gls_image *image,
+                              gls_image_type type)
+{
+    char path[1536];
+    name_file(s, folder, rest, path);
+    gls_status status = gls_output_check(path, s->overwrite, NULL, 0);
+    return status ? status : gls_image_write_grouped(path, s->overwrite, &s->group, image, type);
+}
+
+/* Writes the gradient table: FSL's two files, and MRtrix3's rows along the scanner axes. */
+static gls_status write_tables(subject *s)
+{
+    const gls_gradients *g = s->phantom->gradients;
+    const gls_grid *grid = &s->phantom->dwi->grid;
+    gls_text bval = {0}, bvec = {0}, rows = {0};
+    bool flip = gls_grid_determinant(grid) > 0;
+    for (size_t i = 0; i < g->n; i++) gls_text_printf(&bval, "%s%.10g", i ? " " : "", g->bval[i]);
+    gls_text_puts(&bval, "\n");
+    for (int k = 0; k < 3; k++)
+        for (size_t i = 0; i < g->n; i++)
+            gls_text_printf(&bvec, "%s%.9f%s", i ? " " : "", (k == 0 && flip ? -g->bvec[i][k] : g->bvec[i][k]) + 0.0,
+                            i + 1 == g->n ? "\n" : "");
+    for (size_t i = 0; i < g->n; i++) {
+        for (int k = 0; k < 3; k++) {
+            double world = 0;
+            for (int a = 0; a < 3; a++) world += grid->affine[k][a] / grid->voxel_size[a] * g->bvec[i][a];
+            gls_text_printf(&rows, "%.9f ", world + 0.0);
+        }
+        gls_text_printf(&rows, "%.10g\n", g->bval[i]);
+    }
+    gls_status status = write_text(s, "dwi", "desc-preproc_dwi.bval", &bval);
+    if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.bvec", &bvec);
+    if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.b", &rows);
+    gls_text_finish(&bval);
+    gls_text_finish(&bvec);
+    gls_text_finish(&rows);
+    return status;
+}
+
+/* A fraction of tissue: 0 white matter, 1 grey matter, 2 fluid, which fills voxels at the border of the brain. */
+static float fraction(const gls_image *tissue, size_t which, size_t voxel)
+{
+    const size_t n = gls_grid_voxels(&tissue->grid);
+    const float white = tissue->data[voxel], grey = tissue->data[n + voxel], fluid = tissue->data[2 * n + voxel];
+    return which == 0 ? white : which == 1 ? grey : white + grey + fluid > 0 ? 1 - white - grey : 0;
+}
+
+/* Writes the fractions of one tissue on a finer grid over the same space, like a segmentation of a T1 image. */
+static gls_status write_tissue(subject *s, size_t volume, const char *name)
+{
+    const gls_image *tissue = s->phantom->tissue;
+    gls_grid grid = tissue->grid;
+    gls_image *fine = NULL;
+    for (int a = 0; a < 3; a++) {
+        grid.dim[a] *= FINER;
+        grid.voxel_size[a] /= FINER;
+        for (int k = 0; k < 3; k++) {
+            grid.affine[k][3] -= tissue->grid.affine[k][a] * (0.5 - 0.5 / FINER);
+            grid.affine[k][a] /= FINER;
+        }
+    }
+    gls_status status = gls_image_create(&grid, 1, &fine);
+    if (status) return status;
+    const int32_t *n = tissue->grid.dim;
+    size_t v = 0;
+    for (int32_t z = 0; z < grid.dim[2]; z++)
+        for (int32_t y = 0; y < grid.dim[1]; y++)
+            for (int32_t x = 0; x < grid.dim[0]; x++)
+                fine->data[v++] = fraction(tissue, volume,
+                                           ((size_t)(z / FINER) * (size_t)n[1] + (size_t)(y / FINER)) * (size_t)n[0] +
+                                               (size_t)(x / FINER));
+    status = write_image(s, "anat", name, fine, GLS_IMAGE_FLOAT32);
+    gls_image_destroy(fine);
+    return status;
+}
+
+/* Writes the sidecars that BIDS asks for beside images. Values that a phantom does not have, such as the field
+ * strength, are usual ones. */
+static gls_status write_sidecars(subject *s)
+{
+    static const char *const what[][3] = {
+        {"dwi", "desc-preproc_dwi.json",
+         "\"SkullStripped\": false, \"RepetitionTime\": 3, \"EchoTime\": 0.1, \"TotalReadoutTime\": 0.05, "
+         "\"PhaseEncodingDirection\": \"j\", \"MagneticFieldStrength\": 3, \"Manufacturer\": \"none\""},
+        {"dwi", "desc-brain_mask.json", "\"Type\": \"Brain\", \"Sources\": [\"bids::dataset_description.json\"]"},
+        {"anat", "label-WM_probseg.json", "\"Description\": \"White matter of the phantom\""},
+        {"anat", "label-GM_probseg.json", "\"Description\": \"Grey matter of the phantom\""},
+        {"anat", "label-CSF_probseg.json", "\"Description\": \"Cerebrospinal fluid of the phantom\""}};
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < sizeof what / sizeof *what && !status; i++) {
+        gls_text text = {0};
+        gls_text_printf(&text,
+                        "{\"SpatialReference\": \"bids::sub-%s/anat/sub-%s_space-ACPC_label-WM_probseg.nii.gz\", %s}\n",
+                        s->label, s->label, what[i][2]);
+        status = write_text(s, what[i][0], what[i][1], &text);
+    }
+    return status;
+}
+
+/* Writes all files of a subject, or none. */
+static gls_status write_subject(subject *s)
+{
+    char path[2][1536], first[2][1536] = {"", ""};
+    gls_status status = GLS_OK;
+    for (int i = 0; i < 2; i++) {
+        name_file(s, i ? "anat" : "dwi", "", path[i]);
+        *strrchr(path[i], '/') = '\0';
+        if (!status) status = gls_bids_make_folders(path[i], first[i]);
+    }
+    if (!status) status = write_image(s, "dwi", "desc-preproc_dwi.nii.gz", s->phantom->dwi, GLS_IMAGE_INT16);
+    if (!status) status = write_tables(s);
+    if (!status) status = write_image(s, "dwi", "desc-brain_mask.nii.gz", s->phantom->mask, GLS_IMAGE_UINT8);
+    if (!status) status = write_tissue(s, 0, "label-WM_probseg.nii.gz");
+    if (!status) status = write_tissue(s, 1, "label-GM_probseg.nii.gz");
+    if (!status) status = write_tissue(s, 2, "label-CSF_probseg.nii.gz");
+    if (!status) status = write_sidecars(s);
+    if (!status) status = gls_output_group_commit(&s->group);
+    gls_output_group_discard(&s->group);
+    for (int i = 2; i-- > 0 && status;) gls_bids_remove_folders(path[i], first[i]);
+    return status;
+}
+
+/* Writes the files that describe the data set. */
+static gls_status describe(subject *s, char first[1536])
+{
+    static const char *const files[][2] = {
+        /* The validator accepts tables only in raw data. */
+        {".bidsignore", "*_dwi.b\n*_dwi.bval\n*_dwi.bvec\n"},
+        {"dataset_description.json",
+         "{\n    \"Name\": \"Phantom of glslines\",\n    \"BIDSVersion\": \"1.10.0\",\n    \"DatasetType\": "
+         "\"derivative\",\n    \"License\": \"CC0\",\n    \"Authors\": [\"The glslines developers\", \"their "
+         "phantom\"],\n    \"GeneratedBy\": [{\"Name\": \"glslines phantom\"}]\n}\n"},
+        {"README.md",
+         "# Phantom\n\nA synthetic diffusion data set in the form in which preprocessing pipelines leave theirs, for "
+         "trying out and testing\n`glslines bids`. Each subject has the same anatomy, with noise of its own. Tissues "
+         "stand on a finer grid than the\nseries, as segmentations of T1 images do.\n"}};
+    char path[1536];
+    gls_status status = gls_bids_make_folders(s->directory, first);
+    for (size_t i = 0; i < sizeof files / sizeof *files && !status; i++) {
+        snprintf(path, sizeof path, "%s/%s", s->directory, files[i][0]);
+        status = gls_file_write(path, s->overwrite, &s->group, files[i][1], strlen(files[i][1]));
+    }
+    return status;
+}
+
+static bool is_label(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    return *text && strspn(text, letters) == strlen(text);
+}
+
+/* Takes the next subject of a list such as "01,02/pre,sub-03". Returns false at the end. */
+static gls_status next_label(const char **list, subject *s)
+{
+    char word[128];
+    size_t n = strcspn(*list, ",");
+    if (n >= sizeof word)
+        return gls_fail(GLS_ERR_ARGUMENT, "--bids: '%.40s...' is too long for the label of a subject", *list);
+    snprintf(word, sizeof word, "%.*s", (int)n, *list);
+    *list += n + ((*list)[n] == ',');
+    const char *label = strncmp(word, "sub-", 4) == 0 ? word + 4 : word;
+    char *slash = strchr(word, '/');
+    if (slash) *slash++ = '\0';
+    snprintf(s->label, sizeof s->label, "%s", label);
+    snprintf(s->session, sizeof s->session, "%s", !slash ? "" : strncmp(slash, "ses-", 4) == 0 ? slash + 4 : slash);
+    if (is_label(s->label) && (!slash || is_label(s->session))) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "--bids: '%s' is no label of a subject: letters and digits, as in 01 or 01/1",
+                    word);
+}
+
+gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *directory, const char *labels,
+                               bool overwrite, size_t *n)
+{
+    subject s = {.directory = directory, .overwrite = overwrite};
+    gls_phantom_params own = *params;
+    gls_status status = GLS_OK;
+    const char *rest = labels;
+    for (*n = 0; *rest && !status;) status = next_label(&rest, &s);
+    char first[1536] = "";
+    if (!status) status = describe(&s, first);
+    for (rest = labels; *rest && !status; ++*n) {
+        gls_phantom *phantom = NULL;
+        status = next_label(&rest, &s);
+        own.seed = params->seed + *n;
+        if (!status) status = gls_phantom_create(&own, &phantom);
+        s.phantom = phantom;
+        if (!status) status = write_subject(&s);
+        gls_phantom_destroy(phantom);
+    }
+    gls_output_group_discard(&s.group);
+    if (status) gls_bids_remove_folders(directory, first);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* Which participants, sessions and series of a data set the options ask for. */
+#include "bids/dataset_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/status.h"
+
+#define MAX_LABEL 256
+
+/* Takes the next label of a list with commas, without its prefix. Returns false at the end. */
+static bool next_label(const char **list, const char *prefix, char *label, size_t size)
+{
+    while (**list == ',') ++*list;
+    if (!**list) return false;
+    if (strncmp(*list, prefix, strlen(prefix)) == 0) *list += strlen(prefix);
+    size_t n = strcspn(*list, ",");
+    snprintf(label, size, "%.*s", (int)n, *list);
+    *list += n;
+    return true;
+}
+
+/* Whether the options ask for a label. An empty list asks for all. */
+static bool is_wanted(const gls_strings *labels, const char *prefix, const char *label)
+{
+    char asked[MAX_LABEL];
+    for (int i = 0; i < labels->n; i++)
+        for (const char *list = labels->value[i]; next_label(&list, prefix, asked, sizeof asked);)
+            if (strcmp(asked, label) == 0) return true;
+    return labels->n == 0;
+}
+
+static const char *label_of(const char *folder, const char *prefix)
+{
+    const size_t n = strlen(prefix);
+    return strncmp(folder, prefix, n) == 0 && gls_bids_is_label(folder + n) ? folder + n : NULL;
+}
+
+bool gls_dataset_takes_participant(const gls_dataset_options *o, const char *folder)
+{
+    const char *label = label_of(folder, "sub-");
+    return label && is_wanted(&o->participants, "sub-", label);
+}
+
+bool gls_dataset_takes_session(const gls_dataset_options *o, const char *folder)
+{
+    const char *label = label_of(folder, "ses-");
+    return label && is_wanted(&o->sessions, "ses-", label);
+}
+
+static const char *bad_label(const gls_strings *labels, const char *prefix, const char *folder)
+{
+    const size_t n = strlen(prefix);
+    const char *label = strncmp(folder, prefix, n) == 0 ? folder + n : NULL;
+    return label && !gls_bids_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
+}
+
+const char *gls_dataset_bad_participant(const gls_dataset_options *o, const char *folder)
+{
+    return bad_label(&o->participants, "sub-", folder);
+}
+
+const char *gls_dataset_bad_session(const gls_dataset_options *o, const char *folder)
+{
+    return bad_label(&o->sessions, "ses-", folder);
+}
+
+bool gls_dataset_takes_no_session(const gls_dataset_options *o)
+{
+    return o->sessions.n == 0;
+}
+
+/* Skips leading zeros of the number of a run. */
+static void without_zeros(const char *key, const char **value, size_t *n)
+{
+    if (strcmp(key, "run") != 0 || strspn(*value, "0123456789") < *n) return;
+    while (*n > 1 && **value == '0') ++*value, --*n;
+}
+
+/* Whether a value is one of the values separated by |. */
+static bool is_among(const char *key, const char *values, const char *value)
+{
+    size_t bytes = strlen(value);
+    without_zeros(key, &value, &bytes);
+    for (;;) {
+        const size_t whole = strcspn(values, "|");
+        const char *one = values;
+        size_t n = whole;
+        without_zeros(key, &one, &n);
+        if (bytes == n && strncmp(one, value, n) == 0) return true;
+        if (!values[whole]) return false;
+        values += whole + 1;
+    }
+}
+
+bool gls_dataset_passes(const gls_dataset_options *o, const char *name, const char *except)
+{
+    char key[64], value[MAX_LABEL];
+    for (int i = 0; i < o->filters.n; i++) {
+        const char *text = o->filters.value[i], *equals = strchr(text, '=');
+        if (!equals || equals - text >= (ptrdiff_t)sizeof key) return false;
+        snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+        if (except && strcmp(key, except) == 0) continue;
+        if (!is_among(key, equals + 1, gls_bids_value(name, key, value, sizeof value))) return false;
+    }
+    return true;
+}
+
+bool gls_dataset_belongs(const char *name, const char *subject, const char *session)
+{
+    char value[MAX_LABEL];
+    return strcmp(gls_bids_value(name, "sub", value, sizeof value), subject) == 0 &&
+           strcmp(gls_bids_value(name, "ses", value, sizeof value), session) == 0;
+}
+
+static gls_status walk_participant(const gls_dataset_options *o, const char *name, gls_dataset_visit visit, void *user)
+{
+    char path[GLS_DATASET_MAX_PATH], session[GLS_DATASET_MAX_PATH], **names = NULL;
+    gls_bids_join(o->output, name, path, sizeof path);
+    gls_status status = visit(user, name + 4, "", path);
+    if (!status) status = gls_bids_names(path, &names);
+    for (size_t i = 0; !status && names[i]; i++)
+        if (gls_dataset_takes_session(o, names[i]))
+            status = visit(user, name + 4, names[i] + 4, gls_bids_join(path, names[i], session, sizeof session));
+    gls_bids_names_free(names);
+    return status;
+}
+
+gls_status gls_dataset_walk(const gls_dataset_options *o, gls_dataset_visit visit, void *user)
+{
+    char **names = NULL;
+    gls_status status = gls_bids_names(o->output, &names);
+    for (size_t i = 0; !status && names[i]; i++)
+        if (gls_dataset_takes_participant(o, names[i])) status = walk_participant(o, names[i], visit, user);
+    gls_bids_names_free(names);
+    return status;
+}
+
+/* --- Labels that the options ask for but that do not exist. */
+
+/* Appends a label to a list for a message if there is room. */
+static void list_label(char *list, size_t size, const char *label)
+{
+    const size_t n = strlen(list);
+    if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
+}
+
+/* Returns GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists those that
+ * exist. */
+static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
+{
+    char there[MAX_LABEL] = "";
+    for (size_t i = 0; names[i]; i++) {
+        const char *label = label_of(names[i], "sub-");
+        if (label && strcmp(label, asked) == 0) return GLS_OK;
+        if (label) list_label(there, sizeof there, label);
+        if (!label && strncmp(names[i], "sub-", 4) == 0 && strcmp(names[i] + 4, asked) == 0)
+            return gls_fail(GLS_ERR_INPUT, "%s: participant '%s': " GLS_BIDS_BAD_LABEL, o->input, asked);
+    }
+    return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
+}
+
+/* Returns GLS_ERR_INPUT unless a participant that the options ask for has the session. */
+static gls_status check_session(const gls_dataset_options *o, char *const *names, const char *asked)
+{
+    gls_status status = GLS_OK;
+    bool found = false, is_bad = false;
+    for (size_t i = 0; names[i] && !found && !status; i++) {
+        char folder[1024], **sessions;
+        if (!gls_dataset_takes_participant(o, names[i])) continue;
+        snprintf(folder, sizeof folder, "%s/%s", o->input, names[i]);
+        status = gls_bids_names(folder, &sessions);
+        for (size_t k = 0; !status && sessions[k]; k++) {
+            const char *label = label_of(sessions[k], "ses-");
+            found = found || (label && strcmp(label, asked) == 0);
+            is_bad |= !label && strncmp(sessions[k], "ses-", 4) == 0 && strcmp(sessions[k] + 4, asked) == 0;
+        }
+        if (!status) gls_bids_names_free(sessions);
+    }
+    if (status || found) return status;
+    if (is_bad) return gls_fail(GLS_ERR_INPUT, "%s: session '%s': " GLS_BIDS_BAD_LABEL, o->input, asked);
+    return gls_fail(GLS_ERR_INPUT, "%s: no session '%s' of the participants that are asked for", o->input, asked);
+}
+
+gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *names)
+{
+    char asked[MAX_LABEL];
+    gls_status status = GLS_OK;
+    for (int k = 0; k < o->participants.n && !status; k++)
+        for (const char *list = o->participants.value[k]; !status && next_label(&list, "sub-", asked, sizeof asked);)
+            status = check_participant(o, names, asked);
+    for (int k = 0; k < o->sessions.n && !status; k++)
+        for (const char *list = o->sessions.value[k]; !status && next_label(&list, "ses-", asked, sizeof asked);)
+            status = check_session(o, names, asked);
+    return status;
+}

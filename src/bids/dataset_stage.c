@@ -1,0 +1,198 @@
+/* Staging: the files of a series are made in a hidden folder and get their final names together. */
+#include "bids/dataset_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/job.h"
+#include "run/series.h"
+#include "util/file.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+#define IMAGE ".nii.gz"
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), e = strlen(end);
+    return n > e && strcmp(name + n - e, end) == 0;
+}
+
+bool gls_dataset_is_journal(const char *name)
+{
+    return ends_in(name, ".resume");
+}
+
+static bool exists(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
+}
+
+void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    DIR *folder = opendir(s->path);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (keep_journals && gls_dataset_is_journal(entry->d_name)) continue;
+        gls_bids_join(s->path, entry->d_name, path, sizeof path);
+        unlink(path);
+    }
+    if (folder) closedir(folder);
+    const bool gone = rmdir(s->path) == 0 || errno == ENOENT;
+    if (!gone && !keep_journals) /* The folder stays while there is a journal in it. */
+        gls_log(GLS_LOG_WARNING, "%s: cannot be removed: %s", s->path, strerror(errno));
+}
+
+static bool is_own(const gls_dataset_stage *s, const char *name)
+{
+    return strncmp(name, s->own, strlen(s->own)) == 0;
+}
+
+/* Whether two files have the same contents. False if one cannot be read. */
+static bool dataset_same_bytes(const char *a, const char *b)
+{
+    struct stat of_a, of_b;
+    uint64_t hash_a, hash_b;
+    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && S_ISREG(of_a.st_mode) && S_ISREG(of_b.st_mode) &&
+           of_a.st_size == of_b.st_size && !gls_hash_file(a, &hash_a) && !gls_hash_file(b, &hash_b) && hash_a == hash_b;
+}
+
+/* Whether a staged file already exists under its final name with the same contents: a shared image, or its sidecar. */
+static bool is_there(const gls_dataset_stage *s, const char *name)
+{
+    char staged[GLS_DATASET_MAX_PATH], final[GLS_DATASET_MAX_PATH], image[512];
+    if (is_own(s, name)) return false;
+    snprintf(image, sizeof image, "%s", name);
+    if (ends_in(name, ".json")) snprintf(image, sizeof image, "%.*s" IMAGE, (int)(strlen(name) - 5), name);
+    gls_bids_join(s->path, name, staged, sizeof staged);
+    gls_bids_join(s->folder, name, final, sizeof final);
+    if (!exists(final) || dataset_same_bytes(staged, final)) return exists(final);
+    gls_bids_join(s->path, image, staged, sizeof staged);
+    gls_bids_join(s->folder, image, final, sizeof final);
+    return dataset_same_bytes(staged, final);
+}
+
+/* Checks that one staged file may get its final name: it replaces only what `replace` allows, and no input. */
+static gls_status check_file(const gls_dataset_stage *s, const char *name, const gls_inputs *inputs,
+                             gls_dataset_replace replace)
+{
+    struct stat info;
+    char path[GLS_DATASET_MAX_PATH];
+    if (strcmp(name, GLS_STAGE_READY) == 0) name = s->sidecar;
+    gls_bids_join(s->folder, name, path, sizeof path);
+    if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;
+    if (replace == GLS_REPLACE_NONE || (replace == GLS_REPLACE_OWN && !is_own(s, name)))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is another file than this run makes; --force replaces it",
+                        path);
+    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: is no regular file", path);
+    if (stat(path, &info) != 0) return GLS_OK; /* a dangling link */
+    gls_status status = gls_inputs_check(inputs, path);
+    return status ? status : gls_output_check(path, true, NULL, 0);
+}
+
+gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_replace replace)
+{
+    char **names = NULL;
+    const gls_dataset_unit *u = s->unit;
+    const char *const own[] = {u->dwi, u->bval, gls_table_path(u->bvec), u->table, u->mask, u->region};
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add_all(&inputs, own, sizeof own / sizeof *own);
+    if (!status) status = gls_job_options_inputs(s->job, &inputs);
+    if (!status) status = gls_bids_names(s->path, &names);
+    for (size_t i = 0; !status && names[i]; i++) status = check_file(s, names[i], &inputs, replace);
+    gls_bids_names_free(names);
+    gls_inputs_finish(&inputs);
+    return status;
+}
+
+/* Checks the staged files. Renames the sidecar so that other processes see that the check succeeded. */
+static gls_status accept(const gls_dataset_stage *s, gls_dataset_replace replace)
+{
+    char ready[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->path, GLS_STAGE_READY, ready, sizeof ready);
+    gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
+    gls_status status = gls_dataset_stage_check(s, replace);
+    if (status || rename(ready, sidecar) == 0) return status;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", sidecar, strerror(errno));
+}
+
+static gls_status move(const gls_dataset_stage *s, const char *name)
+{
+    char from[GLS_DATASET_MAX_PATH], to[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->path, name, from, sizeof from);
+    gls_bids_join(s->folder, name, to, sizeof to);
+    if (rename(from, to) == 0) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
+}
+
+/* Removes the old sidecar first and moves the new one last. While there is no sidecar, the tractogram counts as not
+ * made. Images move after the other files, because is_there() needs the staged image to see that an existing sidecar is
+ * of the same image. */
+static gls_status name_files(const gls_dataset_stage *s)
+{
+    char path[GLS_DATASET_MAX_PATH], **names;
+    gls_status status = gls_bids_names(s->path, &names);
+    if (status) return status;
+    gls_bids_join(s->folder, s->sidecar, path, sizeof path);
+    if (unlink(path) != 0 && errno != ENOENT)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", path, strerror(errno));
+    for (size_t i = 0; !status && names[i]; i++) {
+        if (strcmp(names[i], s->sidecar) == 0 || gls_dataset_is_journal(names[i]) || is_there(s, names[i])) continue;
+        if (ends_in(names[i], IMAGE)) continue; /* after its sidecar */
+        status = move(s, names[i]);
+    }
+    for (size_t i = 0; !status && names[i]; i++)
+        if (ends_in(names[i], IMAGE) && !is_there(s, names[i])) status = move(s, names[i]);
+    if (!status)
+        status = gls_output_sync_names(path); /* After a crash of the machine there is no sidecar without its files. */
+    if (!status) status = move(s, s->sidecar);
+    if (!status) status = gls_output_sync_names(path);
+    gls_bids_names_free(names);
+    if (!status) gls_dataset_stage_remove(s, false);
+    return status;
+}
+
+/* Gives the files their final names under the lock. A failed check removes the folder of staging. */
+static gls_status publish(const gls_dataset_stage *s, bool check, gls_dataset_replace replace)
+{
+    int lock = -1;
+    gls_status status = gls_dataset_lock(s->lock, true, &lock);
+    if (status) return status;
+    if (check) status = accept(s, replace);
+    if (status)
+        gls_dataset_stage_remove(s, false);
+    else
+        status = name_files(s);
+    gls_dataset_unlock(s->lock, lock);
+    return status;
+}
+
+gls_status gls_dataset_stage_publish(const gls_dataset_stage *s, gls_dataset_replace replace)
+{
+    return publish(s, true, replace);
+}
+
+gls_status gls_dataset_stage_open(const gls_dataset_stage *s)
+{
+    char sidecar[GLS_DATASET_MAX_PATH];
+    gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
+    gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;
+    if (status && !s->options->force) {
+        char *reason = strdup(gls_last_error());
+        gls_fail(status, "%s; what is complete lies in %s, which --force removes", reason ? reason : "out of memory",
+                 s->path);
+        free(reason);
+        return status;
+    }
+    gls_dataset_stage_remove(s, true);
+    if (mkdir(s->path, 0777) == 0 || errno == EEXIST) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", s->path, strerror(errno));
+}

@@ -1,0 +1,418 @@
+/* Tracks a series of a data set into a data set of derivatives: names the files, writes the sidecars, and finds out
+ * whether an earlier run has done this already. */
+#include "bids/dataset.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bids/dataset_parts.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/series.h"
+#include "sinks/weight_files.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+#define MAX_SIDECAR ((size_t)256 << 20)
+#define RUN "run.json" /* sidecar of the run, in the folder of staging */
+#define DONE "done"    /* member of a sidecar for later runs: identity, outputs, fits */
+
+/* Names of the files of a unit, in the folder of staging and in the folder of the unit. */
+typedef struct places {
+    char tractogram[512], mask[512], seeds[512];
+    char lock[GLS_DATASET_MAX_PATH]; /* held by the run that tracks */
+    gls_dataset_stage stage;
+} places;
+
+/* Writes the direction getter, and the model unless it is the default for the data or the one of boot. */
+static void name_track(const gls_job_options *job, char name[64])
+{
+    const bool is_default = job->model.model == GLS_MODEL_OPDT || job->model.model == GLS_MODEL_AUTO;
+    snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), is_default ? "" : gls_model_name(job->model.model));
+}
+
+/* Sets all names. The tractogram is SERIES_tract-wholebrain_track-TRACK_tractogram.trx, or the older name. */
+static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
+{
+    char track[64];
+    gls_dataset_stage *s = &p->stage;
+    const char *suffix = o->legacy_names ? "tractography" : "tractogram", *format = o->legacy_names ? "trk" : "trx";
+    name_track(job, track);
+    *s = (gls_dataset_stage){.options = o, .unit = u, .job = job};
+    snprintf(s->folder, sizeof s->folder, "%s/%s", o->output, u->folder);
+    snprintf(s->path, sizeof s->path, "%s/%s/.%s_%s_%s.stage", o->output, u->folder, u->name, track, suffix);
+    snprintf(s->own, sizeof s->own, "%s_tract-wholebrain_track-%s_%s", u->name, track, suffix);
+    snprintf(s->sidecar, sizeof s->sidecar, "%s_tract-wholebrain_track-%s_%s.json", u->name, track, suffix);
+    snprintf(s->lock, sizeof s->lock, "%s/logs/%s.lock", o->output, u->name);
+    snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
+    snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", u->name);
+    snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", u->name);
+    /* One lock for both kinds of names, because they share reports and matrices. */
+    snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
+}
+
+/* Path of a file in the final folder. */
+static void in_folder(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
+{
+    gls_bids_join(p->stage.folder, name, path, GLS_DATASET_MAX_PATH);
+}
+
+/* Path of a file in the folder of staging. */
+static void in_stage(const places *p, const char *name, char path[GLS_DATASET_MAX_PATH])
+{
+    gls_bids_join(p->stage.path, name, path, GLS_DATASET_MAX_PATH);
+}
+
+void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job,
+                      gls_dataset_files *files)
+{
+    places p;
+    name_places(o, u, job, &p);
+    const char *name = p.tractogram;
+    int stem = (int)(strrchr(name, '_') - name);
+    in_folder(&p, p.tractogram, files->tractogram);
+    in_folder(&p, p.stage.sidecar, files->sidecar);
+    snprintf(files->report, sizeof files->report, "%s/%.*s.html", o->output, stem, name);
+    snprintf(files->picture, sizeof files->picture, "%s/sub-%s/figures/%.*s_views.png", o->output, u->subject, stem,
+             name);
+    snprintf(files->logs, sizeof files->logs, "%s/logs", o->output);
+}
+
+static gls_status read_json(const char *path, cJSON **root)
+{
+    char *text = NULL;
+    size_t n;
+    gls_status status = gls_file_read(path, MAX_SIDECAR, &text, &n);
+    if (status) return status;
+    *root = gls_json_parse(text);
+    free(text);
+    return *root ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+}
+
+/* Removes the folder of staging, "/NAME", from paths in a text, because the files end up outside of it. */
+static bool leave_stage(char *text, const char *folder)
+{
+    const size_t n = strlen(folder);
+    bool any = false;
+    for (char *found = text; (found = strstr(found, folder)) != NULL; found++) {
+        if (found[n] != '/') continue;
+        memmove(found, found + n, strlen(found + n) + 1);
+        any = true;
+    }
+    return any;
+}
+
+/* Calls leave_stage() for all texts in a JSON value and in its following siblings. */
+static void rename_stage(cJSON *item, const char *folder)
+{
+    for (; item; item = item->next) {
+        if (cJSON_IsString(item)) leave_stage(item->valuestring, folder);
+        rename_stage(item->child, folder);
+    }
+}
+
+/* Removes the folder of staging from the message of the last error. Returns status. */
+static gls_status leave_stage_in_error(gls_status status, const places *p)
+{
+    char *text = status ? strdup(gls_last_error()) : NULL;
+    if (text && leave_stage(text, strrchr(p->stage.path, '/'))) gls_fail(status, "%s", text);
+    free(text);
+    return status;
+}
+
+/* Sets the members Sources and SpatialReference, which BIDS asks for. paths: NULL-terminated. */
+static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
+{
+    char uri[GLS_DATASET_MAX_URI];
+    cJSON *sources = cJSON_CreateArray();
+    for (; *paths; paths++) {
+        gls_dataset_uri(o, *paths, uri, sizeof uri);
+        cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");
+    cJSON_AddItemToObject(root, "Sources", sources);
+    gls_dataset_uri(o, u->dwi, uri, sizeof uri);
+    cJSON_AddStringToObject(root, "SpatialReference", uri);
+}
+
+/* Writes an image with its sidecar to the folder of staging. */
+static gls_status write_mask(const places *p, const char *name, const gls_image *image, const char *description,
+                             const char *source)
+{
+    char file[520], path[GLS_DATASET_MAX_PATH];
+    snprintf(file, sizeof file, "%s.nii.gz", name);
+    in_stage(p, file, path);
+    gls_status status = gls_image_write(path, image, GLS_IMAGE_UINT8);
+    if (status) return status;
+    cJSON *root = cJSON_CreateObject();
+    const char *sources[] = {source, NULL};
+    cJSON_AddStringToObject(root, "Type", "ROI");
+    cJSON_AddStringToObject(root, "Description", description);
+    add_sources(p->stage.options, p->stage.unit, sources, root);
+    snprintf(file, sizeof file, "%s.json", name);
+    in_stage(p, file, path);
+    status = gls_json_write(root, path, true, NULL, "\n");
+    cJSON_Delete(root);
+    return status;
+}
+
+/* Writes the mask in which streamlines may be, and the seed region. */
+static gls_status write_masks(const places *p, const gls_job_options *job)
+{
+    const gls_dataset_unit *u = p->stage.unit;
+    gls_image *mask = NULL, *seeds = NULL;
+    gls_status status = gls_dataset_images(p->stage.options, u, &job->model, &mask, &seeds);
+    if (!status) status = write_mask(p, p->mask, mask, "Streamlines end outside of it", u->mask);
+    if (!status)
+        status = write_mask(p, p->seeds, seeds, "Seeds of streamlines lie in it", u->region ? u->region : u->dwi);
+    gls_image_destroy(mask);
+    gls_image_destroy(seeds);
+    return status;
+}
+
+static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
+{
+    const char *sources[] = {s->unit->dwi, s->unit->bval, gls_table_path(s->unit->bvec), NULL};
+    add_sources(s->options, s->unit, sources, root);
+}
+
+/* Writes the fits to the folder of staging. */
+static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
+{
+    char stem[GLS_DATASET_MAX_PATH];
+    const gls_dataset_sources sources = {add_fit_sources, p->stage.options, p->stage.unit};
+    in_stage(p, p->stage.unit->name, stem);
+    return gls_dataset_fit(p->stage.unit, &job->model, mask, stem, &sources, monitor);
+}
+
+/* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Sidecars of shared
+ * images may be by other units. */
+static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
+{
+    char **names = NULL;
+    cJSON *fits = cJSON_CreateArray(), *rest = cJSON_CreateArray();
+    gls_status status = gls_bids_names(p->stage.path, &names);
+    for (size_t i = 0; !status && names[i]; i++) {
+        const bool is_own = strncmp(names[i], p->stage.own, strlen(p->stage.own)) == 0,
+                   is_fit = strstr(names[i], "_dwimap.");
+        if (strcmp(names[i], RUN) == 0 || strcmp(names[i], GLS_STAGE_READY) == 0 || gls_dataset_is_journal(names[i]))
+            continue;
+        status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));
+    }
+    gls_bids_names_free(names);
+    cJSON_DeleteItemFromObjectCaseSensitive(done, "fits");
+    cJSON_AddItemToObject(done, "fits", fits);
+    if (fits_alone)
+        cJSON_Delete(rest);
+    else
+        cJSON_AddItemToObject(done, "outputs", rest);
+    return status;
+}
+
+/* Completes the sidecar with the members of BIDS and those for later runs. The folder of staging is then complete. */
+static gls_status finish_sidecar(const places *p, cJSON *identity)
+{
+    const gls_dataset_unit *u = p->stage.unit;
+    char run[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
+    cJSON *root = NULL;
+    in_stage(p, RUN, run);
+    in_stage(p, GLS_STAGE_READY, path);
+    gls_status status = read_json(run, &root);
+    if (status) return status;
+    const char *sources[] = {u->dwi, u->bval, gls_table_path(u->bvec), NULL};
+    add_sources(p->stage.options, u, sources, root);
+    rename_stage(root->child, strrchr(p->stage.path, '/'));
+    cJSON *done = cJSON_Duplicate(identity, true);
+    cJSON_AddItemToObject(root, DONE, done);
+    status = note_outputs(p, done, false);
+    if (!status && unlink(run) != 0)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be removed: %s", run, strerror(errno));
+    if (!status) status = gls_json_write(root, path, true, NULL, "\n");
+    cJSON_Delete(root);
+    return status;
+}
+
+/* Tracks into the folder of staging. Everything is checked before the slow work. */
+static gls_status track(const places *p, const gls_job_options *given, const gls_monitor *monitor,
+                        gls_dataset_replace replace, cJSON *identity)
+{
+    const gls_dataset_options *o = p->stage.options;
+    const gls_dataset_unit *u = p->stage.unit;
+    gls_job_options job = *given;
+    char file[520], mask[GLS_DATASET_MAX_PATH], seeds[GLS_DATASET_MAX_PATH], output[GLS_DATASET_MAX_PATH],
+        run[GLS_DATASET_MAX_PATH];
+    snprintf(file, sizeof file, "%s.nii.gz", p->mask);
+    in_stage(p, file, mask);
+    snprintf(file, sizeof file, "%s.nii.gz", p->seeds);
+    in_stage(p, file, seeds);
+    in_stage(p, p->tractogram, output);
+    in_stage(p, RUN, run);
+    job.dwi = u->dwi;
+    job.bval = u->bval;
+    job.bvec = u->bvec;
+    job.mask = mask;
+    job.roi = seeds;
+    job.output = output;
+    job.sidecar = run;
+    job.force = o->force; /* replaces a staged journal of other options */
+    job.skip_existing = job.fail_if_empty = false;
+    gls_status status = write_masks(p, given);
+    if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
+    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work begins */
+    if (!status) status = gls_track_files(&job, monitor, NULL);
+    return status ? status : finish_sidecar(p, identity);
+}
+
+/* Adds fits to an earlier tractogram, and to its sidecar. */
+static gls_status add_fits(const places *p, const gls_job_options *job, const gls_monitor *monitor, cJSON *root)
+{
+    char file[520], path[GLS_DATASET_MAX_PATH];
+    snprintf(file, sizeof file, "%s.nii.gz", p->mask);
+    in_folder(p, file, path);
+    gls_status status = write_fits(p, job, path, monitor);
+    if (!status) status = note_outputs(p, gls_json_at(root, DONE), true);
+    in_stage(p, GLS_STAGE_READY, path);
+    if (!status) status = gls_json_write(root, path, true, NULL, "\n");
+    return status;
+}
+
+/* What an earlier run left. */
+typedef struct before {
+    cJSON *root;                 /* the sidecar; NULL: none */
+    bool done, fits_done;        /* the sidecar is of an equal run, and its files exist */
+    gls_dataset_replace replace; /* which files the run may replace */
+} before;
+
+/* Finds out what an earlier run left. GLS_ERR_OUTPUT without force if its files are not those of an equal run. */
+static gls_status look_before(const places *p, const cJSON *identity, before *b)
+{
+    const gls_dataset_options *o = p->stage.options;
+    struct stat info;
+    char tractogram[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];
+    bool missing = false, no_fits = false;
+    *b = (before){.replace = o->force ? GLS_REPLACE_ALL : GLS_REPLACE_NONE};
+    in_folder(p, p->tractogram, tractogram);
+    in_folder(p, p->stage.sidecar, sidecar);
+    if (o->force) return GLS_OK;
+    if (lstat(sidecar, &info) != 0) {
+        if (lstat(tractogram, &info) != 0) return GLS_OK;
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists without %s; --force tracks anew", tractogram, p->stage.sidecar);
+    }
+    b->root = gls_json_read(sidecar, MAX_SIDECAR);
+    const cJSON *done = gls_json_at(b->root, DONE);
+    if (!cJSON_IsObject(done))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but records no run of glslines bids; --force tracks anew",
+                        sidecar);
+    gls_status status = gls_dataset_compare(identity, done, tractogram);
+    if (!status) status = gls_dataset_noted(gls_json_at(done, "outputs"), NULL, p->stage.folder, &missing);
+    if (!status && o->fit_outputs)
+        status = gls_dataset_noted(gls_json_at(done, "fits"), NULL, p->stage.folder, &no_fits);
+    b->done = !missing;
+    b->fits_done = !no_fits;
+    if (missing || no_fits) b->replace = GLS_REPLACE_OWN;
+    return status;
+}
+
+/* Makes the connectomes, also for earlier tractograms. */
+static gls_status connect_regions(const places *p, const gls_job_options *job)
+{
+    const gls_dataset_options *o = p->stage.options;
+    char track[64], name[512], stem[GLS_DATASET_MAX_PATH], tractogram[GLS_DATASET_MAX_PATH],
+        weights[GLS_DATASET_MAX_PATH + 16];
+    name_track(job, track);
+    in_folder(p, p->tractogram, tractogram);
+    snprintf(name, sizeof name, "%s_track-%s", p->stage.unit->name, track);
+    in_folder(p, name, stem);
+    if (o->legacy_names)
+        snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(tractogram) - 4, tractogram);
+    else
+        snprintf(weights, sizeof weights, "dps:" GLS_DPS_WEIGHTS);
+    return gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
+}
+
+/* --fail-if-empty, also for a tractogram of an earlier run. */
+static gls_status check_empty(const places *p)
+{
+    char path[GLS_DATASET_MAX_PATH];
+    cJSON *root = NULL;
+    in_folder(p, p->stage.sidecar, path);
+    gls_status status = read_json(path, &root);
+    const cJSON *counts = gls_json_at(root, "counts"), *streamlines = gls_json_at(counts, "streamlines");
+    if (!status && cJSON_IsNumber(streamlines) && !(streamlines->valuedouble > 0))
+        status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", path);
+    cJSON_Delete(root);
+    return status;
+}
+
+/* Makes the missing files in the folder of staging and gives them their final names. */
+static gls_status make(const places *p, const gls_job_options *job, const gls_monitor *monitor, before *b,
+                       cJSON *identity)
+{
+    gls_status status = GLS_OK;
+    if (!b->done)
+        status = track(p, job, monitor, b->replace, identity);
+    else if (!b->fits_done)
+        status = add_fits(p, job, monitor, b->root);
+    const bool nothing = b->done && b->fits_done;
+    if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
+    gls_dataset_stage_remove(&p->stage, status);
+    return leave_stage_in_error(status, p);
+}
+
+/* Tracks the unit. The caller holds the lock of the unit. */
+static gls_status track_locked(const places *p, const gls_job_options *job, const gls_monitor *monitor,
+                               gls_dataset_state *state)
+{
+    cJSON *identity = NULL;
+    before b = {.root = NULL};
+    gls_status status = gls_dataset_stage_open(&p->stage);
+    if (status) return status;
+    status = gls_dataset_identity(p->stage.options, p->stage.unit, job, &identity);
+    if (!status) status = look_before(p, identity, &b);
+    if (status)
+        gls_dataset_stage_remove(&p->stage, true);
+    else
+        status = make(p, job, monitor, &b, identity);
+    if (!status) status = connect_regions(p, job);
+    if (!status && job->fail_if_empty) status = check_empty(p);
+    if (!status) *state = b.done ? GLS_UNIT_UP_TO_DATE : GLS_UNIT_TRACKED;
+    cJSON_Delete(identity);
+    cJSON_Delete(b.root);
+    return status;
+}
+
+gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *given,
+                             const gls_monitor *monitor, gls_dataset_state *state)
+{
+    places p;
+    gls_job_options own = *given;
+    const gls_job_options *job = &own;
+    int lock = -1;
+    char figures[GLS_DATASET_MAX_PATH];
+    *state = GLS_UNIT_FAILED;
+    if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
+    if (o->tissue) {
+        own.pve_wm = u->tissue[0];
+        own.pve_gm = u->tissue[1];
+        own.pve_csf = u->tissue[2];
+    }
+    name_places(o, u, job, &p);
+    snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
+    gls_status status = gls_bids_make_folders(p.stage.folder, NULL);
+    if (!status) status = gls_bids_make_folders(figures, NULL);
+    if (!status) status = gls_dataset_lock(p.lock, false, &lock);
+    if (status) return status;
+    if (lock < 0) {
+        *state = GLS_UNIT_BUSY;
+        return GLS_OK;
+    }
+    status = track_locked(&p, job, monitor, state);
+    gls_dataset_unlock(p.lock, lock);
+    return status;
+}

@@ -1,0 +1,117 @@
+/* Checks of devices on a scene whose streamlines are known, the memory of what such checks
+ * found, and the diagnosis if no usable device is found. */
+#ifndef GLS_CHECK_DEVICE_CHECKS_H
+#define GLS_CHECK_DEVICE_CHECKS_H
+
+#include <glslines/phantom.h>
+#include <glslines/tissue.h>
+#include <glslines/track.h>
+
+/* --- The results of `glslines devices --check`, kept in the user's cache folder: for each driver and version the
+ * fastest mapping that works. */
+
+struct cJSON;
+/* The file of earlier results, and the entry of one device in it. Free with gls_checked_finish(). */
+typedef struct gls_checked {
+    struct cJSON *root, *entry;
+    char path[4096]; /* the file of results; "": there is no cache folder */
+} gls_checked;
+
+/* Reads the file and removes the results for this device. */
+void gls_checked_begin(gls_checked *memory, const gls_device_info *device);
+/* Adds the fastest working mapping of a variant. GLS_MAPPING_AUTO: no mapping works. */
+void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mapping);
+/* Writes the file. A failure is only a warning. */
+void gls_checked_finish(gls_checked *memory);
+
+/* Adds the result for one mapping of a variant to the file and keeps all other results. */
+void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping);
+
+/* Writes the name of a variant in the file to name[size]: the getter and the order of the model, such as "boot4" or
+ * "boot8". Orders above 4 count as 8. If the kernels of a getter do not depend on the order, the name has no number. */
+void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size);
+/* The same for the parameters of a run: particle filtering is "pft", whatever the getter. */
+void gls_checked_name_of(const gls_track_params *params, int sh_order, char *name, size_t size);
+/* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
+gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
+/* The same for the parameters of a run. */
+gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order);
+
+/* --- A small scene whose streamlines are known whatever way a device rounds. The check of devices tracks it, and so
+ * does the first run on a renderer that glslines does not know. */
+
+/* A getter with a model of one order. Each variant has kernels of its own. */
+typedef struct gls_known_variant {
+    const char *name; /* as from gls_checked_name() */
+    gls_direction_getter dg;
+    int sh_order;
+    bool pft;
+} gls_known_variant;
+#define GLS_KNOWN_VARIANTS 19
+extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
+
+/* One streamline. For the half backward from the seed and the half forward: the number of points that are the same
+ * under any rounding, and the position of the last such point in mm of world space. */
+typedef struct gls_known_line {
+    uint16_t seed;
+    int16_t n[2]; /* number of certain points of each half; 0: none; negative: -n points, and the half ends there */
+    float end[2][3];
+} gls_known_line;
+/* All streamlines of a variant, in the order of seeds. */
+typedef struct gls_known_lines {
+    const gls_known_line *line;
+    size_t n;
+} gls_known_lines;
+/* The first GLS_KNOWN_ODF_VARIANTS variants are those of gls_known_lines_odf, the next those of gls_known_lines_fod. */
+#define GLS_KNOWN_ODF_VARIANTS 7
+#define GLS_KNOWN_FOD_VARIANTS 9
+extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS], gls_known_lines_fod[GLS_KNOWN_FOD_VARIANTS],
+    gls_known_lines_others[GLS_KNOWN_VARIANTS - GLS_KNOWN_ODF_VARIANTS - GLS_KNOWN_FOD_VARIANTS];
+
+/* A small scene and everything that is needed to track it. Owned. */
+typedef struct gls_known_scene {
+    size_t variant;
+    gls_phantom *phantom;
+    gls_image *stop_map, *sh, *peaks;
+    gls_qball *qball;
+    gls_sphere *sphere;
+    gls_odf_source *odf;
+    gls_tissue *tissue;
+    gls_seeds *seeds; /* seeds of the known lines */
+    gls_track_params params;
+    gls_track_input input;
+} gls_known_scene;
+/* Makes the scene of a variant. Call gls_known_scene_finish() also after a failure. */
+gls_status gls_known_scene_create(size_t variant, gls_known_scene *scene);
+/* Frees the scene. */
+void gls_known_scene_finish(gls_known_scene *scene);
+
+/* Result of comparing streamlines that arrive in the order of seeds. Set only `scene` before. */
+typedef struct gls_known_comparison {
+    const gls_known_scene *scene;
+    size_t next;           /* position in the known lines */
+    size_t same;           /* halves that agree with the known ones */
+    _Atomic uint32_t seen; /* 1 + seed of the last streamline */
+} gls_known_comparison;
+/* The append function of a sink. comparison: a gls_known_comparison. */
+gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
+/* Index of the point of a streamline that is its seed, among n points; n: no point is the seed. */
+size_t gls_known_find_seed(const gls_known_scene *scene, uint32_t seed, const float (*point)[3], size_t n);
+/* Number of known halves of the seeds with indices below `seeds` that have at least one certain point. */
+size_t gls_known_halves(const gls_known_scene *scene, uint64_t seeds);
+/* Whether `same` of `halves` known halves are enough agreement. The known points stayed the same under every rounding
+ * that was tried, so few halves may differ. */
+bool gls_known_fits(size_t same, size_t halves);
+
+/* --- Diagnosis for a machine on which no device, or an unexpected one, is found. */
+
+/* Callback of the type gls_device_finding. user: the report, a JSON object. */
+void gls_doctor_finding(void *user, bool usable, const char *line);
+/* Adds to the report: what the system has, which devices glslines was tested on, what is missing and how to fix it. */
+void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices);
+/* The part of the report that says where devices were searched, as text. From malloc; NULL: out of memory. */
+char *gls_doctor_search_text(const struct cJSON *report);
+/* The rest of the report as text. From malloc; NULL: out of memory. */
+char *gls_doctor_text(const struct cJSON *report);
+
+#endif

@@ -1,0 +1,194 @@
+/* The scene for checks of devices, and the comparison of its streamlines with the known ones. */
+#include "check/device_checks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <glslines/glslines.h>
+
+#include "track/track_params.h"
+#include "util/status.h"
+
+enum { N_SEEDS = 48 };
+
+/* Largest distance, mm, at which a point counts as the known one. Directions are vertices of a sphere or come from
+ * random numbers, so that rounding hardly moves a point until it makes a driver choose another direction. */
+#define TOLERANCE 0.005f
+/* At most one in this many halves may differ from the known ones. */
+#define WRONG_OF 10
+
+const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
+    {"boot4", GLS_DG_BOOT, 4, false},
+    {"boot8", GLS_DG_BOOT, 8, false},
+    {"prob4", GLS_DG_PROB, 4, false},
+    {"prob8", GLS_DG_PROB, 8, false},
+    {"det4", GLS_DG_DET, 4, false},
+    {"det8", GLS_DG_DET, 8, false},
+    {"ptt4", GLS_DG_PTT, 4, false},
+    {"ifod1", GLS_DG_IFOD1, 8, false},
+    {"ifod2", GLS_DG_IFOD2, 8, false},
+    {"sdstream", GLS_DG_SDSTREAM, 8, false},
+    {"fact", GLS_DG_FACT, 8, false},
+    {"eudx", GLS_DG_EUDX, 8, false},
+    {"tensordet", GLS_DG_TENSORDET, 8, false},
+    {"tensorprob", GLS_DG_TENSORPROB, 8, false},
+    {"nulldist1", GLS_DG_NULLDIST1, 8, false},
+    {"nulldist2", GLS_DG_NULLDIST2, 8, false},
+    {"closest", GLS_DG_CLOSEST, 4, false},
+    {"bedpost", GLS_DG_BEDPOST, 8, false},
+    {"pft", GLS_DG_PROB, 4, true},
+};
+
+void gls_known_scene_finish(gls_known_scene *s)
+{
+    gls_seeds_destroy(s->seeds);
+    gls_odf_source_destroy(s->odf);
+    gls_tissue_destroy(s->tissue);
+    gls_image_destroy(s->sh);
+    gls_image_destroy(s->peaks);
+    gls_image_destroy(s->stop_map);
+    gls_qball_destroy(s->qball);
+    gls_sphere_destroy(s->sphere);
+    gls_phantom_destroy(s->phantom);
+}
+
+/* Fits what the getter needs: a q-ball model, ODFs, or peaks. */
+static gls_status make_model(gls_known_scene *s, const gls_known_variant *variant)
+{
+    gls_qball_options options = gls_qball_options_default();
+    gls_odf_options clipped = gls_odf_options_default();
+    const gls_phantom *p = s->phantom;
+    options.sh_order = variant->sh_order;
+    const gls_getter_source source = gls_getter_source_of(variant->dg);
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING) return GLS_OK;
+    gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
+    if (status || source == GLS_FROM_QBALL) return status;
+    status = gls_qball_fit_image(s->qball, p->dwi, p->gradients, p->mask, &s->sh);
+    if (!status)
+        status = gls_odf_source_create_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, s->sphere,
+                                          &clipped, &s->odf);
+    if (!status && source == GLS_FROM_PEAKS)
+        status = gls_peaks_of_sh(s->sh, "phantom", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, 3, 0, &s->peaks);
+    return status;
+}
+
+/* Particles begin anew where fibres end before grey matter. By the rule of thresholds no end is random. */
+static gls_status filter_particles(gls_known_scene *s)
+{
+    gls_image *parts = NULL;
+    gls_status status = gls_phantom_five_tissues(s->phantom, &parts);
+    if (!status)
+        status = gls_tissue_create(&s->phantom->mask->grid, parts, "phantom", GLS_TISSUE_RULE_PVE, GLS_PRECISION_FLOAT,
+                                   &s->tissue);
+    gls_image_destroy(parts);
+    s->params.pft = true;
+    s->params.pft_back = 4 * s->params.step_size;
+    s->params.pft_front = 2 * s->params.step_size;
+    return status;
+}
+
+gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
+{
+    const gls_known_variant *v = &gls_known_variants[variant];
+    const bool fod = gls_getter_ends_itself(v->dg);
+    gls_phantom_params shape = gls_phantom_params_default();
+    for (int a = 0; a < 3; a++) {
+        shape.shape[a] = (int32_t[]){20, 26, 20}[a];
+        shape.voxel_size[a] = 4;
+    }
+    shape.ground_truth = false;
+    *s = (gls_known_scene){.variant = variant,
+                           .params = fod ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
+    gls_status status = gls_phantom_create(&shape, &s->phantom);
+    const gls_phantom *p = s->phantom;
+    if (!status) status = gls_sphere_create("default", &s->sphere);
+    if (!status) status = gls_tensor_fit(p->dwi, p->gradients, p->mask, NULL, &s->stop_map, NULL, NULL);
+    if (!status) status = make_model(s, v);
+    if (!status) status = gls_seeds_create_random(p->roi, p->mask, N_SEEDS, 0, &s->seeds);
+    if (status) return status;
+    gls_track_params_scale(&s->params, shape.voxel_size[0]);
+    if (gls_getter_facts_of(v->dg).mm_steps)
+        s->params.step_size *= shape.voxel_size[0]; /* the getter's step is in mm; half a voxel, as for other getters */
+    s->params.dg = v->dg;
+    /* Keep streamlines short. Differences of rounding add up over steps, and GPUs filter textures with few bits. */
+    s->params.max_length = 60;
+    if (v->pft) status = filter_particles(s);
+    s->input = (gls_track_input){.dwi = p->dwi,
+                                 .gradients = p->gradients,
+                                 .qball = s->qball,
+                                 .odf = s->odf,
+                                 .peaks = s->peaks,
+                                 .stop_map = s->stop_map,
+                                 .tissue = s->tissue,
+                                 .sphere = s->sphere};
+    return status;
+}
+
+static const gls_known_lines *lines_of(const gls_known_scene *s)
+{
+    const size_t v = s->variant, fod = GLS_KNOWN_ODF_VARIANTS + GLS_KNOWN_FOD_VARIANTS;
+    return v < GLS_KNOWN_ODF_VARIANTS ? &gls_known_lines_odf[v]
+           : v < fod                  ? &gls_known_lines_fod[v - GLS_KNOWN_ODF_VARIANTS]
+                                      : &gls_known_lines_others[v - fod];
+}
+
+static bool near(const float a[3], const float b[3], float tolerance)
+{
+    return fabsf(a[0] - b[0]) < tolerance && fabsf(a[1] - b[1]) < tolerance && fabsf(a[2] - b[2]) < tolerance;
+}
+
+size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float (*point)[3], size_t n)
+{
+    float voxel[1][3], world[3];
+    gls_seeds_get(s->seeds, seed, 1, voxel);
+    for (int a = 0; a < 3; a++) {
+        const double *row = s->phantom->mask->grid.affine[a];
+        world[a] = (float)(row[0] * voxel[0][0] + row[1] * voxel[0][1] + row[2] * voxel[0][2] + row[3]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (near(point[i], world, TOLERANCE)) return i;
+    return n;
+}
+
+/* Whether a half of a streamline agrees with the known one. half: 0, backward from the seed, or 1, forward. seed: index
+ * of the seed among the n points. */
+static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
+{
+    size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
+    if (seed == n || there < wanted || (line->n[half] < 0 && there > wanted)) return false;
+    return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
+}
+
+/* Compares each streamline with the next known one; both are in the order of seeds, then of directions. */
+gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
+{
+    gls_known_comparison *c = comparison;
+    const gls_known_lines *known = lines_of(c->scene);
+    const gls_column *seed_index = gls_column_find(found->dps, found->n_dps, GLS_DPS_SEED_INDEX);
+    for (size_t i = 0; i < found->n; i++) {
+        const float(*point)[3] = &found->point[found->offset[i]];
+        size_t n = (size_t)(found->offset[i + 1] - found->offset[i]);
+        uint32_t seed = (uint32_t)gls_column_value(seed_index, i);
+        size_t at = gls_known_find_seed(c->scene, seed, point, n);
+        c->seen = seed + 1;
+        while (c->next < known->n && known->line[c->next].seed < seed) c->next++;
+        if (c->next == known->n || known->line[c->next].seed != seed) continue;
+        const gls_known_line *line = &known->line[c->next++];
+        for (int half = 0; half < 2; half++) c->same += line->n[half] != 0 && near_half(line, half, point, n, at);
+    }
+    return GLS_OK;
+}
+
+size_t gls_known_halves(const gls_known_scene *s, uint64_t seeds)
+{
+    const gls_known_lines *known = lines_of(s);
+    size_t n = 0;
+    for (size_t i = 0; i < known->n && known->line[i].seed < seeds; i++)
+        n += (size_t)((known->line[i].n[0] != 0) + (known->line[i].n[1] != 0));
+    return n;
+}
+
+bool gls_known_fits(size_t same, size_t halves)
+{
+    return halves > 0 && (halves - same) * WRONG_OF <= halves;
+}

@@ -1,0 +1,157 @@
+/* The first run on an unknown renderer: tracks the known scene and keeps the mapping that gives the right streamlines.
+ */
+#include "check/device_checks.h"
+
+#include <string.h>
+
+#include "gpu/drivers.h"
+#include "gpu/objects.h"
+#include "record/run_params.h"
+#include "track/getter/getter.h"
+#include "track/track_params.h"
+#include "track/tracker.h"
+#include "util/clock.h"
+#include "util/status.h"
+
+/* Time limit. A renderer on the CPU may take minutes for all seeds; the streamlines up to the limit suffice. */
+#define SECONDS 5
+#define SLOW_BATCH 16
+
+/* When the test must end: at time `until`, s, unless a result was found. */
+typedef struct watch {
+    double until;
+    const gls_known_comparison *found;
+} watch;
+
+/* Ends a slow run once it has given streamlines. */
+static bool goes_on(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
+{
+    const watch *w = user;
+    (void)done, (void)total, (void)streamlines, (void)points;
+    return w->found->seen == 0 || gls_clock_seconds() < w->until;
+}
+
+/* Fills in *right: whether the known streamlines resulted. A mapping that the driver does not support is not right. */
+static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mapping mapping, bool *right)
+{
+    gls_tracker *tracker = NULL;
+    gls_track_result result;
+    gls_known_comparison found = {.scene = s};
+    const gls_sink sink = {.append = gls_known_compare, .user = &found};
+    *right = false;
+    s->params.mapping = mapping;
+    s->params.batch_seeds = gls_device_get_info(device)->software ? SLOW_BATCH : 0;
+    gls_status status = gls_tracker_create(device, &s->params, &s->input, &tracker);
+    watch w = {.until = gls_clock_seconds() + SECONDS, .found = &found};
+    if (!status) status = gls_tracker_run(tracker, s->seeds, &sink, goes_on, &w, &result);
+    gls_tracker_destroy(tracker);
+    const size_t halves = gls_known_halves(s, status == GLS_ERR_CANCELLED ? found.seen : gls_seeds_count(s->seeds));
+    if (status == GLS_ERR_CANCELLED) status = GLS_OK;
+    if (!status) *right = gls_known_fits(found.same, halves);
+    gls_log(GLS_LOG_DEBUG, "self-test of the mapping '%s': %zu of %zu half-streamlines as they must be",
+            gls_mapping_name(mapping), found.same, halves);
+    return status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED ? GLS_OK : status;
+}
+
+/* All mappings of the device, beginning with the one that a run would use. */
+static size_t list_mappings(const gls_device_info *info, const gls_getter *getter, gls_mapping list[GLS_MAPPING_COUNT])
+{
+    size_t n = 0;
+    list[n++] = getter->one_lane ? GLS_MAPPING_SINGLE : gls_mapping_auto(info);
+    static const gls_mapping all[] = {GLS_MAPPING_SUBGROUP, GLS_MAPPING_GROUP, GLS_MAPPING_SINGLE};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] != list[0] && gls_mapping_lanes(all[i], info) > 0) list[n++] = all[i];
+    return n;
+}
+
+/* Fills in *mapping: the first mapping that tracks the scene correctly; unchanged if none does. */
+static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *mapping)
+{
+    const gls_device_info *info = gls_device_get_info(device);
+    const char *name = gls_getter_name(gls_known_variants[variant].dg);
+    gls_known_scene s;
+    gls_mapping list[GLS_MAPPING_COUNT];
+    bool right = false;
+    gls_log(GLS_LOG_INFO, "%s: nobody has tracked on this renderer yet; %s does so on a small known scene first",
+            info->renderer, name);
+    gls_log_mute_info(true);
+    gls_status status = gls_known_scene_create(variant, &s);
+    const size_t n = status ? 0 : list_mappings(info, gls_getter_of(&s.params), list);
+    for (size_t i = 0; i < n && !status && !right; i++) {
+        status = try_mapping(device, &s, list[i], &right);
+        if (right) *mapping = list[i];
+        if (!status && !right && i + 1 < n)
+            gls_log(GLS_LOG_WARNING, "%s: the mapping '%s' of %s gives wrong streamlines: '%s' is tried",
+                    info->renderer, gls_mapping_name(list[i]), name, gls_mapping_name(list[i + 1]));
+    }
+    gls_log_mute_info(false);
+    gls_known_scene_finish(&s);
+    return status;
+}
+
+/* Fills in *mapping: the mapping to use for these parameters and this order. GLS_MAPPING_AUTO on a known renderer, and
+ * for seedtest, which makes no step. Otherwise the mapping that an earlier check found, or the first one that now
+ * tracks the scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
+static gls_status self_test_mapping(gls_device *device, const gls_track_params *params, int sh_order,
+                                    gls_mapping *mapping)
+{
+    const gls_device_info *info = gls_device_get_info(device);
+    char name[32];
+    size_t v = 0;
+    gls_status status = GLS_OK;
+    *mapping = GLS_MAPPING_AUTO;
+    if (gls_renderer_is_known(info)) return GLS_OK;
+    gls_checked_name_of(params, sh_order, name, sizeof name);
+    while (v < GLS_KNOWN_VARIANTS && strcmp(gls_known_variants[v].name, name) != 0) v++;
+    if (v == GLS_KNOWN_VARIANTS) return GLS_OK;
+    *mapping = gls_checked_mapping_of(info, params, sh_order);
+    if (*mapping != GLS_MAPPING_AUTO) return GLS_OK;
+    status = find_mapping(device, v, mapping);
+    if (!status && *mapping != GLS_MAPPING_AUTO)
+        gls_checked_keep(info, name, *mapping);
+    else if (!status)
+        status = gls_fail(GLS_ERR_DEVICE,
+                          "%s: %s gives wrong streamlines on this renderer in every mapping, see 'glslines devices "
+                          "--check'; another --device does, or --mapping takes one all the same",
+                          info->renderer, gls_getter_name(params->dg));
+    return status;
+}
+
+/* --- Trackers. */
+
+static int order_of(const gls_track_params *params, const gls_track_input *input)
+{
+    if (gls_getter_source_of(params->dg) == GLS_FROM_QBALL) return input->qball->options.sh_order;
+    return input->odf && input->odf->is_sh ? input->odf->order : 0;
+}
+
+gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
+                                    const gls_track_input *input, gls_tracker **tracker)
+{
+    GLS_REQUIRE_SIZE(params);
+    const gls_track_params defaults = gls_track_params_default();
+    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES];
+    if (!params) params = &defaults;
+    GLS_REQUIRE(devices && input && tracker);
+    GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
+    for (size_t i = 0; i < n; i++) {
+        GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
+        for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
+    }
+    gls_status status = gls_track_params_check(params);
+    if (!status) status = gls_track_input_check(params, input);
+    for (size_t i = 0; i < n && !status; i++) {
+        mapping[i] = params->mapping;
+        if (params->mapping == GLS_MAPPING_AUTO)
+            status = self_test_mapping(devices[i], params, order_of(params, input), &mapping[i]);
+    }
+    return status ? status : gls_tracker_create_mapped(devices, n, params, input, mapping, tracker);
+}
+
+gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
+                              gls_tracker **tracker)
+{
+    GLS_REQUIRE_SIZE(params);
+    GLS_REQUIRE(device && input && tracker);
+    return gls_tracker_create_group(&device, 1, params, input, tracker);
+}

@@ -1,0 +1,23 @@
+/* The devices of a run. */
+#ifndef GLS_RUN_DEVICES_H
+#define GLS_RUN_DEVICES_H
+
+#include <glslines/device.h>
+#include <glslines/track.h>
+
+/* The open devices of a run; close them by gls_device_set_close(). */
+typedef struct gls_device_set {
+    gls_device *device[GLS_TRACKER_MAX_DEVICES];
+    size_t n;
+} gls_device_set;
+
+/* Number of names in a list. Only a comma without a blank after it separates names, because names of renderers contain
+ * commas with blanks. */
+size_t gls_device_set_count(const char *names);
+/* Opens the devices in the list, or n devices of the one name in it (see gls_device_open_several()), and logs them.
+ * Close with gls_device_set_close(). */
+gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
+/* Closes all devices of the set. Accepts an empty set. */
+void gls_device_set_close(gls_device_set *set);
+
+#endif

@@ -1,0 +1,370 @@
+/* Chooses the defaults of a run from the rows of defaults.def, by preset, direction getter and model. */
+#include "record/run_params.h"
+#include "track/track_params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "record/sidecar.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* Sets of presets, getters and models, for the rows of defaults.def. */
+enum {
+    PLAIN = 1 << GLS_PRESET_DEFAULT,
+    GPUSTREAMLINES = 1 << GLS_PRESET_GPUSTREAMLINES,
+    DIPY = 1 << GLS_PRESET_DIPY,
+    TCKGEN = 1 << GLS_PRESET_TCKGEN,
+    QSIRECON = 1 << GLS_PRESET_QSIRECON,
+    PYAFQ = 1 << GLS_PRESET_PYAFQ,
+    TRACTOFLOW = 1 << GLS_PRESET_TRACTOFLOW,
+    ALL_PRESETS = (1 << (GLS_PRESET_TRACTOFLOW + 1)) - 1
+};
+#define GETTER_BIT(value, word) word = 1 << value,
+enum { GLS_GETTERS(GETTER_BIT) ALL_GETTERS = (1 << GLS_DG_COUNT) - 1 };
+enum {
+    CSA = 1 << GLS_MODEL_CSA,
+    CSD = 1 << GLS_MODEL_CSD,
+    MSMT = 1 << GLS_MODEL_MSMT,
+    AUTO = 1 << GLS_MODEL_AUTO,
+    OPDT = 1 << GLS_MODEL_OPDT,
+    PEAKS = 1 << (GLS_MODEL_AUTO + 1), /* peaks are given in place of a model */
+    SAMPLES = PEAKS << 1,              /* samples of bedpostX are given in place of a model */
+    ALL_MODELS = (SAMPLES << 1) - 1
+};
+
+enum {
+#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
+#include <glslines/params.def>
+#undef GLS_PARAM
+};
+
+/* A row of defaults.def. presets, getters, models: sets of bits for which the row holds. */
+typedef struct row {
+    int presets, getters, models;
+    size_t param;
+    double value;
+    bool mm;
+    const char *reason;
+} row;
+
+static const row rows[] = {
+#define DEFAULT(presets, getters, models, field, value, mm, reason) \
+    {presets, getters, models, ROW_##field, value, mm, reason},
+#include "record/defaults.def"
+#undef DEFAULT
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+static bool is_given(const char *const *given, const char *name)
+{
+    for (; given && *given; given++)
+        if (strcmp(*given, name) == 0) return true;
+    return false;
+}
+
+/* Whether a default applies beside the given options. There are several options for the number of seeds; only one of
+ * them may be set. */
+static bool is_open(size_t param, const char *const *given)
+{
+    static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
+    static const char *const places[] = {"seed-sphere", "seed-rejection", "seed-gmwmi"};
+    if (is_given(given, gls_params_get(param)->name)) return false;
+    if (param != ROW_nseeds && param != ROW_seeds_per_voxel && param != ROW_select) return true;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
+        if (is_given(given, seeds[i])) return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places && param == ROW_seeds_per_voxel; i++)
+        if (is_given(given, places[i])) return false;
+    return true;
+}
+
+static int models_of(const gls_job_options *o)
+{
+    if (o->bedpostx) return SAMPLES;
+    return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
+}
+
+/* The last row for a parameter that fits. NULL: none. */
+static const row *row_for(size_t param, gls_preset preset, int getters, int models)
+{
+    for (size_t i = N_ROWS; i-- > 0;)
+        if (rows[i].param == param && rows[i].presets >> preset & 1 && (rows[i].getters & getters) == getters &&
+            (rows[i].models & models) == models)
+            return &rows[i];
+    return NULL;
+}
+
+/* The row that gives the default of a parameter with these options. For the model this is the row for all getters if
+ * its value is the model in use. */
+static const row *row_of(size_t param, const gls_job_options *o)
+{
+    const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
+    if (r && r->value == o->model.model) return r;
+    return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
+}
+
+/* Chooses model and getter, if not given, by the preset and by the data: a series, ODFs or peaks. No other option
+ * matters. The choice of the model uses the given getter only, and the choice of the getter uses the given model only.
+ */
+static void choose_method(gls_job_options *o, const char *const *given)
+{
+    const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
+    if (!is_given(given, "model") && !gls_directions_option(o))
+        o->model.model = (gls_model_kind)row_for(ROW_model, o->preset, getters, ALL_MODELS)->value;
+    if (!is_given(given, "dg"))
+        o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
+}
+
+static const char *reason_of(size_t param, const gls_job_options *o, double value)
+{
+    const row *r = row_of(param, o);
+    return r && r->value == value ? r->reason : NULL;
+}
+
+const char *gls_default_model_reason(const gls_job_options *o)
+{
+    return gls_directions_option(o) ? NULL : reason_of(ROW_model, o, o->model.model);
+}
+
+const char *gls_default_getter_reason(const gls_job_options *o)
+{
+    return reason_of(ROW_dg, o, o->track.dg);
+}
+
+/* Whether the row is applied after model and getter are chosen. sh_order stays 0, which stands for the order by the
+ * directions, until the directions are known; presets with a fixed order set it here. */
+static bool is_decided_here(const row *r)
+{
+    return r->param != ROW_dg && r->param != ROW_model && !(r->param == ROW_sh_order && r->presets & PLAIN);
+}
+
+void gls_job_options_settle(gls_job_options *o, const char *const *given)
+{
+    const gls_job_options bare = gls_job_options_bare();
+    choose_method(o, given);
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
+        gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
+        gls_option_set_number(&gls_params[rows[i].param], o, value);
+    }
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
+        const gls_option_number value = {rows[i].value, rows[i].mm};
+        if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
+    }
+    if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
+        o->track.step_size = -0.25;
+        o->in_mm.step_size = false;
+    }
+    if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
+    if (gls_tissue_file(o)) {
+        const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);
+        if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
+        const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
+        if (!is_given(given, "min-length") && !keeps_length) o->track.min_length = getter.one_point ? 0 : -2;
+        if (getter.one_point) o->track.keep_all_ends = true;
+        if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
+    }
+    bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
+                   is_given(given, "seed-grid");
+    if (o->track.select > 0 && !counted)
+        o->nseeds = o->track.select < UINT32_MAX / 1000 ? 1000 * o->track.select : UINT32_MAX;
+}
+
+gls_job_options gls_job_options_default(void)
+{
+    gls_job_options o = gls_job_options_bare();
+    gls_job_options_settle(&o, NULL);
+    return o;
+}
+
+gls_track_params gls_track_params_default_for(gls_direction_getter dg)
+{
+    gls_job_options o = gls_job_options_bare();
+    o.track.dg = dg;
+    gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+    o.track.fod_cutoff = gls_track_cutoff(&o.track);
+    return o.track;
+}
+
+bool gls_default_is_of_method(const gls_default *held)
+{
+    const size_t param = (size_t)(held->param - gls_params_get(0));
+    return param == ROW_dg || param == ROW_model;
+}
+
+size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFAULTS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
+        gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
+        bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
+        if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
+        if (row_of(rows[i].param, o) != &rows[i] ||
+            ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open))
+            continue;
+        held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
+    }
+    return n;
+}
+
+/* Options with all defaults for this preset and these inputs. Model, getter and number of streamlines are kept if they
+ * are in given. */
+static gls_job_options default_of(const gls_job_options *o, const char *const *given)
+{
+    gls_job_options d = gls_job_options_bare();
+    d.preset = o->preset;
+    d.sh = o->sh;
+    d.odf = o->odf;
+    d.peaks = o->peaks;
+    d.bedpostx = o->bedpostx;
+    d.act = o->act;
+    d.pve_wm = o->pve_wm;
+    d.map_include = o->map_include;
+    if (is_given(given, "dg")) d.track.dg = o->track.dg;
+    if (is_given(given, "model")) d.model.model = o->model.model;
+    if (is_given(given, "select")) d.track.select = o->track.select;
+    gls_job_options_settle(&d, given);
+    return d;
+}
+
+/* All defaults. Getter and model depend on each other, and one option for the number of seeds excludes the others. */
+static gls_job_options all_defaults(const gls_job_options *o)
+{
+    gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
+    const bool counts = o->track.select != d.track.select || o->nseeds != d.nseeds || o->seed_grid > 0 || o->seeds ||
+                        o->seeds_per_voxel != d.seeds_per_voxel;
+    if (counts) d = default_of(o, (const char *const[]){"dg", "model", "select", NULL});
+    if (counts) d.track.select = 0;
+    d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
+    d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
+    d.sh = d.odf = d.bedpostx = d.act = d.pve_wm = d.map_include = NULL;
+    d.peaks.n = 0;
+    d.preset = GLS_PRESET_DEFAULT;
+    return d;
+}
+
+cJSON *gls_defaults_changed(const gls_job_options *o)
+{
+    const gls_job_options d = all_defaults(o);
+    cJSON *own = cJSON_CreateObject(), *defaults = cJSON_CreateObject(), *changed = cJSON_CreateArray();
+    char key[96];
+    for (size_t i = 0; i < gls_params_count(); i++) {
+        const gls_param *param = gls_params_get(i);
+        const bool has_part = param->role == GLS_ROLE_RESULT || param->role == GLS_ROLE_PATH;
+        if (param->owner == GLS_OF_COMMAND || !has_part || !gls_param_is_used(param, o)) continue;
+        gls_option_key(param, key, sizeof key);
+        gls_param_add(own, param, o);
+        gls_param_add(defaults, param, &d);
+        if (!gls_json_same(gls_json_at(own, key), gls_json_at(defaults, key)))
+            cJSON_AddItemToArray(changed, cJSON_CreateString(key));
+    }
+    cJSON_Delete(own);
+    cJSON_Delete(defaults);
+    return changed;
+}
+
+/* Prints a value as users write it: on or off, a word of its choices, or a number with its unit. */
+static void number_text(const gls_option *param, const gls_option_number *v, char *text, size_t size)
+{
+    char word[32];
+    const bool is_length = param->kind == GLS_KIND_LENGTH;
+    const char *unit = is_length && v->mm ? "mm" : is_length || v->value < 0 ? "voxels" : param->unit;
+    if (param->kind == GLS_KIND_FLAG)
+        snprintf(text, size, "%s", v->value != 0 ? "on" : "off");
+    else if (param->choices)
+        snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
+    else
+        gls_snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");
+}
+
+void gls_default_line(const gls_default *held, const gls_job_options *o, char *line, size_t size)
+{
+    char value[64];
+    size_t param = (size_t)(held->param - gls_params_get(0));
+    gls_option_number v = gls_option_get_number(held->param, o);
+    number_text(held->param, &v, value, sizeof value);
+    if (param == ROW_sh_order && v.value == 0) snprintf(value, sizeof value, "%d", gls_model_order(&o->model));
+    snprintf(line, size, "--%s %s (%s)", held->param->name, value, held->reason);
+}
+
+void gls_defaults_log(const gls_job_options *o)
+{
+    gls_default held[GLS_MAX_DEFAULTS];
+    const gls_preset_info *preset = gls_preset_get((int)o->preset);
+    char line[256];
+    size_t n = gls_log_enabled(GLS_LOG_DETAIL) ? gls_defaults_held(o, held) : 0;
+    const char *model = gls_default_model_reason(o), *getter = gls_default_getter_reason(o);
+    const bool fits = gls_fits_model(o);
+    if (fits) snprintf(line, sizeof line, "model %s (%s), ", gls_model_name(o->model.model), model ? model : "given");
+    gls_log(GLS_LOG_INFO, "method: %sdirection getter %s (%s)", fits ? line : "", gls_getter_name(o->track.dg),
+            getter ? getter : "given");
+    if (preset->differs) gls_log(GLS_LOG_INFO, "preset %s: %s", preset->name, preset->differs);
+    for (size_t i = 0; i < n; i++) {
+        if (gls_default_is_of_method(&held[i])) continue;
+        gls_default_line(&held[i], o, line, sizeof line);
+        gls_log(GLS_LOG_DETAIL, "default: %s", line);
+    }
+}
+
+/* Lists each value once, with all getters that have it; values are in the order of their first getters. */
+void gls_default_text(const char *name, char *text, size_t size)
+{
+    char value[GLS_DG_COUNT][64];
+    size_t used = 0;
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
+        gls_job_options o = gls_job_options_bare();
+        o.track.dg = (gls_direction_getter)dg;
+        gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+        const gls_param *param = gls_params_find(name);
+        bool used_by = gls_param_is_used(param, &o);
+        gls_option_number v = gls_option_get_number(param, &o);
+        number_text(param, &v, value[dg], sizeof *value);
+        if (!used_by) *value[dg] = '\0';
+    }
+    *text = '\0';
+    bool same = true;
+    for (int dg = 1; dg < GLS_DG_COUNT; dg++)
+        same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
+    if (same && *value[0]) {
+        snprintf(text, size, "%s", value[0]);
+        return;
+    }
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
+        if (!*value[dg]) continue;
+        const char *with = " with ";
+        used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", used ? "; " : "", value[dg]);
+        for (int other = dg; other < GLS_DG_COUNT; other++) {
+            if (other != dg && strcmp(value[other], value[dg]) != 0) continue;
+            used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", with,
+                                     gls_getter_name((gls_direction_getter)other));
+            with = ", ";
+            if (other != dg) *value[other] = '\0';
+        }
+    }
+}
+
+const gls_preset_info *gls_preset_get(int preset)
+{
+    static const gls_preset_info info[] = {
+        [GLS_PRESET_DEFAULT] = {"default", "measured on a human brain and the phantom: 'glslines help presets'", NULL},
+        [GLS_PRESET_GPUSTREAMLINES] = {"gpustreamlines", "run_gpu_streamlines.py of GPUStreamlines, June 2026",
+                                       "streamlines are not cut at 501 points a half; 'glslines help differences' has "
+                                       "the rest"},
+        [GLS_PRESET_DIPY] = {"dipy", "dipy.tracking.tracker and dipy_track of DIPY 1.12.1",
+                             "b-vectors follow FSL's rule; --bvec-frame image takes them as DIPY does"},
+        [GLS_PRESET_TCKGEN] = {"tckgen", "tckgen of MRtrix3 3.0.3", NULL},
+        [GLS_PRESET_QSIRECON] = {"qsirecon", "QSIRecon's mrtrix_multishell_msmt_noACT", NULL},
+        [GLS_PRESET_PYAFQ] = {"pyafq", "track() of pyAFQ 3.4",
+                              "streamlines end by FA 0.1; pyAFQ ends them by a probability of white matter: --fa WM "
+                              "--fa-threshold 0.4"},
+        [GLS_PRESET_TRACTOFLOW] = {"tractoflow",
+                                   "tracking of TractoFlow, 2019: local, or with --pft by particle filtering",
+                                   "without --pft streamlines end by FA 0.1; TractoFlow ends them at a mask of white "
+                                   "matter: --tracking-mask WM; they are not compressed: --compress 0.2"},
+    };
+    return &info[preset];
+}

@@ -1,0 +1,156 @@
+/* The files of one run of a command: no output is an input, and all outputs appear together or none does. */
+#include "record/run.h"
+
+#include <cJSON.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/sidecar.h"
+#include "util/clock.h"
+#include "util/json_text.h"
+#include "util/status.h"
+
+void gls_run_begin(gls_run *run, bool force)
+{
+    *run = (gls_run){.force = force, .begun = gls_clock_seconds()};
+    gls_warnings_begin(&run->warnings);
+}
+
+void gls_run_end(gls_run *run)
+{
+    gls_output_group_discard(&run->group);
+    gls_warnings_end(&run->warnings);
+    gls_inputs_finish(&run->inputs);
+    for (size_t i = 0; i < run->n_outputs; i++) free(run->output[i]);
+    free(run->output);
+    free(run->sidecar);
+    *run = (gls_run){.n_outputs = 0};
+}
+
+/* --- Inputs. */
+
+gls_status gls_run_reads(gls_run *run, const char *text)
+{
+    return gls_run_reads_all(run, &text, 1);
+}
+
+gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
+{
+    gls_status status = gls_inputs_add_all(&run->inputs, text, n);
+    for (size_t i = 0; i < run->n_outputs && !status; i++) status = gls_inputs_check(&run->inputs, run->output[i]);
+    return status;
+}
+
+gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_input_file_check(&file[i]);
+    for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(run, file[i].path);
+    return status;
+}
+
+/* --- Outputs. */
+
+gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
+                           size_t n_others)
+{
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(EISDIR));
+        if (!force) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already; --force overwrites it", path);
+    } else if (errno != ENOENT) {
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    if (!directory) return gls_no_memory();
+    gls_status status = GLS_OK;
+    if (stat(directory, &info) != 0 || access(directory, W_OK | X_OK) != 0)
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(errno));
+    else if (!S_ISDIR(info.st_mode))
+        status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s: %s", path, directory, strerror(ENOTDIR));
+    free(directory);
+    if (!status) status = gls_inputs_check(inputs, path);
+    return status ? status : gls_output_check(path, true, others, n_others);
+}
+
+/* Takes ownership of path. NULL: reports that memory ran out. */
+static gls_status add_output(gls_run *run, char *path, bool force)
+{
+    if (!path) return gls_no_memory();
+    gls_status status = gls_place_check(path, force, &run->inputs, (const char *const *)run->output, run->n_outputs);
+    if (!status && run->n_outputs == run->capacity) {
+        const size_t capacity = run->capacity ? 2 * run->capacity : 16;
+        char **output = realloc(run->output, capacity * sizeof *output);
+        if (output) {
+            run->output = output;
+            run->capacity = capacity;
+        } else {
+            status = gls_no_memory();
+        }
+    }
+    if (status)
+        free(path);
+    else
+        run->output[run->n_outputs++] = path;
+    return status;
+}
+
+char *gls_shard_name(const char *path, const gls_shard *shard)
+{
+    const char *name = gls_file_name(path), *dot = strrchr(name, '.');
+    if (dot && dot - name > 4 && strcmp(dot - 4, ".nii.gz") == 0) dot -= 4;
+    if (!dot || dot == name) dot = name + strlen(name);
+    char *text = NULL;
+    if (asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0)
+        return NULL;
+    return text;
+}
+
+gls_status gls_run_writes(gls_run *run, const char *path)
+{
+    return path ? add_output(run, strdup(path), run->force) : GLS_OK;
+}
+
+gls_status gls_run_rewrites(gls_run *run, const char *path)
+{
+    return path ? add_output(run, strdup(path), true) : GLS_OK;
+}
+
+gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path)
+{
+    char *name = NULL;
+    gls_status status =
+        asprintf(&name, "%s%s", prefix, suffix) < 0 ? gls_no_memory() : add_output(run, name, run->force);
+    *path = status ? NULL : run->output[run->n_outputs - 1];
+    return status;
+}
+
+gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix)
+{
+    if (asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) run->sidecar = NULL;
+    if (!run->sidecar) return gls_no_memory();
+    gls_status status = gls_inputs_check(&run->inputs, run->sidecar);
+    if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);
+    return status ? status : gls_run_writes(run, run->sidecar);
+}
+
+gls_status gls_run_commit(gls_run *run, cJSON *root)
+{
+    gls_status status = GLS_OK;
+    if (run->sidecar) {
+        gls_sidecar_add_warnings(root, &run->warnings);
+        status = gls_json_write(root, run->sidecar, run->force, &run->group, "\n");
+    }
+    if (!status && run->leads) gls_output_group_lead(&run->group);
+    return status ? status : gls_output_group_commit(&run->group);
+}
+
+void gls_run_log_outputs(const gls_run *run)
+{
+    for (size_t i = 0; i < run->n_outputs; i++) gls_log(GLS_LOG_INFO, "output       %s", run->output[i]);
+}

@@ -1,0 +1,89 @@
+/* One run of a command, seen from its files: which inputs it reads, which outputs it writes, and how all outputs appear
+ * together or not at all. Also calls of a monitor that may be NULL. */
+#ifndef GLS_RECORD_RUN_H
+#define GLS_RECORD_RUN_H
+
+#include <glslines/common.h>
+#include <glslines/workflow.h>
+
+#include "record/inputs.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+/* --- The run itself. No output is an input. All outputs appear together, or none does. */
+
+struct cJSON;
+
+/* Begin with gls_run_begin(); end with gls_run_end(), which removes what was not committed. Used by one thread. */
+typedef struct gls_run {
+    bool force; /* outputs may replace existing files */
+    gls_inputs inputs;
+    char **output; /* paths that passed gls_run_writes(), with the sidecar; owned */
+    size_t n_outputs, capacity;
+    char *sidecar; /* path of the sidecar, owned; NULL: none */
+    bool leads;    /* the sidecar gets its final name before the outputs that it describes */
+    gls_output_group group;
+    gls_warnings warnings;
+    double begun; /* seconds of gls_clock_seconds() at gls_run_begin() */
+} gls_run;
+
+/* Begins to collect warnings. Call gls_run_end() afterwards, also after a failure. */
+void gls_run_begin(gls_run *run, bool force);
+/* Ends the run: discards outputs that were not committed, and frees everything. */
+void gls_run_end(gls_run *run);
+
+/* Adds inputs as the user typed them. NULL adds nothing. GLS_ERR_OUTPUT: an input is an output of this run. */
+gls_status gls_run_reads(gls_run *run, const char *text);
+/* gls_run_reads() for n texts. */
+gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
+/* Adds inputs that must exist, and stores their sizes. Otherwise like gls_run_reads(). */
+gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n);
+
+/* Checks that a file of this name can be written, and adds it to the outputs. Call it before any slow work. NULL adds
+ * nothing. */
+gls_status gls_run_writes(gls_run *run, const char *path);
+/* Like gls_run_writes() for a file that may exist even without force. */
+gls_status gls_run_rewrites(gls_run *run, const char *path);
+/* Adds the output PREFIX + SUFFIX. *path: its name, owned by the run. */
+gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *suffix, const char **path);
+/* Names the sidecar PREFIX + SUFFIX and adds it to the outputs. GLS_ERR_OUTPUT: a file of this name exists that is not
+ * a sidecar of glslines, or is the sidecar of another output. Force does not change this. */
+gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix);
+
+/* Adds the warnings to root, writes root as the sidecar, and gives all files of the group their final names. */
+gls_status gls_run_commit(gls_run *run, struct cJSON *root);
+/* Logs the names of the outputs. */
+void gls_run_log_outputs(const gls_run *run);
+
+/* Name of an output of a shard: "dir/out.trx" -> "dir/out_shard-3of8.trx", from malloc. NULL: out of memory. */
+char *gls_shard_name(const char *path, const gls_shard *shard);
+/* The checks of gls_run_writes() for an output that belongs to no run: the folder exists and is writable; the file does
+ * not exist, or force is set and it is a regular file; it is none of the inputs (NULL: none) and none of the others
+ * (NULL entries are skipped). GLS_ERR_OUTPUT otherwise. */
+gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
+                           size_t n_others);
+
+/* --- Calls of a gls_monitor. The monitor and each of its members may be NULL. */
+
+static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->begin) m->begin(m->user, phase);
+}
+
+static inline void gls_monitor_end(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->end) m->end(m->user, phase);
+}
+
+/* Returns false if the monitor asks the run to stop. */
+static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *progress)
+{
+    return !m || !m->step || m->step(m->user, progress);
+}
+
+static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
+{
+    return !gls_monitor_step(m, &(gls_progress){.phase = phase});
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* The rows of params.def at run time: offsets, checks, entries of sidecars, and the identity of a run. */
+#include "record/run_params.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/sidecar.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+#define TITLE_OUTPUT "Output"
+#define TITLE_INPUT "Input"
+#define TITLE_SEEDS "Seeds"
+#define TITLE_MODEL "Model"
+#define TITLE_TRACKING "Tracking"
+#define TITLE_REGIONS "Regions"
+#define TITLE_TISSUE "Tissue"
+#define TITLE_PTT "Parallel transport (--dg ptt)"
+#define TITLE_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
+#define TITLE_DEVICE "Device"
+
+/* Offset of a member in gls_run_options, and offset of the flag that says whether a length is in mm. */
+#define AT_TRACK(field) job.track.field
+#define AT_JOB(field) job.field
+#define AT_GRADIENTS(field) job.model.field
+#define AT_MODEL(field) job.model.field
+#define AT_BASIS(field) job.model.field
+#define AT_COMMAND(field) field
+#define MM_LENGTH(field) offsetof(gls_run_options, job.in_mm.field)
+#define MM_FLAG(field) 0
+#define MM_INT(field) 0
+#define MM_UINT64(field) 0
+#define MM_SEED(field) 0
+#define MM_DOUBLE(field) 0
+#define MM_NUMBERS(field) 0
+#define MM_STRINGS(field) 0
+#define MM_STRING(field) 0
+#define MM_CHOICE(field) 0
+
+enum {
+#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
+#include <glslines/params.def>
+#undef GLS_PARAM
+    N_ROWS
+};
+
+const gls_option gls_params[N_ROWS + 1] = {
+#define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
+                  user_, role_, help)                                                                                  \
+    {GLS_OPTION_AT(offsetof(gls_run_options, AT_##owner_(field)), MM_##type(field), TITLE_##group, type, name, letter, \
+                   metavar, unit, range, default_text, choices, help),                                                 \
+     .owner = GLS_OF_##owner_, .role = GLS_ROLE_##role_, .user = GLS_FOR_##user_},
+#include <glslines/params.def>
+#undef GLS_PARAM
+};
+const gls_option *gls_params_find(const char *name)
+{
+    return gls_options_find(gls_params, name);
+}
+
+size_t gls_params_count(void)
+{
+    return N_ROWS;
+}
+
+const gls_option *gls_params_get(size_t i)
+{
+    return &gls_params[i];
+}
+
+gls_job_options gls_job_options_bare(void)
+{
+    gls_run_options run = {.job.size = sizeof run.job};
+#define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, ...) \
+    run.AT_##owner(field) = (default_);
+#include <glslines/params.def>
+#undef GLS_PARAM
+    run.job.track = gls_track_params_default();
+    return run.job;
+}
+
+gls_model_options gls_model_options_default(gls_model_kind model)
+{
+    gls_model_options options = gls_job_options_bare().model;
+    options.model = model;
+    return options;
+}
+
+bool gls_fit_on_device(const gls_model_options *o)
+{
+    return o->fit_device && strcmp(o->fit_device, "cpu") != 0;
+}
+
+gls_status gls_model_options_check(const gls_model_options *o)
+{
+    bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
+    const char *only_msmt = o->response_wm         ? "response-wm"
+                            : o->response_gm       ? "response-gm"
+                            : o->response_csf      ? "response-csf"
+                            : o->force_response    ? "force-response"
+                            : o->normalise         ? "normalise"
+                            : o->no_normalise      ? "no-normalise"
+                            : gls_fit_on_device(o) ? "fit-device"
+                                                   : NULL;
+    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
+    if (qball && o->sh_order > 8)
+        return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d: --model %s goes up to 8", o->sh_order,
+                        gls_model_name(o->model));
+    if (o->response && o->model == GLS_MODEL_MSMT)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--response: is for --model csd; msmt has --response-wm, --response-gm and --response-csf");
+    if (o->response && qball) return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
+    if (o->csd_directions && qball)
+        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt have a constraint");
+    if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt has it", only_msmt);
+    if ((o->response_gm || o->response_csf) && !o->response_wm)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --response-wm: responses are given for all tissues or for none",
+                        o->response_gm ? "response-gm" : "response-csf");
+    if (o->force_response && !o->response_wm)
+        return gls_fail(GLS_ERR_ARGUMENT, "--force-response: needs --response-wm");
+    if (o->normalise && o->no_normalise)
+        return gls_fail(GLS_ERR_ARGUMENT, "--normalise and --no-normalise exclude each other");
+    return GLS_OK;
+}
+
+int gls_model_order(const gls_model_options *o)
+{
+    if (o->sh_order > 0) return o->sh_order;
+    return o->model == GLS_MODEL_MSMT  ? 8
+           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
+                                       : gls_qball_options_default().sh_order;
+}
+
+gls_bvec_frame gls_model_frame(const gls_model_options *o)
+{
+    if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
+    return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
+}
+
+const char *gls_directions_option(const gls_job_options *o)
+{
+    return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : o->bedpostx ? "bedpostx" : NULL;
+}
+
+const char *gls_tissue_file(const gls_job_options *o)
+{
+    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include;
+}
+
+bool gls_along_peaks(const gls_job_options *o)
+{
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_PEAKS;
+}
+
+bool gls_needs_odf(const gls_job_options *o)
+{
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF || (gls_along_peaks(o) && o->peaks.n == 0 && !o->bedpostx);
+}
+
+bool gls_needs_series(const gls_job_options *o)
+{
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    return source == GLS_FROM_QBALL || source == GLS_FROM_SERIES;
+}
+
+bool gls_fits_model(const gls_job_options *o)
+{
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    return !gls_directions_option(o) && source != GLS_FROM_SERIES && source != GLS_FROM_NOTHING;
+}
+
+const char *gls_csd_directions_file(const gls_model_options *o)
+{
+    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
+}
+
+const char *gls_basis_name(gls_sh_basis basis)
+{
+    static const char *const names[] = {[GLS_SH_DESCOTEAUX07_LEGACY] = "descoteaux07_legacy",
+                                        [GLS_SH_DESCOTEAUX07] = "descoteaux07",
+                                        [GLS_SH_TOURNIER07_LEGACY] = "tournier07_legacy",
+                                        [GLS_SH_TOURNIER07] = "tournier07"};
+    return names[basis];
+}
+
+const char *gls_model_name(gls_model_kind model)
+{
+    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt",
+                                        [GLS_MODEL_CSA] = "csa",
+                                        [GLS_MODEL_CSD] = "csd",
+                                        [GLS_MODEL_MSMT] = "msmt",
+                                        [GLS_MODEL_AUTO] = "auto"};
+    return names[model];
+}
+
+const char *gls_csd_rule_name(gls_csd_rule rule)
+{
+    return rule == GLS_CSD_RULE_MRTRIX ? "mrtrix" : "dipy";
+}
+
+const char *gls_getter_name(gls_direction_getter dg)
+{
+#define NAME(value, word) [value] = #word,
+    static const char *const names[] = {GLS_GETTERS(NAME)};
+#undef NAME
+    return names[dg];
+}
+
+bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
+{
+    const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
+    if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
+    if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
+    switch (param->user) {
+    case GLS_FOR_ALL: return true;
+    case GLS_FOR_BOOT:
+    case GLS_FOR_PROB_DET:
+    case GLS_FOR_PTT:
+    case GLS_FOR_VERTICES:
+    case GLS_FOR_PEAKS:
+    case GLS_FOR_STARTS:
+    case GLS_FOR_FOD:
+    case GLS_FOR_IFOD:
+    case GLS_FOR_IFOD2:
+    case GLS_FOR_RK4:
+    case GLS_FOR_FIBRES: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
+    case GLS_FOR_CUTOFF:
+        return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
+               (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));
+    case GLS_FOR_FIT: return fits;
+    case GLS_FOR_QBALL: return fits && o->model.model <= GLS_MODEL_CSA;
+    case GLS_FOR_MSMT: return fits && o->model.model == GLS_MODEL_MSMT;
+    case GLS_FOR_CSD: return fits && o->model.model == GLS_MODEL_CSD;
+    case GLS_FOR_SH: return o->sh != NULL;
+    case GLS_FOR_ODF: return o->sh || o->odf;
+    case GLS_FOR_PEAK_FILES: return o->peaks.n > 0;
+    case GLS_FOR_SEED_COUNT: return o->seeds_per_voxel == 0 && !o->seeds && o->seed_grid == 0;
+    case GLS_FOR_SEEDS_PER_VOXEL: return o->seeds_per_voxel > 0;
+    case GLS_FOR_SEED_LIST: return o->seeds != NULL;
+    case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
+    case GLS_FOR_TISSUE: return gls_tissue_file(o) != NULL;
+    case GLS_FOR_PFT: return o->track.pft;
+    }
+    return true;
+}
+
+void gls_option_add(cJSON *object, const gls_option *option, const void *options)
+{
+    const void *at = (const char *)options + option->offset;
+    const gls_strings *strings = at;
+    const gls_numbers *numbers = at;
+    char key[96], text[64];
+    cJSON *array;
+    gls_option_key(option, key, sizeof key);
+    switch (option->kind) {
+    case GLS_KIND_FLAG: cJSON_AddBoolToObject(object, key, *(const bool *)at); break;
+    case GLS_KIND_COUNT:
+    case GLS_KIND_INT: cJSON_AddNumberToObject(object, key, *(const int *)at); break;
+    case GLS_KIND_UINT64:
+    case GLS_KIND_SEED: gls_json_uint(object, key, *(const uint64_t *)at); break;
+    case GLS_KIND_DOUBLE: gls_json_double(object, key, *(const double *)at); break;
+    case GLS_KIND_LENGTH:
+        gls_format_double(*(const double *)at, text, sizeof text - 4);
+        strcat(text, *((const bool *)options + option->mm_offset) ? "mm" : "vox");
+        cJSON_AddStringToObject(object, key, text);
+        break;
+    case GLS_KIND_NUMBERS:
+        array = cJSON_AddArrayToObject(object, key);
+        for (int i = 0; i < numbers->n; i++) gls_json_append_double(array, numbers->value[i]);
+        break;
+    case GLS_KIND_STRINGS:
+        array = cJSON_AddArrayToObject(object, key);
+        for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
+        break;
+    case GLS_KIND_STRING:
+        if (*(const char *const *)at)
+            cJSON_AddStringToObject(object, key, *(const char *const *)at);
+        else
+            cJSON_AddNullToObject(object, key);
+        break;
+    case GLS_KIND_CHOICE:
+        gls_choice_word(option->choices, *(const int *)at, text, sizeof text);
+        cJSON_AddStringToObject(object, key, text);
+        break;
+    }
+}
+
+void gls_param_add(cJSON *object, const gls_option *param, const gls_job_options *options)
+{
+    if (param->owner != GLS_OF_COMMAND) gls_option_add(object, param, options);
+}
+
+static void add_null(cJSON *object, const gls_option *param)
+{
+    char key[96];
+    gls_option_key(param, key, sizeof key);
+    cJSON_AddNullToObject(object, key);
+}
+
+void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_params *mm)
+{
+    gls_json_double(object, "step_size_mm", mm->step_size);
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (row->owner == GLS_OF_COMMAND) continue;
+        if (gls_param_is_used(row, o))
+            gls_option_add(object, row, o);
+        else
+            add_null(object, row);
+    }
+    if (!gls_getter_has(o->track.dg, GLS_FOR_PTT)) return;
+    gls_json_double(object, "probe_length_mm", mm->probe_length);
+    gls_json_double(object, "probe_radius_mm", mm->probe_radius);
+    gls_json_double(object, "ptt_substep_mm", mm->ptt_substep);
+    gls_json_double(object, "min_radius_of_curvature_mm", 1 / gls_track_max_curvature(mm));
+}
+
+void gls_params_add_model(cJSON *object, const gls_model_options *model)
+{
+    /* Basis and axes of output have the last choice. */
+    gls_job_options options = {.size = sizeof options, .model = *model};
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (!(row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL))) continue;
+        if (gls_param_is_used(row, &options))
+            gls_option_add(object, row, &options);
+        else
+            add_null(object, row);
+    }
+    for (const gls_option *row = gls_params; row->name; row++)
+        if (row->owner == GLS_OF_BASIS) gls_option_add(object, row, &options);
+}
+
+bool gls_gmwmi_is_made(const char *seed_gmwmi)
+{
+    return seed_gmwmi && strcmp(seed_gmwmi, "auto") == 0;
+}
+
+/* Whether a value of a row for files is a word. A word has no contents to hash. */
+static bool is_word(size_t row, const cJSON *value)
+{
+    if (!cJSON_IsString(value)) return false;
+    if (row == ROW_seed_gmwmi) return gls_gmwmi_is_made(value->valuestring);
+    return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
+}
+
+/* Removes the parameters that do not change the result, such as the device, so that only the identity is left. */
+static void keep_identity(cJSON *object)
+{
+    char key[96];
+    for (size_t i = 0; i < N_ROWS; i++) {
+        gls_option_key(&gls_params[i], key, sizeof key);
+        if (gls_params[i].role == GLS_ROLE_RESULT || is_word(i, gls_json_at(object, key))) continue;
+        cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    }
+}
+
+const char *gls_params_difference(cJSON *a, cJSON *b)
+{
+    keep_identity(a);
+    keep_identity(b);
+    return gls_json_difference(a, b);
+}
+
+gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash)
+{
+    cJSON *object = cJSON_CreateObject();
+    if (object) {
+        gls_params_add(object, options, mm);
+        keep_identity(object);
+    }
+    char *text = object ? gls_json_print_line(object) : NULL;
+    cJSON_Delete(object);
+    if (!text) return gls_no_memory();
+    *hash = gls_hash(text, strlen(text));
+    cJSON_free(text);
+    return GLS_OK;
+}
+
+gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid)
+{
+    const double *side = grid->voxel_size, voxel_mm = fmin(side[0], fmin(side[1], side[2]));
+    gls_track_params mm = o->track;
+    for (int a = 0; a < 3 && o->seed_direction.n == 3; a++) mm.seed_direction[a] = o->seed_direction.value[a];
+    /* all lengths are parameters of the tracker */
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (row->kind != GLS_KIND_LENGTH) continue;
+        const gls_option_number length = gls_option_get_number(row, o);
+        if (!length.mm && length.value > 0)
+            *(double *)((char *)&mm + row->offset - offsetof(gls_job_options, track)) *= voxel_mm;
+    }
+    gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
+    /* A given maximum limits a default minimum. */
+    if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);
+    return mm;
+}

@@ -1,0 +1,131 @@
+/* The parameters of a run as data: for its sidecar, for its identity and for the manual; and which defaults a run has.
+ */
+#ifndef GLS_RECORD_RUN_PARAMS_H
+#define GLS_RECORD_RUN_PARAMS_H
+
+#include <cJSON.h>
+
+#include <glslines/workflow.h>
+
+#include "track/track_params.h"
+#include "util/option.h"
+
+/* --- Rows of glslines/params.def. */
+
+/* The options of a run as the command line has them: those of the library, and those of the program alone. */
+typedef struct gls_run_options {
+    gls_job_options job;
+    const char *report, *picture, *trace, *json;
+    bool dry_run;
+} gls_run_options;
+
+/* All rows. Offsets are those in gls_run_options, which are also those in gls_job_options. */
+typedef gls_option gls_param;
+extern const gls_option gls_params[];
+/* Number of rows. */
+size_t gls_params_count(void);
+/* The i-th row. i must be below gls_params_count(). */
+const gls_param *gls_params_get(size_t i);
+/* The row of this name; NULL: none. */
+const gls_param *gls_params_find(const char *name);
+
+/* The defaults in the rows, which are those of GPUStreamlines. The defaults by preset and getter in
+ * record/defaults.def are not applied. */
+gls_job_options gls_job_options_bare(void);
+
+/* Whether the result of a run with these options depends on the parameter. */
+bool gls_param_is_used(const gls_param *param, const gls_job_options *options);
+
+/* Whether seeds lie on an interface that is computed from the tissue, not read from a file. */
+bool gls_gmwmi_is_made(const char *seed_gmwmi);
+
+/* Adds the value of an option. options: the struct in which the option's offset lies. */
+void gls_option_add(cJSON *object, const gls_option *option, const void *options);
+/* Like gls_option_add() for a row and gls_job_options. Adds nothing for an option of the program alone. */
+void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options);
+/* Adds an entry for each row, null if the result does not depend on the parameter. mm: parameters of the tracker with
+ * lengths in mm. */
+void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
+/* Like gls_params_add() for the rows of gls_model_options. */
+void gls_params_add_model(cJSON *object, const gls_model_options *options);
+/* Reduces two objects of gls_params_add() to what is part of the identity. Returns the key of the first entry that
+ * differs, of a; NULL: none. */
+const char *gls_params_difference(cJSON *a, cJSON *b);
+/* Fills in *hash: of all options on which the result depends. GLS_ERR_MEMORY: out of memory. */
+gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
+
+/* The parameters of the tracker with all lengths in mm, for data on this grid. */
+gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid *grid);
+
+/* Default options of a model. */
+gls_model_options gls_model_options_default(gls_model_kind model);
+/* Axes of the SH coefficients of a file, by sh_frame and, if it is GLS_FRAME_AUTO, by the basis. */
+gls_bvec_frame gls_model_frame(const gls_model_options *options);
+/* Name of the option that gives the directions in place of a model: "sh", "odf" or "peaks". NULL: none is given. */
+const char *gls_directions_option(const gls_job_options *options);
+/* First file of --act or of the tissue maps. NULL: none is given. */
+const char *gls_tissue_file(const gls_job_options *options);
+/* Whether the direction getter follows peaks, from files or from ODFs. */
+bool gls_along_peaks(const gls_job_options *options);
+/* Whether the run needs ODFs, from a file or from a model, even if only to find peaks in them. */
+bool gls_needs_odf(const gls_job_options *options);
+/* Whether the direction getter reads the diffusion series on the device. */
+bool gls_needs_series(const gls_job_options *options);
+/* Whether the run fits a model. */
+bool gls_fits_model(const gls_job_options *options);
+/* Name of a rule of CSD in options and sidecars. */
+const char *gls_csd_rule_name(gls_csd_rule rule);
+/* The value of csd_directions if it names a file; NULL otherwise. */
+const char *gls_csd_directions_file(const gls_model_options *options);
+#define GLS_DIRECTIONS_HINT " (--csd-directions takes the name of a built-in sphere, such as symmetric362, or a file)"
+/* Name of a basis in options and sidecars, such as "tournier07". */
+const char *gls_basis_name(gls_sh_basis basis);
+/* Name of a model in options and sidecars, such as "csd". */
+const char *gls_model_name(gls_model_kind model);
+/* sh_order, or the default order of the model if sh_order is 0. */
+int gls_model_order(const gls_model_options *options);
+/* Whether the model is fitted on a device. */
+bool gls_fit_on_device(const gls_model_options *options);
+/* Name of a direction getter, as --dg takes it. */
+const char *gls_getter_name(gls_direction_getter dg);
+/* Checks that the ranges of single options cannot express. */
+gls_status gls_model_options_check(const gls_model_options *options);
+
+/* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
+
+/* Writes the defaults of a parameter of the class GLS_BY_GETTER in words: "25 degrees with prob, 60 with boot". */
+void gls_default_text(const char *name, char *text, size_t size);
+
+/* A row of presets. */
+typedef struct gls_preset_info {
+    const char *name, *source; /* source: where the values are from */
+    const char *differs;       /* what the preset's program does that this one does not; NULL: nothing */
+} gls_preset_info;
+/* preset: a gls_preset. */
+const gls_preset_info *gls_preset_get(int preset);
+
+enum { GLS_MAX_DEFAULTS = 32 };
+
+/* A default in use, with its reason. */
+typedef struct gls_default {
+    const gls_param *param;
+    const char *reason;
+} gls_default;
+/* Stores the defaults of rows that fit the options and whose value the options have. Returns their number. */
+size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
+/* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
+ * and model. An array; the caller frees it. */
+cJSON *gls_defaults_changed(const gls_job_options *options);
+/* Writes a line such as "--max-angle 25 degrees (as DIPY)". */
+void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
+/* Whether the default is the choice of the model or of the getter. */
+bool gls_default_is_of_method(const gls_default *held);
+/* The reason, from the row of the default, why the run has its model. NULL: the model is not the default. */
+const char *gls_default_model_reason(const gls_job_options *options);
+/* The reason why the run has its direction getter. NULL: the getter is not the default. */
+const char *gls_default_getter_reason(const gls_job_options *options);
+/* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
+ * details. */
+void gls_defaults_log(const gls_job_options *options);
+
+#endif

@@ -1,0 +1,355 @@
+/* One run of a command on tractograms: inputs, outputs, sidecar, readers, text files. */
+#include "record/tract_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/sidecar.h"
+#include "tractogram/readers.h"
+#include "tracts/bundle_parts.h"
+#include "util/clock.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+
+#define TEXT_BYTES 65536
+
+void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
+{
+    *run = (gls_tract_run){.options = *options, .root = root};
+    gls_run_begin(&run->files, options->force);
+    run->counts = cJSON_CreateObject();
+    cJSON_AddItemToObject(root, "counts", run->counts);
+}
+
+void gls_tract_run_lists_input(gls_tract_run *run, const char *path)
+{
+    struct stat info;
+    cJSON *list = gls_json_at(run->root, "inputs");
+    if (!list) list = cJSON_AddArrayToObject(run->root, "inputs");
+    cJSON *file = cJSON_CreateObject();
+    cJSON_AddStringToObject(file, "path", path);
+    if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
+    cJSON_AddItemToArray(list, file);
+}
+
+gls_status gls_tract_run_reads(gls_tract_run *run, const char *path)
+{
+    gls_status status = gls_run_reads(&run->files, path);
+    if (!status && path) gls_tract_run_lists_input(run, path);
+    return status;
+}
+
+gls_status gls_tract_run_reads_all(gls_tract_run *run, const char *const *path, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_reads(run, path[i]);
+    return status;
+}
+
+void gls_tract_run_lists_output(gls_tract_run *run, const char *path)
+{
+    cJSON *list = gls_json_at(run->root, "outputs");
+    if (!list) list = cJSON_AddArrayToObject(run->root, "outputs");
+    cJSON_AddItemToArray(list, cJSON_CreateString(path));
+}
+
+gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path)
+{
+    return path && *path ? gls_run_writes(&run->files, path) : GLS_OK;
+}
+
+gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
+{
+    char *text = path ? gls_json_print(run->root) : NULL;
+    if (!path) return GLS_OK;
+    if (!text) return gls_no_memory();
+    gls_status status = GLS_OK;
+    if (*path) {
+        status = gls_sidecar_write(path, run->files.force, &run->files.group, text);
+    } else {
+        free(run->printed);
+        if (asprintf(&run->printed, "%s\n", text) < 0) run->printed = NULL;
+    }
+    free(text);
+    return status;
+}
+
+gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
+{
+    if (!path) return GLS_OK;
+    gls_status status = gls_run_writes(&run->files, path);
+    if (status) return status;
+    gls_tract_run_lists_output(run, path);
+    if (run->files.sidecar) return GLS_OK;
+    char *sidecar = gls_sidecar_name(path);
+    status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_no_memory();
+    free(sidecar);
+    return status;
+}
+
+gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path, size_t n)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = gls_tract_run_writes(run, path[i]);
+    return status;
+}
+
+void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n)
+{
+    gls_json_uint(run->counts, key, n);
+}
+
+void gls_tract_run_message(gls_tract_run *run, const char *format, ...)
+{
+    va_list args;
+    free(run->message);
+    va_start(args, format);
+    if (gls_vasprintf(&run->message, format, args) < 0) run->message = NULL;
+    va_end(args);
+}
+
+gls_status gls_tract_run_commit(gls_tract_run *run)
+{
+    if (run->go_on && !run->go_on(NULL, 1))
+        return run->files.n_outputs == 0
+                   ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
+                   : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", run->files.output[0]);
+    gls_json_double(cJSON_AddObjectToObject(run->root, "seconds"), "total",
+                    round(1e3 * (gls_clock_seconds() - run->files.begun)) / 1e3);
+    gls_status status = gls_run_commit(&run->files, run->root);
+    if (!status && run->message) gls_log(GLS_LOG_INFO, "%s", run->message);
+    return status;
+}
+
+void gls_tract_run_finish(gls_tract_run *run)
+{
+    gls_run_end(&run->files);
+    cJSON_Delete(run->root);
+    free(run->message);
+    free(run->printed);
+    *run = (gls_tract_run){.root = NULL};
+}
+
+gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
+                                  gls_bundles **bundles)
+{
+    size_t n = 0;
+    gls_status status = gls_bundles_read(path, options, bundles);
+    const char *const *file = status ? NULL : gls_bundles_files(*bundles, &n);
+    return status ? status : gls_run_reads_all(&run->files, file, n);
+}
+
+gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    if (status) return status;
+    *grid = image->grid;
+    gls_image_destroy(image);
+    return GLS_OK;
+}
+
+gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
+                                 const char *output, gls_grid *grid)
+{
+    if (run->options.reference) return gls_tract_grid_read(run->options.reference, grid);
+    if (!info->has_grid)
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and %s needs one: name an image with --reference", path,
+                        output);
+    *grid = info->grid;
+    return GLS_OK;
+}
+
+/* Opens a tractogram with the options that all commands share. */
+static gls_status open_with(const gls_tract_run *run, const char *path, gls_tractogram_read_options options,
+                            gls_tractogram_reader **reader)
+{
+    gls_grid reference;
+    gls_status status = run->options.reference ? gls_tract_grid_read(run->options.reference, &reference) : GLS_OK;
+    if (status) return status;
+    if (run->options.reference) options.reference = &reference;
+    options.vtk_space = (gls_vtk_space)run->options.vtk_space;
+    options.recover = run->options.recover;
+    return gls_tractogram_reader_open(path, &options, reader);
+}
+
+gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
+                          gls_tractogram_reader **reader)
+{
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    options.allow_invalid = allow_invalid;
+    return open_with(run, path, options, reader);
+}
+
+gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader)
+{
+    gls_tractogram_read_options options = gls_tractogram_read_options_default();
+    options.quiet = true;
+    return open_with(run, path, options, reader);
+}
+
+gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink)
+{
+    gls_status status = gls_tractogram_pump(reader, sink, run->go_on, NULL);
+    if (status != GLS_ERR_CANCELLED || run->files.n_outputs == 0) return status;
+    return gls_fail(status, "interrupted: %s was not written", run->files.output[0]);
+}
+
+gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status)
+{
+    if (!status && reader) status = gls_tract_append(run, reader, sink);
+    if (!status) return gls_sink_finish(sink);
+    gls_sink_abort(sink);
+    return status;
+}
+
+gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text)
+{
+    return gls_tract_text_create(path, run->files.force, &run->files.group, text);
+}
+
+gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text)
+{
+    const char *dot = strrchr(path, '.');
+    *text = (gls_tract_text){.output = GLS_OUTPUT_NONE, .separator = dot && strcmp(dot, ".csv") == 0 ? ',' : '\t'};
+    text->buffer = malloc(TEXT_BYTES);
+    if (!text->buffer) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    gls_status status = gls_output_create(path, overwrite, &text->output);
+    text->output.group = group;
+    if (!status) return GLS_OK;
+    free(text->buffer);
+    text->buffer = NULL;
+    return status;
+}
+
+/* Appends n bytes. The buffer must have room. */
+static void append_bytes(gls_tract_text *text, const char *data, size_t n)
+{
+    if (text->n + n > TEXT_BYTES && !text->failed) {
+        text->failed = gls_output_write(&text->output, text->buffer, text->n);
+        text->n = 0;
+    }
+    if (text->failed) return;
+    memcpy(text->buffer + text->n, data, n);
+    text->n += n;
+}
+
+/* Appends a line of any length and frees it. line NULL: memory ran out. */
+static void append_line(gls_tract_text *text, char *line, size_t n)
+{
+    if (!line && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
+    for (size_t done = 0, piece; line && done < n; done += piece) { /* names of files may be long */
+        piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
+        append_bytes(text, line + done, piece);
+    }
+    free(line);
+}
+
+void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
+{
+    char *line = NULL;
+    va_list args;
+    va_start(args, format);
+    const int n = gls_vasprintf(&line, format, args);
+    va_end(args);
+    if (n > 0) text->begun = line[n - 1] != '\n';
+    append_line(text, n < 0 ? NULL : line, (size_t)n);
+}
+
+void gls_tract_text_field(gls_tract_text *text, const char *field)
+{
+    gls_text all = {0};
+    if (text->begun) gls_text_append(&all, &text->separator, 1);
+    gls_field_append(&all, field, text->separator);
+    const size_t n = all.length;
+    text->begun = true;
+    append_line(text, gls_text_take(&all), n);
+}
+
+void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n)
+{
+    char *whole = NULL;
+    if (n > 1 && asprintf(&whole, "%s_%zu", name, i) < 0) whole = NULL;
+    if (n > 1 && !whole && !text->failed) text->failed = gls_no_memory();
+    gls_tract_text_field(text, whole ? whole : name);
+    free(whole);
+}
+
+void gls_tract_text_end_row(gls_tract_text *text)
+{
+    append_bytes(text, "\n", 1);
+    text->begun = false;
+}
+
+/* Appends a number; `number` begins with a separator, which is left out at the start of a line. */
+static void append_number(gls_tract_text *text, const char *number)
+{
+    const size_t skipped = text->begun ? 0 : 1;
+    append_bytes(text, number + skipped, strlen(number) - skipped);
+    text->begun = true;
+}
+
+void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i)
+{
+    char number[24] = {text->separator};
+    int64_t value;
+    if (column->type != GLS_TYPE_INT64 && column->type != GLS_TYPE_UINT64) {
+        gls_tract_text_number(text, gls_column_value(column, i));
+        return;
+    }
+    memcpy(&value, (const char *)column->data + i * sizeof value, sizeof value);
+    if (column->type == GLS_TYPE_INT64)
+        snprintf(number + 1, sizeof number - 1, "%" PRId64, value);
+    else
+        snprintf(number + 1, sizeof number - 1, "%" PRIu64, (uint64_t)value);
+    append_number(text, number);
+}
+
+void gls_tract_text_number(gls_tract_text *text, double value)
+{
+    char number[40] = {text->separator};
+    if (isfinite(value))
+        gls_format_double(value, number + 1, sizeof number - 1);
+    else
+        snprintf(number + 1, sizeof number - 1, "%s",
+                 isnan(value) ? text->missing ? text->missing : "nan"
+                 : value > 0  ? "inf"
+                              : "-inf");
+    append_number(text, number);
+}
+
+gls_status gls_tract_text_close(gls_tract_text *text, gls_status status)
+{
+    if (!text->buffer) return status;
+    if (!status) status = text->failed;
+    if (!status && text->n > 0) status = gls_output_write(&text->output, text->buffer, text->n);
+    if (!status)
+        status = gls_output_commit(&text->output);
+    else
+        gls_output_discard(&text->output);
+    free(text->buffer);
+    text->buffer = NULL;
+    return status;
+}
+
+/* --- The distance of points that a tractogram states in its header. */
+
+double gls_tract_step(const gls_tractogram_info *info, double otherwise)
+{
+    static const char *const keys[] = {"output_step_size", "step_size"};
+    double step;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < info->n_header; k++)
+            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
+                gls_parse_double(info->header[k].value, &step) && step > 0)
+                return step;
+    return otherwise;
+}

@@ -1,0 +1,139 @@
+/* One run of a command on tractograms: its inputs and outputs, its sidecar, and the readers, texts and weights that
+ * these commands share. */
+#ifndef GLS_RECORD_TRACT_RUN_H
+#define GLS_RECORD_TRACT_RUN_H
+
+#include <glslines/bundles.h>
+#include <glslines/tractogram.h>
+#include <glslines/workflow.h>
+
+#include "record/run.h"
+#include "track/track_params.h"
+
+/* --- The run. All outputs appear together or none does. The sidecar lies beside the first output. */
+
+struct cJSON;
+
+#define ROW GLS_ROW_FIELD
+typedef struct gls_tract_common {
+#include "record/common.def"
+} gls_tract_common;
+#undef ROW
+
+/* The run of a command on tractograms. */
+typedef struct gls_tract_run {
+    gls_tract_common options;
+    gls_tractogram_progress go_on; /* asked from time to time whether to continue */
+    const gls_monitor *monitor;    /* messages and progress of commands that track or fit; NULL: none */
+    gls_run files;
+    struct cJSON *root, *counts; /* contents of the sidecar */
+    char *message;               /* line for the user when all is written; NULL: none */
+    gls_status verdict;          /* status of the command after its outputs are complete, such as a failed check; see
+                                    gls_last_error() */
+    char *printed;               /* text that the command prints as its result; NULL: nothing */
+} gls_tract_run;
+
+/* Begins a run. Takes ownership of root, the contents of the sidecar. Call gls_tract_run_finish() in any case. */
+void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, struct cJSON *root);
+/* Calls gls_run_reads(), and lists the input in the sidecar. */
+gls_status gls_tract_run_reads(gls_tract_run *run, const char *path);
+/* Calls gls_run_writes(), and lists the output in the sidecar. The name of the sidecar follows from the first output.
+ */
+gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
+/* gls_tract_run_reads() and gls_tract_run_writes() for several paths, of which any may be NULL. GLS_PATHS(...): a list
+ * and its length. */
+gls_status gls_tract_run_reads_all(gls_tract_run *run, const char *const *path, size_t n);
+gls_status gls_tract_run_writes_all(gls_tract_run *run, const char *const *path, size_t n);
+#define GLS_PATHS(...) \
+    (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)
+/* Lists an input in the sidecar without a call of gls_run_reads(). */
+void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
+/* Lists an output in the sidecar without a call of gls_run_writes(). */
+void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
+/* Adds the output of --json, which has no sidecar. path NULL: none; "": the text is printed. */
+gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
+/* Writes the sidecar's contents to the file of --json, or stores them as the text to print. */
+gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path);
+/* Adds a count to the sidecar. */
+void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n);
+/* Sets the line that the user sees when all is written. */
+void gls_tract_run_message(gls_tract_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Gives all files of the group, with the sidecar, their final names. */
+gls_status gls_tract_run_commit(gls_tract_run *run);
+/* Frees the run and discards outputs that were not committed. */
+void gls_tract_run_finish(gls_tract_run *run);
+
+/* Calls gls_bundles_read(), and adds the files that the table of rules names to the inputs of the run. */
+gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
+                                  gls_bundles **bundles);
+
+/* Reads the grid of an image. */
+gls_status gls_tract_grid_read(const char *path, gls_grid *grid);
+/* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: there is neither; output is for the
+ * message. */
+gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
+                                 const char *output, gls_grid *grid);
+/* Opens a tractogram with the options of reading of the run. allow_invalid: accepts points that are not finite. */
+gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
+                          gls_tractogram_reader **reader);
+/* Opens a file a second time. Warnings are given only by the first reader. */
+gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader);
+/* Appends all streamlines that are left in a reader. */
+gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink);
+/* Calls gls_tract_append(), then finishes the sink; aborts the sink after a failure. reader NULL: appends nothing.
+ * status: result of the steps before; if it is a failure, only aborts the sink. Returns the first failure. */
+gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
+
+/* A text file that is written line by line in the group of a run. */
+typedef struct gls_tract_text {
+    gls_output output;
+    char separator; /* ',' for names that end in .csv, a tab otherwise */
+    char *buffer;
+    size_t n;
+    bool begun;          /* the line has a field */
+    const char *missing; /* text for NaN; NULL: nan */
+    gls_status failed;
+} gls_tract_text;
+/* Opens a file in the group of the run. */
+gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
+/* Like gls_tract_text_open(), in any group. */
+gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
+/* Appends formatted text as it is. */
+void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends a name as by gls_field_append(), after a separator unless it begins the line. */
+void gls_tract_text_field(gls_tract_text *text, const char *field);
+/* Appends the name of component i of n: NAME if n is 1, NAME_I otherwise. */
+void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n);
+/* Ends the line. */
+void gls_tract_text_end_row(gls_tract_text *text);
+/* Appends the shortest decimal that reads back as value, after a separator unless it begins the line. NaN: see
+ * `missing`. */
+void gls_tract_text_number(gls_tract_text *text, double value);
+/* Appends value i of a column. Integers keep all digits up to 2^53. */
+void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i);
+/* Completes the file in its group; removes the file after a failure. Does nothing if the file was not opened. */
+gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
+
+/* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
+typedef struct gls_tract_weights {
+    const char *column; /* name of the column that goes with the streamlines; NULL: none */
+    double *values;     /* values of the file; NULL: none */
+    const char *path;   /* path of the file */
+    uint64_t n;
+    double max; /* largest absolute value */
+} gls_tract_weights;
+/* The file that text names. NULL if text is NULL or dps:NAME. */
+const char *gls_tract_weights_file(const char *text);
+/* Reads a file. For a column with range set, reads the tractogram at path once to find the column's range. */
+gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
+                                  const char *path, bool range);
+/* Puts a filter in front of sink that adds the weights. */
+gls_status gls_tract_weights_sink(const gls_tract_weights *weights, gls_sink *sink);
+/* Frees the values. */
+void gls_tract_weights_close(gls_tract_weights *weights);
+
+/* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as
+ * output_step_size or step_size. */
+double gls_tract_step(const gls_tractogram_info *info, double otherwise);
+
+#endif

@@ -1,0 +1,157 @@
+/* Describes structs, enumerators and options of the library at run time, so that bindings for other languages need not
+ * keep a list of offsets. */
+#include <glslines/abi.h>
+
+#include <cJSON.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include <glslines/glslines.h>
+
+#include "record/run_params.h"
+#include "track/track_params.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+
+/* A member of a struct. */
+typedef struct row {
+    const char *name, *type;
+    size_t offset, size;
+} row;
+
+static cJSON *add_struct(cJSON *structs, const char *name, size_t size)
+{
+    cJSON *object = cJSON_AddObjectToObject(structs, name);
+    cJSON_AddNumberToObject(object, "size", (double)size);
+    return cJSON_AddArrayToObject(object, "fields");
+}
+
+/* Adds a member of a struct: name, type, offset and size in bytes. */
+static void add_field(cJSON *fields, row field)
+{
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddStringToObject(object, "name", field.name);
+    cJSON_AddStringToObject(object, "type", field.type);
+    cJSON_AddNumberToObject(object, "offset", (double)field.offset);
+    cJSON_AddNumberToObject(object, "size", (double)field.size);
+    cJSON_AddItemToArray(fields, object);
+}
+
+/* The type is passed as text, because bool is a macro that would be expanded. */
+#define ROW(struct_, field, type) ((row){#field, type, offsetof(struct_, field), sizeof(((struct_ *)NULL)->field)})
+
+/* Adds the values of all enumerators. */
+static void add_constants(cJSON *root)
+{
+    cJSON *constants = cJSON_AddObjectToObject(root, "constants");
+#define VALUE(enum_, name) cJSON_AddNumberToObject(constants, #name, name);
+#define STRUCT(struct_)
+#define FIELD(struct_, field, type)
+#define END(struct_)
+#include "run/abi.def"
+#undef VALUE
+#undef STRUCT
+#undef FIELD
+    cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
+#define FORMAT(value, ...) cJSON_AddNumberToObject(constants, #value, value);
+    GLS_TRACTOGRAM_FORMATS(FORMAT)
+#define GLS_REGION_ROW(symbol, ...) cJSON_AddNumberToObject(constants, #symbol, symbol);
+#include <glslines/regions.def>
+}
+
+/* Adds the fields of all structs with their offsets. */
+static void add_structs(cJSON *root)
+{
+    cJSON *structs = cJSON_AddObjectToObject(root, "structs"), *fields;
+#define VALUE(enum_, name)
+#define STRUCT(struct_) fields = add_struct(structs, #struct_, sizeof(struct_));
+#define FIELD(struct_, field, type) add_field(fields, ROW(struct_, field, #type));
+#include "run/abi.def"
+    fields = add_struct(structs, "gls_job_options", sizeof(gls_job_options));
+    add_field(fields, ROW(gls_job_options, dwi, "pointer"));
+    add_field(fields, ROW(gls_job_options, bval, "pointer"));
+    add_field(fields, ROW(gls_job_options, bvec, "pointer"));
+    add_field(fields, ROW(gls_job_options, track, "gls_track_params"));
+    add_field(fields, ROW(gls_job_options, argc, "int"));
+    add_field(fields, ROW(gls_job_options, argv, "pointer"));
+    add_struct(structs, "gls_track_params", sizeof(gls_track_params));
+}
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+    if (text)
+        cJSON_AddStringToObject(object, key, text);
+    else
+        cJSON_AddNullToObject(object, key);
+}
+
+static void add_bound(cJSON *object, const char *key, double bound)
+{
+    if (isfinite(bound))
+        cJSON_AddNumberToObject(object, key, bound);
+    else
+        cJSON_AddNullToObject(object, key);
+}
+
+/* Texts of a row of params.def, and the size of its member in gls_job_options; size 0: there is no member. */
+typedef struct row_words {
+    const char *group, *owner, *type;
+    size_t size;
+} row_words;
+
+/* Adds an option with its offsets, range and help. */
+static void add_option(cJSON *options, const gls_option *o, const row_words *words)
+{
+    cJSON *object = cJSON_CreateObject();
+    add_text(object, "name", o->name);
+    add_text(object, "group", words->group);
+    add_text(object, "of", words->owner);
+    add_text(object, "type", words->type);
+    if (words->size > 0) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
+    if (words->size > 0) cJSON_AddNumberToObject(object, "size", (double)words->size);
+    if (o->kind == GLS_KIND_LENGTH) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
+    add_text(object, "unit", o->unit);
+    add_bound(object, "min", o->range.min);
+    add_bound(object, "max", o->range.max);
+    cJSON_AddBoolToObject(object, "min_open", o->range.min_open);
+    add_text(object, "choices", o->choices);
+    add_text(object, "help", o->help);
+    cJSON_AddItemToArray(options, object);
+}
+
+#define SIZE_OF(at) sizeof(((gls_job_options *)NULL)->at)
+#define SIZE_TRACK(field) SIZE_OF(track.field)
+#define SIZE_JOB(field) SIZE_OF(field)
+#define SIZE_GRADIENTS(field) SIZE_OF(model.field)
+#define SIZE_MODEL(field) SIZE_OF(model.field)
+#define SIZE_BASIS(field) SIZE_OF(model.field)
+#define SIZE_COMMAND(field) 0
+
+static const row_words all_words[] = {
+#define GLS_PARAM(owner, group, type, field, ...) {#group, #owner, #type, SIZE_##owner(field)},
+#include <glslines/params.def>
+#undef GLS_PARAM
+};
+
+static char *text;
+
+/* Makes the whole text, once. If memory ran out it stays NULL. */
+static void describe(void)
+{
+    cJSON *root = cJSON_CreateObject();
+    if (!root) return;
+    cJSON_AddStringToObject(root, "version", gls_version());
+    add_constants(root);
+    add_structs(root);
+    cJSON *options = cJSON_AddArrayToObject(root, "options");
+    for (size_t i = 0; i < gls_params_count(); i++) add_option(options, gls_params_get(i), &all_words[i]);
+    text = gls_json_print_line(root);
+    cJSON_Delete(root);
+}
+
+const char *gls_abi_describe(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, describe);
+    return text;
+}

@@ -1,0 +1,181 @@
+/* Warnings of results that look wrong although nothing failed. */
+#include "run/job.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "record/run_params.h"
+#include "track/track_params.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+/* Shares of streamlines, and of seed voxels, above which something is probably wrong. */
+#define MAX_CUT 0.01
+#define MAX_LONG 0.05
+#define MAX_OUTSIDE 0.2
+#define MAX_UNKNOWN 0.01
+/* FA of a response below this value means that the response comes from crossings or grey matter. */
+#define MIN_RESPONSE_FA 0.6
+/* sqrt(3/2): maximum FA of a tensor, reached with eigenvalues of both signs. */
+#define HIGHEST_FA 1.2248
+/* First SH coefficient of FODs: its value in pure white matter, and the range in which its median in a brain lies. */
+#define USUAL_FOD 0.2821
+#define MIN_FOD 0.02
+#define MAX_FOD 1
+
+static void advise_of_mask(const gls_job_inputs *in)
+{
+    if (in->mask_voxels < gls_grid_voxels(in->grid)) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: covers the whole grid, background too: give a mask of the brain, or none, and one is made",
+            gls_job_inputs_name(in, GLS_FILE_MASK));
+}
+
+/* Warns of a seed mask with values other than 0 and 1, which may be labels or fractions. */
+static void advise_of_seed_mask(const gls_job_inputs *in)
+{
+    const float *value = in->roi->data;
+    size_t n = gls_grid_voxels(in->grid), others = 0;
+    float other = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (value[i] == 0 || value[i] == 1 || isnan(value[i])) continue;
+        other = value[i];
+        others++;
+    }
+    if (others == 0) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: %zu voxels are neither 0 nor 1 (one is %g); all that is above 0 is seeded. Of a label "
+            "image take a mask of the label, for fractions --seed-rejection",
+            gls_job_inputs_name(in, GLS_FILE_ROI), others, other);
+}
+
+/* Warns of a stop map in other units than FA, such as 0 to 1000. Gives no warning for a mask, whose values above 0 are
+ * all equal. */
+static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
+{
+    const float *value = in->stop_map->data;
+    float first = 0, highest = 0;
+    bool several = false;
+    for (size_t i = 0, n = gls_grid_voxels(in->grid); i < n; i++) {
+        if (value[i] == 0 || !isfinite(value[i])) continue;
+        if (first == 0) first = value[i];
+        several = several || value[i] != first;
+        highest = fmaxf(highest, value[i]);
+    }
+    if (!several || !(highest > HIGHEST_FA) || threshold < 0 || threshold > HIGHEST_FA) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: has values up to %g, FA goes to 1: --fa-threshold %g ends hardly any streamline in it; give the "
+            "threshold in the units of the image, or an image of FA from 0 to 1",
+            gls_job_inputs_name(in, GLS_FILE_FA), highest, threshold);
+}
+
+/* Warns of a stop map that is NaN where streamlines go: NaN counts as 0 and ends them. Outside the brain NaN is usual,
+ * as in maps of MRtrix3. */
+static void advise_of_unknown(const gls_job_inputs *in, bool mask_given)
+{
+    const float *mask = in->mask->data, *roi = in->roi ? in->roi->data : mask;
+    uint64_t in_mask = 0, in_roi = 0, seeds = 0;
+    for (size_t i = 0, n = gls_grid_voxels(in->grid); i < n; i++) {
+        const bool inside = mask[i] > 0, seed = in->roi && inside && roi[i] > 0;
+        seeds += seed;
+        in_mask += inside && !isfinite(in->stop_map->data[i]);
+        in_roi += seed && !isfinite(in->stop_map->data[i]);
+    }
+    const bool of_seeds = (double)in_roi > MAX_UNKNOWN * (double)seeds;
+    if (!of_seeds && !(mask_given && (double)in_mask > MAX_OUTSIDE * (double)in->mask_voxels)) return;
+    gls_log(GLS_LOG_WARNING,
+            "%s: is NaN or infinite in %.3g %% of the voxels of the %s, where it counts as 0 and ends streamlines: "
+            "give a map that has numbers there, or leave out --fa",
+            gls_job_inputs_name(in, GLS_FILE_FA),
+            100 * (double)(of_seeds ? in_roi : in_mask) / (double)(of_seeds ? seeds : in->mask_voxels),
+            of_seeds ? "seed mask" : "mask");
+}
+
+void gls_advise_of_masks(const gls_job *job)
+{
+    const gls_job_inputs *in = &job->inputs;
+    if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
+    if (job->options.fa && in->stop_map) advise_of_unknown(in, job->options.mask != NULL);
+    if (job->options.mask) advise_of_mask(in);
+    if (job->options.roi && in->roi) advise_of_seed_mask(in);
+}
+
+/* Warns of a response that is too round to be that of a single bundle: FA of its tensor, whose second and third
+ * eigenvalues are equal. */
+static void advise_of_response(const gls_model *m)
+{
+    const gls_response *r = &m->response;
+    if (m->kind != GLS_MODEL_CSD || !m->has_response || r->is_zonal) return;
+    double a = r->evals[0], b = r->evals[1], fa = (a - b) / sqrt(a * a + 2 * b * b);
+    if (fa >= MIN_RESPONSE_FA) return;
+    gls_log(GLS_LOG_WARNING,
+            "the response has an FA of %.2f, that of a single bundle is above %.1f: raise --response-fa or "
+            "--response-radius, or give --response",
+            fa, MIN_RESPONSE_FA);
+}
+
+/* Warns if many voxels of the seed mask lie where streamlines end at once. */
+static void advise_of_seeds(const gls_job_inputs *in, double threshold)
+{
+    size_t n = gls_grid_voxels(in->grid);
+    uint64_t outside = 0;
+    for (size_t i = 0; i < n; i++)
+        outside += in->mask->data[i] > 0 && in->roi->data[i] > 0 && in->stop_map->data[i] <= threshold;
+    if ((double)outside <= MAX_OUTSIDE * (double)in->seed_voxels) return;
+    gls_log(GLS_LOG_WARNING,
+            "%.0f %% of the %" PRIu64 " voxels of the seed mask are at or below --fa-threshold %g, where streamlines "
+            "end at once: seed in white matter, or lower the threshold",
+            100 * (double)outside / (double)in->seed_voxels, in->seed_voxels, threshold);
+}
+
+/* Warns if FODs have another scale than tckgen's cutoff assumes. A voxel of pure white matter has a first coefficient
+ * of 0.2821 after multi-tissue deconvolution. */
+static void advise_of_scale(const gls_job_inputs *in, const gls_track_params *params)
+{
+    const gls_image *sh = in->odf ? in->odf->image : NULL;
+    size_t n = gls_grid_voxels(in->grid), count = 0;
+    float *first = sh && in->odf->is_sh ? malloc(n * sizeof *first) : NULL;
+    if (!first) return;
+    for (size_t i = 0; i < n; i++)
+        if ((!in->mask || in->mask->data[i] > 0) && isfinite(sh->data[i]) && sh->data[i] != 0)
+            first[count++] = sh->data[i];
+    double median = USUAL_FOD;
+    if (count > 0) gls_quantiles_of_floats(first, count, (const double[]){0.5}, 1, &median);
+    free(first);
+    if (median >= MIN_FOD && median <= MAX_FOD) return;
+    gls_log(GLS_LOG_WARNING,
+            "the median of the FODs' first coefficients is %.3g: --cutoff %g presumes normalised ones of multi-tissue "
+            "deconvolution (%g in white matter): give a --cutoff in the FODs' own units",
+            median, gls_track_cutoff(params), USUAL_FOD);
+}
+
+void gls_advise_of_fit(const gls_job *job)
+{
+    const gls_job_inputs *in = &job->inputs;
+    bool fods = gls_getter_ends_itself(job->options.track.dg);
+    if (fods && gls_track_cutoff(&job->params) == (job->options.act ? 0.05 : 0.1)) advise_of_scale(in, &job->params);
+    if (fods && job->params.step_size > in->voxel_mm)
+        gls_log(GLS_LOG_WARNING, "--step-size: a step of %.4g mm is longer than a voxel (%.4g mm) and passes over some",
+                job->params.step_size, in->voxel_mm);
+    if (gls_fits_model(&job->options)) advise_of_response(&in->model);
+    if (job->options.roi && in->roi && in->stop_map && in->seed_voxels > 0)
+        advise_of_seeds(in, job->options.track.stop_threshold);
+}
+
+void gls_advise_of_lengths(const gls_job *job)
+{
+    const gls_track_result *r = &job->result.track;
+    double n = (double)r->streamlines;
+    const char *threshold = job->inputs.stop_map_open ? "" : " or raise --fa-threshold";
+    if ((double)r->truncated > MAX_CUT * n)
+        gls_log(GLS_LOG_WARNING,
+                "%.1f %% of the streamlines were cut at --max-length %g mm: lower --max-angle%s where they change "
+                "over to other bundles, else raise --max-length",
+                100 * (double)r->truncated / n, job->params.max_length, threshold);
+    if ((double)r->long_streamlines > MAX_LONG * n)
+        gls_log(GLS_LOG_WARNING,
+                "%.1f %% of the streamlines are longer than %g mm, more than a path of a human brain: lower "
+                "--max-angle%s, or set --max-length",
+                100 * (double)r->long_streamlines / n, GLS_LONG_STREAMLINE, threshold);
+}

@@ -1,0 +1,289 @@
+/* Tissue, seeds and regions of a run: where streamlines start, and what they may enter. */
+#include "run/job_inputs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "image/region_set.h"
+#include "record/run_params.h"
+#include "track/track_params.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+#define MAX_SEEDS UINT32_MAX
+
+/* --- Options. */
+
+/* Checks combinations of options for tissue, and of options that need tissue. */
+static gls_status check_tissue(const gls_job_options *o)
+{
+    bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
+         tissue = o->act || fractions || maps;
+    const gls_track_params *t = &o->track;
+    if (o->act && (fractions || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
+    if (maps && (o->act || fractions || o->pve_sgm))
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other", o->act ? "act" : "pve-wm");
+    if (maps && !(o->map_include && o->map_exclude))
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
+    if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include: is for --act-rule cmc or pve");
+    if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
+        return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
+    if (o->pve_sgm && !fractions)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
+    const char *lone = t->pft                               ? "pft"
+                       : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
+                       : t->backtrack                       ? "backtrack"
+                       : t->crop_at_gmwmi                   ? "crop-at-gmwmi"
+                       : t->keep_all_ends                   ? "keep-all-ends"
+                       : o->seed_gmwmi                      ? "seed-gmwmi"
+                                                            : NULL;
+    if (lone && !tissue)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
+                        t->pft ? ", or --map-include and --map-exclude" : "");
+    if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
+    if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
+                        t->backtrack ? "backtrack" : "crop-at-gmwmi");
+    if (t->backtrack && t->keep_all_ends)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other");
+    gls_status status = t->backtrack ? gls_track_backtrack_check(t) : t->pft ? gls_track_pft_check(t) : GLS_OK;
+    if (status) return status;
+    if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "
+                                          "the stop map is not used else");
+    return GLS_OK;
+}
+
+/* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
+static gls_status check_seeds(const gls_job_options *o)
+{
+    const char *given[] = {o->seeds ? "seeds" : NULL,
+                           o->seeds_per_voxel > 0 ? "seeds-per-voxel" : NULL,
+                           o->seed_sphere ? "seed-sphere" : NULL,
+                           o->seed_rejection ? "seed-rejection" : NULL,
+                           o->seed_gmwmi ? "seed-gmwmi" : NULL,
+                           o->seed_grid > 0 ? "seed-grid" : NULL};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        if (first && given[i]) return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other", first, given[i]);
+        if (given[i]) first = given[i];
+    }
+    bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
+    if (counted && o->nseeds == 0 && o->track.select == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
+    const gls_numbers *d = &o->seed_direction;
+    if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
+        return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: three numbers x,y,z, not all 0");
+    if (o->shard && counted && o->nseeds == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: not with --shard, which divides the seeds");
+    if (o->shard && o->track.select > 0 && (o->density || o->connectome))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --select and --shard: merge the shards, then 'glslines %s'",
+                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
+    return GLS_OK;
+}
+
+static gls_status check_regions(const gls_job_options *o)
+{
+    if (o->include_ordered.n > 0 && !o->track.seed_unidirectional)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--include-ordered: needs --seed-unidirectional: without it a streamline has no first end");
+    if (o->track.stop_at_all && o->include.n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
+    return GLS_OK;
+}
+
+gls_status gls_anatomy_check(const gls_job_options *o)
+{
+    gls_status status = check_tissue(o);
+    if (!status) status = check_seeds(o);
+    return status ? status : check_regions(o);
+}
+
+/* --- Tissue. */
+
+/* Joins files of tissue fractions to one image. All must lie on the grid of the first. */
+static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
+{
+    gls_image *map[4] = {NULL};
+    const char *first = input->file[GLS_FILE_PVE_WM].path;
+    gls_status status = gls_image_read(first, GLS_IMAGE_3D, &map[0]);
+    for (int i = 1; i < 4 && !status; i++)
+        if (input->file[GLS_FILE_PVE_WM + i].path)
+            status = gls_image_read_on_grid(&map[0]->grid, first, input->file[GLS_FILE_PVE_WM + i].path, &map[i]);
+    if (!status) status = gls_tissue_join(map[0], map[1], map[2], map[3], image);
+    for (int i = 0; i < 4; i++) gls_image_destroy(map[i]);
+    return status;
+}
+
+/* Makes a tissue image from the probabilities of good and bad ends, which take the place of grey matter and CSF. */
+static gls_status join_ends(const gls_job_options *o, gls_image **image)
+{
+    gls_image *include = NULL, *exclude = NULL, *rest = NULL;
+    gls_status status = gls_image_read(o->map_include, GLS_IMAGE_3D, &include);
+    if (!status) status = gls_image_read_on_grid(&include->grid, o->map_include, o->map_exclude, &exclude);
+    if (!status) status = gls_image_create(&include->grid, 1, &rest);
+    const size_t n = status ? 0 : gls_grid_voxels(&include->grid);
+    for (size_t v = 0; v < n; v++) rest->data[v] = fmaxf(0, 1 - include->data[v] - exclude->data[v]);
+    if (!status) status = gls_tissue_join(rest, include, exclude, NULL, image);
+    gls_image_destroy(include);
+    gls_image_destroy(exclude);
+    gls_image_destroy(rest);
+    return status;
+}
+
+gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *o)
+{
+    const char *name = gls_tissue_file(o);
+    gls_image *image = NULL;
+    if (!name) return GLS_OK;
+    gls_status status = o->act           ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)
+                        : o->map_include ? join_ends(o, &image)
+                                         : join_maps(input, &image);
+    if (!status) status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision, &input->tissue);
+    if (!status) status = gls_tissue_check(input->tissue, input->mask);
+    gls_image_destroy(image);
+    if (!status && o->track.stop_threshold < 0)
+        gls_log(GLS_LOG_INFO, "tissue: %s ends streamlines; the stop map does not, without --fa-threshold", name);
+    return status;
+}
+
+/* --- Seeds. */
+
+/* Makes seeds in the sphere of --seed-sphere, x,y,z,r in world mm. */
+static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
+{
+    gls_region_text text;
+    gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
+    if (!status && !text.is_sphere)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--seed-sphere: '%s' is not x,y,z,r, four numbers", o->seed_sphere);
+    if (!text.is_sphere) free(text.path);
+    if (status) return status;
+    return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
+}
+
+/* Seeds on the interface of grey and white matter, or by rejection against a map of weights. */
+static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
+{
+    gls_image *weights = NULL;
+    bool made = gls_gmwmi_is_made(o->seed_gmwmi);
+    const char *name = made ? "--seed-gmwmi auto" : o->seed_gmwmi ? o->seed_gmwmi : o->seed_rejection;
+    gls_status status =
+        made ? gls_tissue_interface(input->tissue, &weights) : gls_image_read(name, GLS_IMAGE_3D, &weights);
+    if (!status && o->seed_gmwmi)
+        status = gls_seeds_create_interface(input->tissue, weights, name, count, o->seed_seed, &input->seeds);
+    else if (!status)
+        status = gls_seeds_create_weighted(weights, name, input->grid, count, o->seed_seed, &input->seeds);
+    gls_image_destroy(weights);
+    return status;
+}
+
+bool gls_seeds_need_no_region(const gls_job_options *o)
+{
+    return o->seeds || o->seed_sphere || o->seed_rejection || o->seed_gmwmi;
+}
+
+gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
+{
+    gls_status status;
+    uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
+    if (o->seeds)
+        status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
+    else if (o->seed_sphere)
+        status = seeds_in_sphere(input, o, n);
+    else if (o->seed_rejection || o->seed_gmwmi)
+        status = seeds_by_weight(input, o, n);
+    else if (o->seed_grid > 0)
+        status = gls_seeds_create_grid(input->roi, input->mask, (uint32_t)o->seed_grid, o->seed_seed, &input->seeds);
+    else if (o->seeds_per_voxel > 0 && o->seed_radius >= 0)
+        status = gls_seeds_create_around_centres(input->roi, input->mask, (uint32_t)o->seeds_per_voxel, o->seed_radius,
+                                                 o->seed_seed, &input->seeds);
+    else if (o->seeds_per_voxel > 0)
+        status = gls_seeds_create_per_voxel(input->roi, input->mask, (uint32_t)o->seeds_per_voxel, o->seed_seed,
+                                            &input->seeds);
+    else
+        status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
+    if (status) return status;
+    char count[32], voxels[32];
+    const char *place = o->seeds            ? o->seeds
+                        : o->seed_sphere    ? o->seed_sphere
+                        : o->seed_rejection ? o->seed_rejection
+                        : o->seed_gmwmi     ? "the interface of grey and white matter"
+                                            : NULL;
+    gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
+    gls_format_count(input->seed_voxels, voxels, sizeof voxels);
+    const char *bound = o->track.select > 0 ? "at most " : "";
+    if (o->seeds)
+        gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", bound, count, place);
+    else if (place)
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, bound, count, place, o->seed_seed);
+    else
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, bound, count, voxels, o->seed_seed);
+    return GLS_OK;
+}
+
+/* --- Regions. */
+
+/* Number of seeds to test before it is concluded that no seed lies in a region. */
+#define ENOUGH_SEEDS 1000000
+
+gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
+{
+    uint32_t bits = input->regions ? gls_regions_bits(input->regions, GLS_REGION_TRACKING_MASK) : 0;
+    if (!bits || !input->seeds) return GLS_OK;
+    gls_seeds *seeds = input->seeds;
+    float seed[256][3];
+    uint64_t all = gls_seeds_count(seeds);
+    if (all > ENOUGH_SEEDS) all = ENOUGH_SEEDS;
+    for (uint64_t at = 0, n; at < all; at += n) {
+        n = all - at < 256 ? all - at : 256;
+        gls_seeds_get(seeds, at, n, seed);
+        for (uint64_t i = 0; i < n; i++)
+            if (gls_regions_at(input->regions, seed[i]) & bits) return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
+}
+
+/* Warns if steps are longer than a region is wide, so that a streamline can jump over the region. */
+static void warn_of_steps(const gls_job_inputs *input, double step)
+{
+    for (size_t i = 0; i < gls_regions_count(input->regions); i++) {
+        gls_region_info region = gls_regions_get(input->regions, i);
+        bool of_ends = gls_region_kind_of(region.role)->where == GLS_REGION_ENDS;
+        if (region.role == GLS_REGION_MASK || of_ends || step <= region.smallest) continue;
+        gls_log(GLS_LOG_WARNING, "--%s %s: steps of %.4g mm can jump over it: its %s is %.4g mm",
+                gls_region_role_name(region.role), region.text, step, region.voxels ? "smallest voxel side" : "radius",
+                region.smallest);
+    }
+}
+
+gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *o)
+{
+    const struct {
+        gls_region_role role;
+        const gls_strings *text;
+    } given[] = {
+#define GLS_REGION_ROW(symbol, value, field, ...) {symbol, &o->field},
+#include <glslines/regions.def>
+    };
+    bool has_mask = input->file[GLS_FILE_MASK].path || input->phantom || input->mask_made || o->bedpostx,
+         nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
+    int n_given = 0;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) n_given += given[i].text->n;
+    if (!nearest && n_given == 0) return GLS_OK;
+    gls_status status = gls_regions_create(input->grid, &input->regions);
+    if (!status && nearest)
+        status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask,
+                                       gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        for (int k = 0; k < given[i].text->n && !status; k++)
+            status = gls_regions_add(input->regions, given[i].role, given[i].text->value[k], input->mask);
+    if (!status) status = gls_regions_complete(input->regions);
+    if (!status) status = gls_job_inputs_check_tracking_mask(input);
+    if (!status) warn_of_steps(input, gls_params_in_mm(o, input->grid).step_size);
+    return status;
+}

@@ -1,0 +1,216 @@
+/* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree. */
+#include "run/fit_model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/formats.h"
+#include "record/sidecar.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+#define MAX_KEY_BYTES 65536
+
+gls_status gls_fit_cache_init(const char *directory)
+{
+    struct stat info;
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be made: %s", directory, strerror(errno));
+    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be used: %s", directory, strerror(ENOTDIR));
+    if (access(directory, R_OK | W_OK | X_OK) != 0)
+        return gls_fail(GLS_ERR_OUTPUT, "--cache-dir: %s cannot be used: %s", directory, strerror(errno));
+    return GLS_OK;
+}
+
+void gls_fit_cache_key_number(cJSON *key, const char *name, double value)
+{
+    char text[40];
+    cJSON_AddStringToObject(key, name, gls_format_double(value, text, sizeof text));
+}
+
+void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size_t bytes)
+{
+    char text[17];
+    gls_hash_text(gls_hash(data, bytes), text);
+    cJSON_AddStringToObject(key, name, text);
+}
+
+cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask)
+{
+    const gls_grid *grid = &series->dwi->grid;
+    const gls_gradients *g = series->gradients;
+    char grid_text[64];
+    cJSON *key = cJSON_CreateObject();
+    if (!key) return NULL;
+    size_t voxels = gls_grid_voxels(grid);
+    cJSON_AddStringToObject(key, "image", image);
+    cJSON_AddStringToObject(key, "software", "glslines");
+    cJSON_AddStringToObject(key, "version", gls_version());
+    snprintf(grid_text, sizeof grid_text, "%d x %d x %d x %zu", grid->dim[0], grid->dim[1], grid->dim[2],
+             series->dwi->n_volumes);
+    cJSON_AddStringToObject(key, "dimensions", grid_text);
+    gls_fit_cache_key_data(key, "affine", grid->affine, sizeof grid->affine);
+    gls_fit_cache_key_data(key, "dwi", series->dwi->data, voxels * series->dwi->n_volumes * sizeof *series->dwi->data);
+    gls_fit_cache_key_data(key, "b_values", g->bval, g->n * sizeof *g->bval);
+    gls_fit_cache_key_data(key, "b_vectors", g->bvec, g->n * sizeof *g->bvec);
+    gls_fit_cache_key_data(key, "b0", g->is_b0, g->n * sizeof *g->is_b0);
+    gls_fit_cache_key_data(key, "mask", mask->data, voxels * sizeof *mask->data);
+    return key;
+}
+
+char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension)
+{
+    char *text = gls_json_print_line(key), *path = NULL, hash[17];
+    if (text && asprintf(&path, "%s/glslines_%s_%s.%s", directory, name,
+                         gls_hash_text(gls_hash(text, strlen(text)), hash), extension) < 0)
+        path = NULL;
+    cJSON_free(text);
+    return path;
+}
+
+/* Paths of the two files of a fit. */
+typedef struct kept_fit {
+    const char *directory;
+    char *image, *json;
+} kept_fit;
+
+static bool name_files(kept_fit *fit, const char *directory, const char *name, const cJSON *key)
+{
+    *fit = (kept_fit){.directory = directory};
+    if (!key) return false;
+    fit->image = gls_fit_cache_path(directory, name, key, "nii");
+    fit->json = gls_fit_cache_path(directory, name, key, "json");
+    return fit->image && fit->json;
+}
+
+static void forget_files(kept_fit *fit)
+{
+    free(fit->image);
+    free(fit->json);
+}
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
+}
+
+/* Why an existing file is not used; NULL: it is. Other users may write anything into the folder. */
+static const char *distrust(const kept_fit *fit, const char *path)
+{
+    struct stat info;
+    const bool anybody = stat(fit->directory, &info) != 0 || (info.st_mode & S_IWOTH);
+    if (!gls_kept_is_file(path, false)) return "is no regular file";
+    return gls_kept_is_file(path, anybody) ? NULL : "is of another user, in a folder in which all may write";
+}
+
+/* Reads the note of a fit with this key. NULL: there is none, with the reason. */
+static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reason)
+{
+    *reason = distrust(fit, fit->json);
+    cJSON *root = *reason ? NULL : gls_json_read(fit->json, MAX_KEY_BYTES);
+    if (!*reason && !gls_json_same(key, gls_json_at(root, "key"))) *reason = "is damaged";
+    if (!*reason) return root;
+    cJSON_Delete(root);
+    return NULL;
+}
+
+static uint64_t contents(const gls_image *image)
+{
+    return gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data);
+}
+
+/* Reads the image if its contents have the hash in the note. NULL otherwise, with the reason. */
+static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_grid *grid, size_t n_volumes,
+                             const char **reason)
+{
+    gls_image *read = NULL;
+    char hash[17] = "";
+    *reason = distrust(fit, fit->image);
+    if (*reason) return NULL;
+    if (gls_image_read(fit->image, GLS_IMAGE_ANY, &read) != GLS_OK) gls_log(GLS_LOG_DETAIL, "%s", gls_last_error());
+    if (read && read->n_volumes == n_volumes && memcmp(read->grid.dim, grid->dim, sizeof grid->dim) == 0)
+        gls_hash_text(contents(read), hash);
+    if (!cJSON_IsString(noted) || strcmp(noted->valuestring, hash) != 0) {
+        gls_image_destroy(read);
+        *reason = "is not as it was written";
+        return NULL;
+    }
+    /* The file has the affine in single precision. Use the grid of the series instead. */
+    read->grid = *grid;
+    return read;
+}
+
+bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid,
+                        size_t n_volumes, gls_image **image)
+{
+    kept_fit fit;
+    gls_image *read = NULL;
+    if (name_files(&fit, directory, name, key)) {
+        const char *reason = NULL, *path = fit.json;
+        cJSON *root = is_there(fit.json) ? read_note(&fit, key, &reason) : NULL;
+        if (root && is_there(fit.image)) {
+            path = fit.image;
+            read = read_image(&fit, gls_json_at(root, "contents"), grid, n_volumes, &reason);
+        }
+        if (read)
+            gls_log(GLS_LOG_INFO, "cache: %s is reused: inputs and parameters are the same", fit.image);
+        else if (reason)
+            gls_log(GLS_LOG_WARNING,
+                    "cache: %s %s, and is not used: the fit is made anew; delete the file to keep the new fit", path,
+                    reason);
+        else
+            gls_log(GLS_LOG_DETAIL, "cache: %s is not there yet", fit.image);
+        cJSON_Delete(root);
+    }
+    forget_files(&fit);
+    if (read) *image = read;
+    return read;
+}
+
+/* Never replaces a file. The note gets its name first. If the process is killed before the image has its name, a later
+ * run adds the same image. */
+static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
+{
+    char hash[17];
+    const char *reason = NULL;
+    gls_output_group group = {0};
+    gls_status status = GLS_OK;
+    gls_hash_text(contents(image), hash);
+    cJSON *root = is_there(fit->json) ? read_note(fit, key, &reason) : NULL;
+    const char *noted = gls_json_text_at(root, "contents");
+    if (!noted || strcmp(noted, hash) != 0) {
+        cJSON *note = cJSON_CreateObject();
+        cJSON_AddItemToObject(note, "key", cJSON_Duplicate(key, true));
+        cJSON_AddStringToObject(note, "contents", hash);
+        status = gls_json_write(note, fit->json, false, &group, "");
+        cJSON_Delete(note);
+    }
+    if (!status) status = gls_image_write_grouped(fit->image, false, &group, image, GLS_IMAGE_FLOAT32);
+    if (!status) status = gls_output_group_commit(&group);
+    gls_output_group_discard(&group);
+    cJSON_Delete(root);
+    return status;
+}
+
+void gls_fit_cache_write(const char *directory, const char *name, const cJSON *key, const gls_image *image)
+{
+    kept_fit fit;
+    if (name_files(&fit, directory, name, key) && !is_there(fit.image)) {
+        if (write_files(&fit, key, image) == GLS_OK)
+            gls_log(GLS_LOG_INFO, "cache: kept %s", fit.image);
+        else if (is_there(fit.image))
+            gls_log(GLS_LOG_DETAIL, "cache: %s was kept by another run meanwhile", fit.image);
+        else
+            gls_log(GLS_LOG_WARNING, "cache: %s; nothing is kept", gls_last_error());
+    }
+    forget_files(&fit);
+}

@@ -1,0 +1,282 @@
+/* `glslines fit`: reads a diffusion series and writes FA, tensor, ODFs and response for other programs. */
+#include <cJSON.h>
+#include <stdlib.h>
+
+#include "dwi/response_parts.h"
+#include "image/formats.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/fit_model.h"
+#include "run/series.h"
+#include "util/clock.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+
+/* outputs from OUT_MD to OUT_V3 are in the order of gls_tensor_map */
+enum {
+    OUT_FA,
+    OUT_TENSOR,
+    OUT_MD,
+    OUT_V3 = OUT_MD + GLS_TENSOR_V3,
+    OUT_EVALS,
+    OUT_SH,
+    OUT_WM,
+    OUT_GM,
+    OUT_CSF,
+    OUT_VF,
+    OUT_MASK,
+    N_IMAGES
+};
+enum { OUT_RESPONSE = N_IMAGES, OUT_RESPONSE_WM, OUT_RESPONSE_GM, OUT_RESPONSE_CSF, N_OUTPUTS };
+
+static const struct {
+    const char *suffix, *key;
+} outputs[N_OUTPUTS] = {
+    [OUT_FA] = {"_fa.nii.gz", "fa"},
+    [OUT_TENSOR] = {"_tensor.nii.gz", "tensor"},
+    [OUT_MD + GLS_TENSOR_MD] = {"_md.nii.gz", "md"},
+    [OUT_MD + GLS_TENSOR_AD] = {"_ad.nii.gz", "ad"},
+    [OUT_MD + GLS_TENSOR_RD] = {"_rd.nii.gz", "rd"},
+    [OUT_MD + GLS_TENSOR_RGB] = {"_rgb.nii.gz", "rgb"},
+    [OUT_MD + GLS_TENSOR_V1] = {"_v1.nii.gz", "v1"},
+    [OUT_MD + GLS_TENSOR_V2] = {"_v2.nii.gz", "v2"},
+    [OUT_V3] = {"_v3.nii.gz", "v3"},
+    [OUT_EVALS] = {"_evals.nii.gz", "evals"},
+    [OUT_SH] = {"_sh.nii.gz", "sh"},
+    [OUT_WM] = {"_wm.nii.gz", "wm"},
+    [OUT_GM] = {"_gm.nii.gz", "gm"},
+    [OUT_CSF] = {"_csf.nii.gz", "csf"},
+    [OUT_VF] = {"_vf.nii.gz", "fractions"},
+    [OUT_MASK] = {"_mask.nii.gz", "mask"},
+    [OUT_RESPONSE] = {"_response.txt", "response"},
+    [OUT_RESPONSE_WM] = {"_wm.txt", "response_wm"},
+    [OUT_RESPONSE_GM] = {"_gm.txt", "response_gm"},
+    [OUT_RESPONSE_CSF] = {"_csf.txt", "response_csf"},
+};
+
+/* State of `glslines fit`. */
+typedef struct fit_run {
+    gls_series_run from;
+    const gls_fit_options *options;
+    gls_image *image[OUT_MASK]; /* outputs in memory; NULL: not made */
+    gls_model model;
+    const char *output[N_OUTPUTS]; /* path; NULL: not written */
+    double seconds_fit;
+} fit_run;
+
+gls_fit_options gls_fit_options_default(void)
+{
+    return (gls_fit_options){.size = sizeof(gls_fit_options), .model = gls_model_options_default(GLS_MODEL_AUTO)};
+}
+
+/* Whether the run writes an output. The tissues are known once the gradient table is read. */
+static bool is_wanted(const fit_run *run, int output)
+{
+    gls_model_kind kind = run->model.kind;
+    if (output >= OUT_MD && output <= OUT_EVALS) return run->options->tensor_maps;
+    if (run->options->no_model && output >= OUT_SH && output != OUT_MASK) return false;
+    switch (output) {
+    case OUT_SH: return kind != GLS_MODEL_MSMT;
+    case OUT_RESPONSE: return kind == GLS_MODEL_CSD;
+    case OUT_MASK: return !run->options->mask;
+    case OUT_VF: return kind == GLS_MODEL_MSMT;
+    default: break;
+    }
+    bool image = output >= OUT_WM && output <= OUT_CSF,
+         response = output >= OUT_RESPONSE_WM && output <= OUT_RESPONSE_CSF;
+    if (!image && !response) return true;
+    const gls_tissues *tissues = &run->model.tissues;
+    int of = output - (image ? OUT_WM : OUT_RESPONSE_WM);
+    for (size_t i = 0; i < tissues->n; i++)
+        if (tissues->kind[i] == of) return true;
+    return false;
+}
+
+/* Names the outputs that the model has, and the sidecar. */
+static gls_status name_output(fit_run *run)
+{
+    const char *prefix = run->options->prefix;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < N_OUTPUTS && !status; i++)
+        if (is_wanted(run, i))
+            status = gls_run_writes_named(&run->from.run, prefix, outputs[i].suffix, &run->output[i]);
+    return status ? status : gls_run_writes_sidecar(&run->from.run, prefix, ".json");
+}
+
+/* Begins the run with its input files. */
+static gls_status name_input(fit_run *run)
+{
+    const gls_fit_options *o = run->options;
+    const gls_input_file others[] = {
+        {.role = "response", .path = o->model.response},
+        {.role = "response_wm", .path = o->model.response_wm},
+        {.role = "response_gm", .path = o->model.response_gm},
+        {.role = "response_csf", .path = o->model.response_csf},
+        {.role = "csd_directions", .path = gls_csd_directions_file(&o->model), .hint = GLS_DIRECTIONS_HINT},
+    };
+    return gls_series_run_begin(&run->from, o->force, (const char *const[]){o->dwi, o->bval, o->bvec, o->mask}, others,
+                                sizeof others / sizeof *others);
+}
+
+/* The gradient table decides the model, and the model decides the names of outputs. The slow work comes after that. */
+static gls_status read_input(fit_run *run)
+{
+    const gls_model_options *o = &run->options->model;
+    gls_status status = gls_series_run_read(&run->from, o);
+    if (!status && !run->options->no_model) status = gls_series_model_init(&run->model, o, &run->from.series);
+    if (!status) status = name_output(run);
+    return status ? status : gls_series_run_read_mask(&run->from);
+}
+
+/* Converts coefficients to the basis and the axes that the options ask for. */
+static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **to)
+{
+    const gls_model_options *o = &run->options->model;
+    return gls_odf_convert_sh(sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, o->sh_basis,
+                              gls_model_frame(o), to);
+}
+
+/* Fills in *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with
+ * any tissue. */
+static gls_status tissues_fractions(const gls_tissues *t, gls_image **fractions)
+{
+    static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};
+    size_t n = gls_grid_voxels(&t->image[0]->grid);
+    gls_status status = gls_image_create(&t->image[0]->grid, GLS_N_TISSUES, fractions);
+    for (size_t v = 0; v < n && !status; v++) {
+        float sum = 0;
+        for (size_t i = 0; i < t->n; i++) sum += fmaxf(t->image[i]->data[v], 0);
+        for (size_t i = 0; i < t->n && sum > 0; i++)
+            (*fractions)->data[(size_t)volume[t->kind[i]] * n + v] = fmaxf(t->image[i]->data[v], 0) / sum;
+    }
+    return status;
+}
+
+/* Fits tensor and model, and converts the results to what is written. */
+static gls_status fit(fit_run *run)
+{
+    double start = gls_clock_seconds();
+    gls_image **image = run->image;
+    const gls_image *mask = run->from.mask;
+    const gls_series *series = &run->from.series;
+    const gls_tissues *tissues = &run->model.tissues;
+    const bool has_model = !run->options->no_model;
+    gls_tensor_options tensor = gls_tensor_options_default();
+    tensor.method = run->options->tensor;
+    gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
+    if (!status)
+        status = gls_tensor_fit(series->dwi, series->gradients, mask, &tensor, &image[OUT_FA], &image[OUT_TENSOR],
+                                &image[OUT_EVALS]);
+    if (!status && run->options->tensor_maps)
+        status = gls_tensor_maps(image[OUT_TENSOR], image[OUT_EVALS], mask, &image[OUT_MD]);
+    if (!status && has_model) status = gls_series_model_fit(&run->model, mask, NULL, run->from.monitor);
+    if (!status && has_model && run->model.kind != GLS_MODEL_MSMT) status = convert(run, run->model.sh, &image[OUT_SH]);
+    for (size_t i = 0; i < tissues->n && !status; i++)
+        status = convert(run, tissues->image[i], &image[OUT_WM + tissues->kind[i]]);
+    if (!status && run->model.kind == GLS_MODEL_MSMT) status = tissues_fractions(tissues, &image[OUT_VF]);
+    run->seconds_fit = gls_clock_seconds() - start;
+    return status;
+}
+
+/* Adds basis, axes and volumes of the outputs to the sidecar. */
+static void describe_output(cJSON *root, const fit_run *run)
+{
+    char word[8];
+    const gls_model_options *o = &run->options->model;
+    if (!run->options->no_model) {
+        cJSON *sh = cJSON_AddObjectToObject(root, "sh");
+        cJSON_AddStringToObject(sh, "basis", gls_basis_name(o->sh_basis));
+        cJSON_AddStringToObject(sh, "frame", gls_odf_frame_name(gls_model_frame(o)));
+        gls_json_uint(sh, "coefficients", gls_sh_count(run->model.order));
+    }
+    cJSON *tensor = cJSON_AddObjectToObject(root, "tensor");
+    cJSON_AddStringToObject(tensor, "method",
+                            gls_choice_word(GLS_TENSOR_CHOICES, (int)run->options->tensor, word, sizeof word));
+    cJSON_AddStringToObject(tensor, "volumes", "Dxx Dxy Dyy Dxz Dyz Dzz");
+    cJSON_AddStringToObject(tensor, "unit", "mm2/s");
+    cJSON_AddStringToObject(tensor, "frame", gls_odf_frame_name(GLS_BVEC_IMAGE));
+    cJSON *list = cJSON_AddObjectToObject(root, "outputs");
+    for (int i = 0; i < N_OUTPUTS; i++)
+        if (outputs[i].key && run->output[i]) cJSON_AddStringToObject(list, outputs[i].key, run->output[i]);
+}
+
+/* Makes the sidecar: options, shells, response, outputs and times. */
+static cJSON *make_sidecar(const fit_run *run)
+{
+    const gls_fit_options *o = run->options;
+    cJSON *root = gls_series_run_sidecar(&run->from, "Orientation model fitted by glslines", o->argc, o->argv);
+    gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->from.mask_voxels);
+    cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
+    gls_model_options used = o->model;
+    used.model = run->model.kind;
+    used.sh_order = run->model.order;
+    if (!o->no_model) gls_params_add_model(parameters, &used);
+    cJSON_AddBoolToObject(parameters, "force", o->force);
+    gls_series_model_describe(root, &run->model);
+    describe_output(root, run);
+    cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
+    gls_json_double(seconds, "read", run->from.seconds_read);
+    gls_json_double(seconds, "fit", run->seconds_fit);
+    gls_json_double(seconds, "total", gls_clock_seconds() - run->from.run.begun);
+    return root;
+}
+
+/* Writes all outputs in the group, then commits them with the sidecar. */
+static gls_status write_files(fit_run *run)
+{
+    const bool force = run->options->force;
+    gls_output_group *group = &run->from.run.group;
+    const gls_tissues *tissues = &run->model.tissues;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < N_IMAGES && !status; i++) {
+        if (!run->output[i]) continue;
+        const bool mask = i == OUT_MASK;
+        status = gls_image_write_grouped(run->output[i], force, group, mask ? run->from.mask : run->image[i],
+                                         mask ? GLS_IMAGE_UINT8 : GLS_IMAGE_FLOAT32);
+        if (!status && gls_monitor_cancelled(run->from.monitor, GLS_PHASE_WRITE))
+            status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
+    }
+    if (!status && run->output[OUT_RESPONSE])
+        status = gls_response_write_grouped(run->output[OUT_RESPONSE], force, group, &run->model.response);
+    for (size_t i = 0; i < tissues->n && !status; i++)
+        status = gls_tissue_response_write_grouped(run->output[OUT_RESPONSE_WM + tissues->kind[i]], force, group,
+                                                   tissues->response[i]);
+    return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
+}
+
+/* Writes with progress, and logs what was written. */
+static gls_status write_output(fit_run *run)
+{
+    gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);
+    gls_status status = write_files(run);
+    gls_monitor_end(run->from.monitor, GLS_PHASE_WRITE);
+    if (status) return status;
+    char text[32];
+    gls_run_log_outputs(&run->from.run);
+    if (!run->options->no_model)
+        gls_log(GLS_LOG_INFO, "SH           order %d, %s basis, %s axes", run->model.order,
+                gls_basis_name(run->options->model.sh_basis),
+                gls_odf_frame_name(gls_model_frame(&run->options->model)));
+    gls_log(GLS_LOG_INFO, "time         fit %s", gls_format_duration(run->seconds_fit, text, sizeof text));
+    return GLS_OK;
+}
+
+gls_status gls_fit_files(const gls_fit_options *o, const gls_monitor *monitor)
+{
+    GLS_REQUIRE_SIZE(o);
+    GLS_REQUIRE(o);
+    GLS_REQUIRE(o->dwi && o->prefix && !o->bval == !o->bvec);
+    gls_status status = gls_model_options_check(&o->model);
+    if (status) return status;
+    fit_run run = {.options = o, .from.monitor = monitor};
+    status = name_input(&run);
+    if (!status) status = read_input(&run);
+    if (!status) status = fit(&run);
+    if (!status) status = write_output(&run);
+    gls_series_model_finish(&run.model);
+    for (int i = 0; i < OUT_MASK; i++) gls_image_destroy(run.image[i]);
+    gls_series_run_end(&run.from);
+    return status;
+}

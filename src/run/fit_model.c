@@ -1,0 +1,438 @@
+/* Fits an orientation model to a series: chooses the shell and the order, makes the response, fits. */
+#include "run/fit_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dwi/csd_plan.h"
+#include "dwi/gradients_table.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "util/json_text.h"
+#include "util/status.h"
+
+#define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
+
+const gls_gradients *gls_series_model_gradients(const gls_model *m)
+{
+    return m->selected ? m->selected : m->series->gradients;
+}
+
+const gls_image *gls_series_model_dwi(const gls_model *m)
+{
+    return m->subset ? m->subset : m->series->dwi;
+}
+
+size_t gls_series_model_volumes(const gls_model *m)
+{
+    return gls_series_model_gradients(m)->n;
+}
+
+/* Chooses the shell of a single-shell model: checks that every shell that is asked for exists, then that it is only
+ * one. */
+static gls_status choose_shell(gls_model *m)
+{
+    const gls_numbers *shells = &m->options->shells;
+    const gls_gradients *gradients = m->series->gradients;
+    bool csd = m->kind == GLS_MODEL_CSD;
+    gls_status status = GLS_OK;
+    if (m->kind == GLS_MODEL_MSMT)
+        return shells->n
+                   ? gls_gradients_select_shells(gradients, shells->value, (size_t)shells->n, &m->selected, &m->volume)
+                   : GLS_OK;
+    for (int i = 0; i < shells->n; i++) {
+        gls_gradients_destroy(m->selected);
+        free(m->volume);
+        m->selected = NULL;
+        m->volume = NULL;
+        status = gls_gradients_select_shell(gradients, shells->value[i], &m->selected, &m->volume);
+        if (status) return status;
+    }
+    if (shells->n > 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; only --model msmt takes several shells",
+                        shells->n);
+    if (!csd && shells->n == 0) return GLS_OK;
+    if (csd) {
+        int asked = m->options->sh_order > 0
+                        ? m->order
+                        : 2; /* An order that is not asked for is lowered to what the shell allows. */
+        status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, asked, &m->bval);
+        if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
+        return status;
+    }
+    gls_shell shell[2];
+    size_t n;
+    status = gls_gradients_shells(m->selected, shell, 2, &n);
+    if (status) return status;
+    m->bval = shell[n > 1 ? 1 : 0].bval;
+    gls_log(GLS_LOG_INFO, "the model uses the shell of b = %g s/mm2", m->bval);
+    return GLS_OK;
+}
+
+/* Makes the subset because bootstrap and q-ball fit read a series whose volumes are those of the table. If the model
+ * uses all volumes, the series itself is such a series, and nothing is made. */
+gls_status gls_series_model_subset(gls_model *m)
+{
+    if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
+    size_t voxels = gls_grid_voxels(&m->series->dwi->grid);
+    gls_status status = gls_image_create(&m->series->dwi->grid, m->selected->n, &m->subset);
+    for (size_t t = 0; !status && t < m->selected->n; t++)
+        memcpy(m->subset->data + t * voxels, m->series->dwi->data + m->volume[t] * voxels,
+               voxels * sizeof *m->subset->data);
+    return status;
+}
+
+/* Takes --csd-directions: a built-in sphere by name, or a file of directions. */
+static gls_status read_directions(gls_model *m, const char *name)
+{
+    if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
+    gls_status status = gls_sphere_create(name, &m->constraint);
+    if (status || m->kind != GLS_MODEL_MSMT) return status;
+    size_t bytes = m->constraint->n * sizeof *m->direction;
+    m->direction = malloc(bytes);
+    if (!m->direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", m->constraint->n);
+    memcpy(m->direction, m->constraint->vertex, bytes);
+    m->n_directions = m->constraint->n;
+    return GLS_OK;
+}
+
+/* Chooses the model by the data: multi-tissue deconvolution or, if the data do not allow it, deconvolution of one
+ * shell.
+ */
+static gls_status choose_kind(gls_model *m)
+{
+    const gls_gradients *g = m->series->gradients;
+    const bool given = m->options->response_wm, tissues = (g->n_b0 > 0 && g->n_b0 < g->n) || given;
+    size_t grid = 0;
+    m->kind = tissues && !m->options->response ? GLS_MODEL_MSMT : GLS_MODEL_CSD;
+    gls_status status =
+        m->kind == GLS_MODEL_MSMT && !given && m->options->shells.n == 0 ? gls_tissues_grid(g, &grid) : GLS_OK;
+    if (grid > 0) {
+        m->kind = GLS_MODEL_CSD;
+        gls_log(GLS_LOG_INFO,
+                "model: deconvolution of one shell, csd: the b-values lie on a grid of %zu, of which msmt could not "
+                "estimate responses (--model, --shells)",
+                grid);
+    } else {
+        gls_log(GLS_LOG_INFO, "model: %s (--model)",
+                m->kind == GLS_MODEL_MSMT ? "multi-tissue deconvolution, msmt" : "deconvolution of one shell, csd");
+    }
+    return status;
+}
+
+/* If the user asks for no order, lowers the default order to the order of the response (from a file, or of several
+ * tissues), or to the largest order that the directions determine. */
+static void choose_order(gls_model *m)
+{
+    const gls_response *response = m->has_response ? &m->response : NULL;
+    if (m->options->sh_order == 0 && response && response->is_zonal) {
+        if (response->order < m->order) m->order = response->order;
+    } else if (m->options->sh_order == 0 && m->kind == GLS_MODEL_CSD) {
+        size_t n = 0;
+        int order = m->order;
+        m->order = gls_csd_order_for(m->selected, order, &n);
+        if (m->order < order)
+            gls_log(
+                GLS_LOG_INFO,
+                "CSD of order %d (--sh-order): order %d has %zu coefficients, more than the %zu directions determine",
+                m->order, order, gls_sh_count(order), n);
+    }
+    const gls_tissue_response *wm = m->tissues.response[0];
+    if (m->options->sh_order == 0 && wm && wm->order < m->order) m->order = wm->order;
+}
+
+gls_status gls_model_inputs(const gls_model_options *o, gls_inputs *inputs)
+{
+    const char *const files[] = {o->response, o->response_wm, o->response_gm, o->response_csf,
+                                 gls_csd_directions_file(o)};
+    return gls_inputs_add_all(inputs, files, sizeof files / sizeof *files);
+}
+
+/* By MRtrix3's rule the response is read as it is and may limit the order. By DIPY's rule it must have the order. */
+static gls_status read_response(gls_model *m, int order)
+{
+    gls_status status = gls_response_read(m->options->response, order, m->series->gradients, m->bval, &m->response);
+    m->has_response = !status;
+    return status;
+}
+
+gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
+{
+    *m = (gls_model){.options = options, .series = series, .kind = options->model};
+    gls_status status = m->kind == GLS_MODEL_AUTO ? choose_kind(m) : GLS_OK;
+    gls_model_options used = *options;
+    used.model = m->kind;
+    m->order = gls_model_order(&used);
+    if (!status) status = gls_series_fail(series, choose_shell(m));
+    if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
+    if (!status && m->kind == GLS_MODEL_MSMT)
+        status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
+    if (m->kind == GLS_MODEL_MSMT && !m->tissues.given) status = gls_series_fail(series, status);
+    bool csd = m->kind == GLS_MODEL_CSD, mrtrix = csd && options->csd_rule == GLS_CSD_RULE_MRTRIX;
+    if (!status && mrtrix && options->response) status = read_response(m, 0);
+    if (!status) choose_order(m);
+    if (!status && csd && !mrtrix && options->response) status = read_response(m, m->order);
+    return status;
+}
+
+gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor,
+                               gls_image **fa)
+{
+    gls_tensor_options options = gls_tensor_options_default();
+    cJSON *key = cache ? gls_fit_cache_key("fa", m->series, mask) : NULL;
+    gls_status status = GLS_OK;
+    if (key) gls_fit_cache_key_number(key, "min_signal", options.min_signal);
+    m->fa_kept = key && gls_fit_cache_read(cache, "fa", key, &m->series->dwi->grid, 1, fa);
+    if (!m->fa_kept) status = gls_tensor_fit(m->series->dwi, m->series->gradients, mask, &options, fa, NULL, NULL);
+    m->fits_tensor = true;
+    if (key && !m->fa_kept && !status) {
+        gls_monitor_begin(monitor, GLS_PHASE_WRITE);
+        gls_fit_cache_write(cache, "fa", key, *fa);
+        if (gls_monitor_cancelled(monitor, GLS_PHASE_WRITE)) status = gls_fail(GLS_ERR_CANCELLED, "interrupted");
+        gls_monitor_end(monitor, GLS_PHASE_WRITE);
+    }
+    cJSON_Delete(key);
+    return status;
+}
+
+/* Options for the estimate of a response. If the user gives a number of voxels, a small number is accepted. */
+static gls_response_options response_options(const gls_model_options *o)
+{
+    gls_response_options options = gls_response_options_default();
+    options.fa_threshold = o->response_fa;
+    options.roi_radius = o->response_radius;
+    options.n_voxels = o->response_voxels;
+    if (o->response_voxels && o->response_voxels < options.min_voxels) options.min_voxels = o->response_voxels;
+    return options;
+}
+
+/* Warns if a given response differs much in size from the signal of the series. */
+static gls_status compare_gain(const gls_model *m, const gls_image *mask)
+{
+    const gls_response *r = &m->response;
+    const gls_gradients *g = m->selected;
+    const double signal = r->is_zonal ? r->zonal[0] / sqrt(4 * M_PI) : r->s0;
+    double gain;
+    bool *is_used = malloc(g->n * sizeof *is_used);
+    if (!is_used) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", g->n);
+    for (size_t i = 0; i < g->n; i++) is_used[i] = g->is_b0[i] != r->is_zonal;
+    gls_status status = gls_units_gain(m->series->dwi, m->volume, is_used, g->n, mask, signal, &gain);
+    free(is_used);
+    return status ? status : gls_units_check_gain(m->options->response, signal, gain);
+}
+
+gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
+{
+    const gls_model_options *o = m->options;
+    gls_status status = GLS_OK;
+    if (m->qball) return GLS_OK;
+    if (m->kind == GLS_MODEL_MSMT) {
+        status = gls_series_model_subset(m);
+        m->fits_tensor |= !m->tissues.given;
+        if (!status)
+            status = gls_series_fail(m->series, gls_tissues_respond(&m->tissues, gls_series_model_dwi(m),
+                                                                    gls_series_model_gradients(m), mask,
+                                                                    (const double(*)[3])m->direction, m->n_directions));
+    } else if (m->kind == GLS_MODEL_CSD) {
+        gls_response_options options = response_options(o);
+        options.mask = mask;
+        m->fits_tensor |= !m->has_response;
+        if (!m->has_response)
+            status = gls_series_fail(
+                m->series, gls_response_estimate(m->series->dwi, m->selected, m->volume, &options, &m->response));
+        else if (o->response)
+            status = compare_gain(m, mask);
+        m->has_response = !status;
+    } else {
+        gls_qball_options options = {.size = sizeof options,
+                                     .model = (gls_qball_model)m->kind,
+                                     .sh_order = m->order,
+                                     .smooth = o->sm_lambda,
+                                     .min_signal = o->min_signal};
+        status = gls_series_model_subset(m);
+        if (!status)
+            status = gls_series_fail(
+                m->series, gls_qball_create(gls_series_model_gradients(m), &options, GLS_SHELLS_ANY, &m->qball));
+    }
+    return status;
+}
+
+static bool step(void *user, size_t done, size_t total)
+{
+    return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
+}
+
+/* Fits the SH image of a q-ball or single-shell model. */
+static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *monitor)
+{
+    if (m->kind != GLS_MODEL_CSD)
+        return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
+    gls_csd_options options = gls_csd_options_default();
+    options.rule = m->options->csd_rule;
+    options.sh_order = m->order;
+    options.sphere = m->constraint;
+    options.direction = (const double(*)[3])m->direction;
+    options.n_directions = m->n_directions;
+    return gls_csd_fit(m->series->dwi, m->selected, m->volume, mask, &m->response, &options, step, (void *)monitor,
+                       &m->sh);
+}
+
+/* Key of the SH image in the cache: everything that the fit depends on. NULL: out of memory. */
+static cJSON *sh_key(const gls_model *m, const gls_image *mask)
+{
+    const gls_model_options *o = m->options;
+    cJSON *key = gls_fit_cache_key("sh", m->series, mask);
+    if (!key) return NULL;
+    cJSON_AddStringToObject(key, "model", gls_model_name(m->kind));
+    gls_fit_cache_key_number(key, "sh_order", m->order);
+    gls_fit_cache_key_number(key, "shell", m->bval);
+    if (m->kind == GLS_MODEL_MSMT) {
+        gls_tissues_add_key(key, &m->tissues);
+        if (gls_fit_on_device(o)) cJSON_AddStringToObject(key, "fit_device", o->fit_device);
+        if (m->volume) gls_fit_cache_key_data(key, "volumes", m->volume, m->selected->n * sizeof *m->volume);
+        if (m->direction)
+            gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
+    } else if (m->has_response) {
+        cJSON_AddStringToObject(key, "rule", gls_csd_rule_name(o->csd_rule));
+        /* field by field, because padding bytes are undefined */
+        const gls_response *r = &m->response;
+        double value[4 + GLS_CSD_MAX_ORDER / 2 + 1] = {r->is_zonal, r->evals[0], r->evals[1], r->s0};
+        for (int l = 0; r->is_zonal && l <= r->order; l += 2) value[4 + l / 2] = r->zonal[l / 2];
+        gls_fit_cache_key_data(key, "response", value, sizeof value);
+        if (m->constraint)
+            gls_fit_cache_key_data(key, "directions", m->constraint->vertex,
+                                   m->constraint->n * sizeof *m->constraint->vertex);
+        if (m->direction)
+            gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
+    } else {
+        gls_fit_cache_key_number(key, "sm_lambda", o->sm_lambda);
+        gls_fit_cache_key_number(key, "min_signal", o->min_signal);
+    }
+    return key;
+}
+
+/* Returns GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are far larger than a response that
+ * belongs to the signal can give. */
+static gls_status check_fit(const gls_model *m, const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;
+    float largest = 0;
+    for (size_t v = 0; v < n; v++) {
+        if (mask && !(mask->data[v] > 0)) continue;
+        inside++;
+        if (!isfinite(m->sh->data[v])) continue;
+        finite++;
+        largest = fmaxf(largest, fabsf(m->sh->data[v]));
+    }
+    if (inside > 0 && (finite == 0 || largest > MAX_COEFFICIENT))
+        return gls_fail(
+            GLS_ERR_INPUT, "%s: the fit of --model %s gives coefficients %s: its response or the series is not usable",
+            m->series->name, gls_model_name(m->kind), finite == 0 ? "that are not finite in any voxel" : "above 1e+06");
+    if (finite < inside)
+        gls_log(GLS_LOG_WARNING, "%s: %zu of %zu voxels have coefficients that are not finite", m->series->name,
+                inside - finite, inside);
+    return GLS_OK;
+}
+
+/* Fits and normalises the images of all tissues. The image of white matter becomes the model's. */
+static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
+{
+    cJSON *key = cache ? sh_key(m, mask) : NULL;
+    gls_monitor_begin(monitor, GLS_PHASE_FIT);
+    gls_status status =
+        gls_tissues_fit(&m->tissues, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, m->order,
+                        (const double(*)[3])m->direction, m->n_directions,
+                        gls_fit_on_device(m->options) ? m->options->fit_device : NULL, cache, key, monitor);
+    m->sh = m->tissues.image[0];
+    m->sh_kept = m->tissues.kept;
+    if (!status && !m->sh_kept) status = check_fit(m, mask);
+    if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
+    if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
+    if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+    gls_monitor_end(monitor, GLS_PHASE_FIT);
+    cJSON_Delete(key);
+    return status;
+}
+
+gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
+{
+    static const char *const names[] = {
+        [GLS_MODEL_OPDT] = "sh_opdt", [GLS_MODEL_CSA] = "sh_csa", [GLS_MODEL_CSD] = "sh_csd"};
+    if (m->kind == GLS_MODEL_MSMT) return fit_tissues(m, mask, cache, monitor);
+    const char *name = names[m->kind];
+    cJSON *key = cache ? sh_key(m, mask) : NULL;
+    gls_status status = GLS_OK;
+    m->sh_kept = key && gls_fit_cache_read(cache, name, key, &m->series->dwi->grid, gls_sh_count(m->order), &m->sh);
+    if (!m->sh_kept) {
+        gls_monitor_begin(monitor, GLS_PHASE_FIT);
+        status = fit(m, mask, monitor);
+        if (!status) status = check_fit(m, mask);
+        if (!status && key) gls_fit_cache_write(cache, name, key, m->sh);
+        if (gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
+        if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
+        gls_monitor_end(monitor, GLS_PHASE_FIT);
+    }
+    cJSON_Delete(key);
+    return status;
+}
+
+void gls_series_model_finish(gls_model *m)
+{
+    gls_gradients_destroy(m->selected);
+    free(m->volume);
+    gls_image_destroy(m->subset);
+    gls_qball_destroy(m->qball);
+    gls_image_destroy(m->sh);
+    gls_sphere_destroy(m->constraint);
+    free(m->direction);
+    gls_tissues_finish(&m->tissues);
+    *m = (gls_model){.options = NULL};
+}
+
+/* Adds the response to the sidecar: its source, coefficients or eigenvalues, and how it was estimated. */
+static void describe_response(cJSON *model, const gls_model *m)
+{
+    const gls_response *r = &m->response;
+    cJSON *object = cJSON_AddObjectToObject(model, "response");
+    if (m->options->response)
+        cJSON_AddStringToObject(object, "source", m->options->response);
+    else
+        cJSON_AddStringToObject(object, "source", "estimated");
+    if (r->is_zonal) {
+        cJSON *zonal = cJSON_AddArrayToObject(object, "zonal_coefficients");
+        for (int l = 0; l <= r->order; l += 2) gls_json_append_double(zonal, r->zonal[l / 2]);
+        return;
+    }
+    cJSON *evals = cJSON_AddArrayToObject(object, "eigenvalues_mm2_per_s");
+    gls_json_append_double(evals, r->evals[0]);
+    gls_json_append_double(evals, r->evals[1]);
+    gls_json_append_double(evals, r->evals[1]);
+    gls_json_double(object, "s0", r->s0);
+    if (m->options->response) return;
+    gls_json_uint(object, "voxels", r->n_voxels);
+    gls_json_uint(object, "roi_radius_voxels", (uint64_t)m->options->response_radius);
+    if (m->options->response_voxels)
+        cJSON_AddNullToObject(object, "fa_threshold");
+    else
+        gls_json_double(object, "fa_threshold", m->options->response_fa);
+}
+
+void gls_series_model_describe(cJSON *root, const gls_model *m)
+{
+    if (!m->options) return;
+    const gls_gradients *g = gls_series_model_gradients(m);
+    cJSON *model = cJSON_AddObjectToObject(root, "model");
+    cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
+    if (m->kind == GLS_MODEL_CSD) cJSON_AddStringToObject(model, "csd_rule", gls_csd_rule_name(m->options->csd_rule));
+    gls_json_uint(model, "sh_order", (uint64_t)m->order);
+    if (m->bval > 0)
+        gls_json_double(model, "shell_b_s_per_mm2", m->bval);
+    else
+        cJSON_AddNullToObject(model, "shell_b_s_per_mm2");
+    gls_json_uint(model, "weighted_volumes", g->n - g->n_b0);
+    if (m->has_response) describe_response(model, m);
+    if (m->kind == GLS_MODEL_MSMT) gls_tissues_describe(model, &m->tissues, m->options);
+    cJSON_AddBoolToObject(model, "fa_from_cache", m->fa_kept);
+    cJSON_AddBoolToObject(model, "sh_from_cache", m->sh_kept);
+}

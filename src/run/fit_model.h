@@ -1,0 +1,133 @@
+/* Fits an orientation model to a series: chooses shells, estimates responses, fits SH images, keeps fits in a cache. */
+#ifndef GLS_RUN_FIT_MODEL_H
+#define GLS_RUN_FIT_MODEL_H
+
+#include <cJSON.h>
+
+#include <glslines/glslines.h>
+#include <glslines/image.h>
+
+#include "record/run.h"
+#include "run/series.h"
+
+/* --- The tissues of multi-tissue deconvolution. */
+
+enum { GLS_WM, GLS_GM, GLS_CSF, GLS_N_TISSUES };
+
+/* The tissues of multi-tissue deconvolution. */
+typedef struct gls_tissues {
+    size_t n;
+    int kind[GLS_N_TISSUES]; /* tissues in use; GLS_WM is first */
+    bool given, kept;        /* given: responses are from files; kept: images are from the cache */
+    bool forced;             /* use responses that do not fit the series */
+    const char *name;        /* name of the white matter's response for messages */
+    gls_tissue_response *response[GLS_N_TISSUES];
+    gls_image *
+        image[GLS_N_TISSUES]; /* SH coefficients along the voxel axes; the image of white matter belongs to the model */
+    bool is_normalised;
+    gls_normalise_result normalised;
+} gls_tissues;
+
+/* "wm", "gm" or "csf". */
+const char *gls_tissue_name(int kind);
+
+/* Finds out whether the b-values lie on a grid, as in diffusion spectrum imaging. *shells: their number of weighted
+ * shells if they do; 0: they do not, or no shell has three volumes. */
+gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells);
+/* Reads the responses that the options name. Without responses, chooses the tissues by the number of shells. */
+gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *options, const gls_gradients *gradients);
+/* Estimates the responses unless they are given. direction: n directions of the constraint along the scanner axes;
+ * NULL: the default. */
+gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
+                               const gls_image *mask, const double (*direction)[3], size_t n);
+/* Fits the images of all tissues. order: of white matter. on: name of the device that fits; NULL: the CPU. cache and
+ * key: as for gls_fit_cache_read(); NULL: no cache. */
+gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
+                           const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *on,
+                           const char *cache, const cJSON *key, const gls_monitor *monitor);
+/* Normalises the images in place if the options ask for it and the mask is large enough. */
+gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
+/* Adds the responses to the key of a cached fit. */
+void gls_tissues_add_key(cJSON *key, const gls_tissues *tissues);
+/* Adds the responses, and the result of the normalisation, to a sidecar. */
+void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);
+/* Frees responses and images, except the image of white matter, which belongs to the model. */
+void gls_tissues_finish(gls_tissues *tissues);
+
+/* --- The model. */
+
+/* An orientation model of a series: what was chosen, and after the fit what came out. Owns its images. */
+typedef struct gls_model {
+    const gls_model_options *options;
+    const gls_series *series;
+    gls_model_kind kind;     /* never AUTO */
+    int order;               /* SH order of the ODFs */
+    double bval;             /* b-value of the shell in use, s/mm2, rounded; 0: all volumes */
+    gls_gradients *selected; /* table of b = 0 and the shell; NULL: the table of the series */
+    size_t *volume;          /* positions of these volumes in the series */
+    gls_image *subset;       /* the selected volumes as a series; NULL: not made */
+    bool has_response;
+    gls_response response;
+    gls_sphere
+        *constraint; /* csd: sphere on which the fODF must not be negative; NULL: the default, or `direction` alone */
+    double (*direction)[3]; /* or n_directions directions along the scanner axes */
+    size_t n_directions;
+    gls_tissues tissues;   /* msmt: tissues with their responses and images */
+    gls_qball *qball;      /* opdt and csa: the q-ball model */
+    gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
+    bool sh_kept, fa_kept; /* read from the cache */
+    bool fits_tensor;      /* a tensor is fitted, for FA or for a response; true also if FA is from the cache */
+} gls_model;
+
+/* Adds the files that the options name to inputs. */
+gls_status gls_model_inputs(const gls_model_options *options, gls_inputs *inputs);
+/* Chooses kind, order and shells, and reads given responses. Fast. Call gls_series_model_finish() also after a failure.
+ */
+gls_status gls_series_model_init(gls_model *model, const gls_model_options *options, const gls_series *series);
+/* Fits a tensor to all volumes and returns FA, or reads FA from the cache. cache: a folder, or NULL. */
+gls_status gls_series_model_fa(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor,
+                               gls_image **fa);
+/* Estimates the responses from voxels of the mask (csd, msmt), or computes the matrices (opdt, csa). Does nothing if
+ * they are there. */
+gls_status gls_series_model_prepare(gls_model *model, const gls_image *mask);
+/* Makes model->subset if the model does not use all volumes. */
+gls_status gls_series_model_subset(gls_model *model);
+/* Fits the SH image in the voxels of the mask and reports progress. For msmt it is the image of white matter, after
+ * normalisation. */
+gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor);
+/* Frees everything that the model owns. The series and the options are borrowed. */
+void gls_series_model_finish(gls_model *model);
+
+/* The volumes that the model uses, as a series. Borrowed. */
+const gls_image *gls_series_model_dwi(const gls_model *model);
+/* The gradient table of the volumes that the model uses. Borrowed. */
+const gls_gradients *gls_series_model_gradients(const gls_model *model);
+/* Number of volumes that the model uses. Known after gls_series_model_init(). */
+size_t gls_series_model_volumes(const gls_model *model);
+/* Adds model, shell and response to a sidecar. */
+void gls_series_model_describe(cJSON *root, const gls_model *model);
+
+/* --- Fits that are kept from run to run (--cache-dir).
+ * A fit is a NIfTI file and a JSON file that says what the fit was made from. The names contain a hash of this key, so
+ * that fits of other data and parameters have other names. No file in the folder is ever replaced. */
+
+/* Makes the folder if it does not exist. */
+gls_status gls_fit_cache_init(const char *directory);
+
+/* Key of a fit: the contents (not the names) of data, gradient table and mask. NULL: out of memory. */
+cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask);
+/* Adds a number to the key, as text, so that equal keys are equal byte for byte. */
+void gls_fit_cache_key_number(cJSON *key, const char *name, double value);
+/* Adds a hash of these bytes to the key. */
+void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size_t bytes);
+
+/* Path of a fit with this key. extension: "nii" or "json". From malloc; NULL: out of memory. */
+char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension);
+/* Reads the image that was kept under this name and key. Returns false, and logs why, if there is none or it is
+ * damaged. */
+bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid,
+                        size_t n_volumes, gls_image **image);
+/* Keeps an image. A failure is only a warning, because the result does not depend on the cache. */
+void gls_fit_cache_write(const char *directory, const char *name, const cJSON *key, const gls_image *image);
+
+#endif

@@ -1,0 +1,170 @@
+/* Inside a run of tracking (gls_job): its state, and the functions that the files of the run share. */
+#ifndef GLS_RUN_JOB_H
+#define GLS_RUN_JOB_H
+
+#include <time.h>
+
+#include "gpu/devices.h"
+#include "record/run.h"
+#include "run/job_inputs.h"
+#include "run/run_shards.h"
+#include "sinks/sinks.h"
+#include "track/run/journal.h"
+#include "util/output_file.h"
+
+/* --- State of the run. */
+
+/* Hashes that are equal for runs that give the same streamlines. */
+typedef struct gls_run_identity {
+    uint64_t parameters, inputs;
+} gls_run_identity;
+
+struct gls_job {
+    gls_job_options options,
+        options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
+    gls_monitor monitor;
+    gls_job_inputs inputs;
+    gls_shard shard;         /* count 0: the whole run */
+    gls_track_params params; /* lengths in mm; set once the inputs are read */
+    gls_tractogram_format format;
+    char *output; /* the tractogram; without one the first result of a sink */
+    bool no_tractogram;
+    char *bval, *bvec;    /* found beside the series, owned; NULL: given */
+    gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
+    char *sidecar_second; /* name to use if the first one is taken when the run ends; NULL: none */
+    bool sidecar_moved;   /* the second name is in use */
+    char *mask;           /* path of the mask to write; NULL: none */
+    struct cJSON
+        *written;  /* files that this run, or an earlier equal run, wrote, for the sidecar; NULL: not known yet */
+    char *journal; /* path of the journal of --resume; NULL: none */
+    gls_run_identity identity; /* set if there is a journal or a shard */
+    uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
+                              none */
+    gls_run_sinks sinks;
+    gls_device_set devices;
+    const gls_device_info *device; /* properties of the first device */
+    gls_track_share share[GLS_TRACKER_MAX_DEVICES];
+    gls_job_result result;
+    uint64_t memory_bytes; /* upper bound of host memory that the run needs */
+    bool shared_memory;    /* device memory is host memory */
+    time_t started;
+};
+
+/* Whether the run writes a TRX file, which holds columns and groups. */
+static inline bool gls_job_writes_trx(const gls_job *job)
+{
+    return !job->no_tractogram && job->format == GLS_FORMAT_TRX;
+}
+
+/* Number of seeds of the whole run, not of one shard. */
+static inline uint64_t gls_job_seeds(const gls_job *job)
+{
+    if (!job->inputs.seeds) return job->options.nseeds; /* made after the fit */
+    return job->shard.count > 0 ? job->shard.total_seeds : gls_seeds_count(job->inputs.seeds);
+}
+
+/* --- Names and formats of the outputs. They must not harm an input. */
+
+/* Takes the format of the tractogram from the name of --output, or from the option for it. GLS_ERR_ARGUMENT: options
+ * that exclude each other, or half precision in a format without it. */
+gls_status gls_job_choose_format(gls_job *job);
+/* Adds the files that the options name, except those that sinks read. */
+gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
+/* Adds all input files. Call it after gls_sinks_take(). */
+gls_status gls_job_name_inputs(gls_job *job);
+/* Names the tractogram. Leaves its name NULL if none is written. */
+gls_status gls_job_name_tractogram(gls_job *job);
+/* Names all other files that the run writes. */
+gls_status gls_job_name_outputs(gls_job *job);
+/* Largest number of files from gls_job_files(). */
+#define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
+/* An input file of a run, for its sidecar. */
+typedef struct gls_job_file {
+    const char *role; /* name of the option that asks for the file, with _ for - */
+    const char *path;
+} gls_job_file;
+/* Stores the files that the run writes, except the sidecar, in file[], and returns their number. Paths are borrowed. */
+size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
+/* Checks that each output can be written and is not an input. */
+gls_status gls_job_check_outputs(gls_job *job);
+/* Checks that a file can be written that is made from the outputs and lies beside them, such as a picture. */
+gls_status gls_job_check_beside(const gls_job *job, const char *path);
+/* Makes the writer of the tractogram. */
+gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
+
+/* --- Text about the run. */
+
+/* What is known before tracking. Call it after gls_job_open(). From malloc; NULL: out of memory. */
+char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
+/* Logs the result. */
+void gls_job_log_result(const gls_job *job);
+
+/* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
+const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
+
+/* Sets the identity, also in the shard. Call it once the inputs are read and the lengths are in mm. */
+gls_status gls_job_identify(gls_job *job);
+
+/* --- --skip-existing: was this run done before? The sidecar records the outputs for that. */
+
+/* Sets other_inputs. Call it once the inputs are read. */
+gls_status gls_job_hash_others(gls_job *job);
+/* Sets result.skipped if all outputs exist and were written by an equal run. Otherwise checks the outputs like
+ * gls_job_check_outputs(). GLS_ERR_OUTPUT without force: all outputs exist and are of another run. Call it after
+ * gls_job_open(). */
+gls_status gls_job_find_done(gls_job *job);
+/* Records the outputs, which are complete in the group but do not have their final names. */
+gls_status gls_job_note_outputs(gls_job *job);
+/* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again. */
+gls_status gls_job_note_made(gls_job *job, const char *role, const char *path);
+
+/* If the run gave no streamline: warns how many seeds and streamlines each stage lost, and what to try. */
+void gls_job_explain_empty(const gls_job *job);
+
+/* --- Warnings of results that look wrong although nothing failed. Each names the option to change. */
+
+/* Call it once the masks are read. Warns of a mask that leaves out nothing, of a seed mask that looks like another kind
+ * of image, and of a stop map in other units than FA. */
+void gls_advise_of_masks(const gls_job *job);
+/* Call it after the fit. Warns of a response that is not one of a single bundle, and of seeds where streamlines end at
+ * once. */
+void gls_advise_of_fit(const gls_job *job);
+/* Call it after the fit. Warns if directions along other axes, or harmonics read in another basis, fit together better
+ * from voxel to voxel. */
+void gls_advise_of_axes(const gls_job *job);
+/* Call it after tracking. Warns if too many streamlines are longer than a brain allows. */
+void gls_advise_of_lengths(const gls_job *job);
+
+/* --- Memory: how much a run needs, and how it stays within a limit. */
+
+/* Call it before images are read. GLS_ERR_ARGUMENT if their voxels alone exceed the limit, by the headers of the files.
+ */
+gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
+/* Call it once images are read. Computes and logs what the run needs. With a limit, makes batches smaller until they
+ * fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, with figures, if the smallest batch does not fit. */
+gls_status gls_job_memory_plan(gls_job *job);
+/* Memory to request from a scheduler, MiB. Call it after gls_job_memory_plan(). */
+uint64_t gls_job_memory_request(const gls_job *job);
+/* Call it after the fit. Frees what tracking does not read. */
+void gls_job_memory_release(gls_job *job);
+
+/* What the run would do, as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */
+char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
+
+/* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
+ * their final names. */
+
+/* Opens or begins the journal of the run, and logs what is there already. *journal is NULL without --resume. */
+gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
+/* Records the outputs before they get their final names. */
+gls_status gls_resume_complete(const gls_job *job, gls_journal *journal);
+
+/* --- The sidecar. */
+
+/* Opens the sidecar in the group. A second call replaces the first sidecar, whose name was taken while the run went on.
+ */
+gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar);
+/* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
+char *gls_track_sidecar_text(const gls_job *job);
+
+#endif

@@ -1,0 +1,430 @@
+/* The inputs of a run of tracking: reads the files or makes the phantom, checks, fits, and makes the tracker's input.
+ */
+#include "run/job_inputs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "record/run_params.h"
+#include "run/fit_model.h"
+#include "sinks/weight_files.h"
+#include "track/track_params.h"
+#include "util/clock.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+#define SEED_FA 0.2 /* FA above which a seed region is made */
+
+void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
+{
+    static const char *const roles[GLS_FILE_N_FILES] = {
+        [GLS_FILE_DWI] = "dwi",
+        [GLS_FILE_BVAL] = "bval",
+        [GLS_FILE_BVEC] = "bvec",
+        [GLS_FILE_MASK] = "mask",
+        [GLS_FILE_ROI] = "roi",
+        [GLS_FILE_FA] = "fa",
+        [GLS_FILE_SH] = "sh",
+        [GLS_FILE_ODF] = "odf",
+        [GLS_FILE_RESPONSE] = "response",
+        [GLS_FILE_SEEDS] = "seeds",
+        [GLS_FILE_SPHERE] = "sphere",
+        [GLS_FILE_DIRECTIONS] = "csd_directions",
+        [GLS_FILE_RESPONSE_WM] = "response_wm",
+        [GLS_FILE_RESPONSE_GM] = "response_gm",
+        [GLS_FILE_RESPONSE_CSF] = "response_csf",
+        [GLS_FILE_ACT] = "act",
+        [GLS_FILE_PVE_WM] = "pve_wm",
+        [GLS_FILE_PVE_GM] = "pve_gm",
+        [GLS_FILE_PVE_CSF] = "pve_csf",
+        [GLS_FILE_PVE_SGM] = "pve_sgm",
+        [GLS_FILE_MAP_INCLUDE] = "map_include",
+        [GLS_FILE_MAP_EXCLUDE] = "map_exclude",
+        [GLS_FILE_SEED_REJECTION] = "seed_rejection",
+        [GLS_FILE_SEED_GMWMI] = "seed_gmwmi",
+    };
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) file[i] = (gls_input_file){.role = roles[i]};
+    file[GLS_FILE_DWI].path = options->dwi;
+    file[GLS_FILE_BVAL].path = gls_table_path(options->bval);
+    file[GLS_FILE_BVEC].path = gls_table_path(options->bvec);
+    file[GLS_FILE_MASK].path = options->mask;
+    file[GLS_FILE_ROI].path = options->roi;
+    file[GLS_FILE_FA].path = options->fa;
+    file[GLS_FILE_SH].path = options->sh;
+    file[GLS_FILE_ODF].path = options->odf;
+    file[GLS_FILE_RESPONSE].path = options->model.response;
+    file[GLS_FILE_SEEDS].path = options->seeds;
+    file[GLS_FILE_RESPONSE_WM].path = options->model.response_wm;
+    file[GLS_FILE_RESPONSE_GM].path = options->model.response_gm;
+    file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
+    file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
+    file[GLS_FILE_DIRECTIONS].hint = GLS_DIRECTIONS_HINT;
+    if (!gls_sphere_is_built_in(options->sphere)) file[GLS_FILE_SPHERE].path = options->sphere;
+    file[GLS_FILE_SPHERE].hint = " (--sphere takes the name of a built-in one, such as small, or a file)";
+    file[GLS_FILE_ACT].path = options->act;
+    file[GLS_FILE_PVE_WM].path = options->pve_wm;
+    file[GLS_FILE_PVE_GM].path = options->pve_gm;
+    file[GLS_FILE_PVE_CSF].path = options->pve_csf;
+    file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
+    file[GLS_FILE_MAP_INCLUDE].path = options->map_include;
+    file[GLS_FILE_MAP_EXCLUDE].path = options->map_exclude;
+    file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
+    if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
+    file[GLS_FILE_BEDPOSTX].path = options->bedpostx;
+    file[GLS_FILE_BEDPOSTX].folder = true;
+    gls_job_inputs_peak_files(options, file);
+}
+
+gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options)
+{
+    *input = (gls_job_inputs){.phantom = NULL};
+    gls_job_inputs_files(options, input->file);
+    gls_status status = GLS_OK;
+    for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_check(&input->file[i]);
+    return !status && options->cache_dir ? gls_fit_cache_init(options->cache_dir) : status;
+}
+
+/* Makes the built-in phantom and borrows its series, mask and seed region. */
+static gls_status make_phantom(gls_job_inputs *input)
+{
+    gls_phantom_params params = gls_phantom_params_default();
+    params.ground_truth = false;
+    gls_log_mute_info(true);
+    gls_status status = gls_phantom_create(&params, &input->phantom);
+    gls_log_mute_info(false);
+    if (status) return status;
+    input->series = (gls_series){.name = gls_job_inputs_name(input, GLS_FILE_DWI),
+                                 .dwi = input->phantom->dwi,
+                                 .gradients = input->phantom->gradients,
+                                 .frame = GLS_BVEC_IMAGE};
+    input->mask = input->phantom->mask;
+    input->roi = input->phantom->roi;
+    input->grid = &input->series.dwi->grid;
+    gls_log(GLS_LOG_INFO, "tracking the built-in phantom, %d x %d x %d voxels, %zu volumes", input->grid->dim[0],
+            input->grid->dim[1], input->grid->dim[2], input->series.dwi->n_volumes);
+    return GLS_OK;
+}
+
+/* Reads an image of one volume if it is named. */
+static gls_status read_map(const gls_job_inputs *input, int which, const char *first, gls_image **image)
+{
+    const char *path = input->file[which].path;
+    return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
+}
+
+/* The first image is the series, or else the ODFs. All others are compared with it. */
+static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
+{
+    const gls_input_file *odf = &input->file[options->sh            ? GLS_FILE_SH
+                                             : options->peaks.n > 0 ? GLS_FILE_PEAKS
+                                             : options->bedpostx    ? GLS_FILE_BEDPOSTX
+                                                                    : GLS_FILE_ODF];
+    const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
+    gls_status status = GLS_OK;
+    if (input->file[GLS_FILE_DWI].path)
+        status = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
+    if (!status && options->peaks.n > 0) {
+        status = gls_job_inputs_read_peaks(input, options);
+    } else if (!status && options->bedpostx) {
+        status = gls_job_inputs_read_bedpostx(input, options);
+    } else if (!status && odf->path) {
+        status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
+        if (!status && options->sh) status = gls_fod_check(input->odf_image, odf->path);
+        if (!status) status = gls_image_require_values(input->odf_image, odf->path, "ODF");
+        /* Reordering voxel axes does not change coefficients along the scanner axes. */
+        bool world = gls_model_frame(&options->model) == GLS_BVEC_WORLD &&
+                     !(options->odf && options->model.sh_frame == GLS_FRAME_AUTO);
+        if (!status && input->series.dwi && world)
+            status = gls_image_reorient(&input->odf_image, odf->path, &input->series.dwi->grid);
+        if (!status && input->series.dwi)
+            status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
+    }
+    if (status) return status;
+    input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
+    if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
+    if (!status) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
+    if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
+    if (!status && !input->mask && input->series.dwi) {
+        input->mask_made = true;
+        return gls_series_make_mask(&input->series, &input->mask);
+    }
+    if (!status && !input->mask) {
+        status = gls_image_create(input->grid, 1, &input->mask);
+        if (status) return status;
+        for (size_t i = 0; i < gls_grid_voxels(input->grid); i++) input->mask->data[i] = 1;
+    }
+    return status;
+}
+
+/* Counts the voxels of the seed region. GLS_ERR_INPUT names the file if there are none. */
+static gls_status check_roi(gls_job_inputs *input)
+{
+    uint64_t roi;
+    gls_status status = gls_image_count_voxels(input->roi, gls_job_inputs_name(input, GLS_FILE_ROI), "seed mask", &roi);
+    if (status) return status;
+    size_t n = gls_grid_voxels(input->grid);
+    for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
+    if (input->seed_voxels == 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: the seed mask lies outside the mask %s",
+                        gls_job_inputs_name(input, GLS_FILE_ROI), gls_job_inputs_name(input, GLS_FILE_MASK));
+    if (input->seed_voxels < roi)
+        gls_log(GLS_LOG_INFO,
+                "seeds: %" PRIu64 " of the %" PRIu64 " voxels of the seed mask lie outside the mask and are left out",
+                roi - input->seed_voxels, roi);
+    return GLS_OK;
+}
+
+/* Refuses a stop map that has no number in the mask: each streamline would end where it begins. */
+static gls_status check_stop_map(const gls_job_inputs *input)
+{
+    if (!input->stop_map) return GLS_OK;
+    for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
+        if (input->mask->data[i] > 0 && isfinite(input->stop_map->data[i])) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: is NaN or infinite in every voxel of the mask: give a map that has numbers there, or leave "
+                    "out --fa",
+                    gls_job_inputs_name(input, GLS_FILE_FA));
+}
+
+gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options)
+{
+    double start = gls_clock_seconds();
+    gls_status status = options->phantom ? make_phantom(input) : read_files(input, options);
+    if (!status && options->phantom)
+        status = read_map(input, GLS_FILE_FA, gls_job_inputs_name(input, GLS_FILE_DWI), &input->stop_map);
+    if (!status)
+        status =
+            gls_image_count_voxels(input->mask, gls_job_inputs_name(input, GLS_FILE_MASK), "mask", &input->mask_voxels);
+    if (!status) status = check_stop_map(input);
+    if (!status && input->roi) status = check_roi(input);
+    if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
+    if (status) return status;
+    if (input->series.dwi) status = gls_series_log_shells(&input->series);
+    if (!status && gls_fits_model(options))
+        status = gls_series_model_init(&input->model, &options->model, &input->series);
+    else
+        input->model.series = &input->series;
+    if (!status) status = gls_job_inputs_read_tissue(input, options);
+    if (!status && (input->roi || gls_seeds_need_no_region(options)))
+        status = gls_job_inputs_make_seeds(input, options);
+    if (status) return status;
+    if (!options->odf) {
+        const char *path = input->file[GLS_FILE_SPHERE].path;
+        status = path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
+        if (status) return status;
+    }
+    const double *side = input->grid->voxel_size;
+    input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
+    status = gls_job_inputs_read_regions(input, options);
+    for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_hash(&input->file[i]);
+    input->seconds_read = gls_trace_phase("read", start, 0);
+    return status;
+}
+
+/* Makes the source of ODFs from amplitudes (--odf) along the directions of --sphere. */
+static gls_status source_of_amplitudes(gls_job_inputs *input, const gls_job_options *options,
+                                       const gls_odf_options *odf)
+{
+    double(*direction)[3] = NULL;
+    size_t n;
+    gls_status status = gls_odf_directions_read(options->sphere, &direction, &n);
+    if (!status)
+        status = gls_odf_source_create_amplitudes(input->odf_image, options->odf, (const double(*)[3])direction, n,
+                                                  options->sphere, input->odf_frame, odf, &input->odf);
+    free(direction);
+    return status;
+}
+
+/* Makes the ODF source from --sh, from --odf, or from the fit. */
+static gls_status make_source(gls_job_inputs *input, const gls_job_options *options)
+{
+    static const char *const fits[] = {[GLS_MODEL_OPDT] = "OPDT fit",
+                                       [GLS_MODEL_CSA] = "CSA fit",
+                                       [GLS_MODEL_CSD] = "CSD fit",
+                                       [GLS_MODEL_MSMT] = "multi-tissue fit"};
+    gls_odf_options odf = gls_odf_options_default();
+    gls_status status;
+    odf.clip = true;
+    /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
+    if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
+        odf.stop_map = input->stop_map;
+        odf.stop_threshold = options->track.stop_threshold;
+    }
+    input->odf_frame = options->sh || options->odf ? gls_model_frame(&options->model) : GLS_BVEC_IMAGE;
+    if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
+    if (options->sh) {
+        gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
+        status = gls_odf_source_create_sh(input->odf_image, options->sh, options->model.sh_basis, input->odf_frame,
+                                          input->sphere, &odf, &input->odf);
+    } else if (options->odf) {
+        status = source_of_amplitudes(input, options, &odf);
+    } else {
+        status = gls_odf_source_create_sh(input->model.sh, fits[input->model.kind], GLS_SH_DESCOTEAUX07_LEGACY,
+                                          input->odf_frame, input->sphere, &odf, &input->odf);
+    }
+    return status;
+}
+
+/* Makes a stop map of 1 everywhere if none is given and the getter or the tissue does not need one. */
+static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
+{
+    bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
+    if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
+    if (options->track.stop_threshold >= 1)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--fa-threshold %g: needs --fa, the map that it refers to: without it --dg %s has no stop map",
+                        options->track.stop_threshold, gls_getter_name(options->track.dg));
+    input->stop_map_open = true;
+    gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
+    for (size_t i = 0; !status && i < gls_grid_voxels(input->grid); i++) input->stop_map->data[i] = 1;
+    return status;
+}
+
+gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *options)
+{
+    gls_status status = make_open_map(input, options);
+    if (status) return status;
+    status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
+    if (!status && gls_needs_odf(options) && gls_fits_model(options))
+        status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
+    if (status) return status;
+    if (gls_getter_source_of(options->track.dg) == GLS_FROM_QBALL)
+        return gls_series_model_prepare(&input->model, input->mask);
+    status = gls_needs_odf(options) ? make_source(input, options) : GLS_OK;
+    return status ? status : gls_job_inputs_plan_peaks(input, options);
+}
+
+gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options)
+{
+    gls_track_input tracker = {.stop_map = input->stop_map,
+                               .sphere = input->sphere,
+                               .odf = input->odf,
+                               .peaks = input->peaks                                ? input->peaks
+                                        : options->peaks.n > 0 || options->bedpostx ? input->odf_image
+                                                                                    : NULL,
+                               .peak_samples = input->peak_samples,
+                               .regions = input->regions,
+                               .tissue = input->tissue};
+    if (!gls_needs_series(options)) return tracker;
+    tracker.dwi = gls_series_model_dwi(&input->model);
+    tracker.gradients = gls_series_model_gradients(&input->model);
+    tracker.qball = input->model.qball;
+    return tracker;
+}
+
+/* Fills in *mask: the part of the mask that the stop map admits. CSD is slow and useless where no streamline goes. */
+static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_options *options, gls_image **mask)
+{
+    gls_status status = gls_image_create(input->grid, 1, mask);
+    if (status) return status;
+    size_t n = gls_grid_voxels(input->grid), inside = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool in = input->mask->data[i] > 0 && input->stop_map->data[i] >= options->track.stop_threshold;
+        (*mask)->data[i] = in;
+        inside += in;
+    }
+    char fitted[32], all[32];
+    gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those above --fa-threshold %g",
+            gls_format_count(inside, fitted, sizeof fitted), gls_format_count(input->mask_voxels, all, sizeof all),
+            options->track.stop_threshold);
+    if (inside > 0) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask reaches --fa-threshold %g, there is nothing to fit",
+                    options->fa ? options->fa : "FA", options->track.stop_threshold);
+}
+
+/* Fits the model; deconvolution, which is slow, only in voxels that streamlines can enter. */
+static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    gls_image *mask = NULL;
+    bool csd = input->model.kind == GLS_MODEL_CSD;
+    gls_status status = csd ? restrict_mask(input, options, &mask) : GLS_OK;
+    if (!status) status = gls_series_model_fit(&input->model, csd ? mask : input->mask, options->cache_dir, monitor);
+    gls_image_destroy(mask);
+    return status;
+}
+
+/* Fits FA for outputs that show it, if the stop map is 1 everywhere. */
+static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
+    input->model.series = &input->series;
+    return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
+}
+
+const gls_image *gls_job_inputs_scalar(const gls_job_inputs *input)
+{
+    return input->stop_map_open ? input->fa : input->stop_map;
+}
+
+/* Seed region from the stop map, or from FA if there is no map. */
+static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    gls_status status = fit_fa(input, options, monitor);
+    GLS_REQUIRE(status || gls_job_inputs_scalar(input));
+    return status ? status : gls_seed_region_of_fa(gls_job_inputs_scalar(input), SEED_FA, input->mask, &input->roi);
+}
+
+/* Default seed region: white matter. FA finds it if no tissue image has grey matter. */
+static gls_status make_region(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    const gls_tissues *tissues = &input->model.tissues;
+    bool by_tissue = tissues->n == GLS_N_TISSUES && tissues->image[0];
+    input->roi_made = true;
+    gls_status status = by_tissue ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,
+                                                               input->mask, &input->roi)
+                                  : region_of_fa(input, options, monitor);
+    if (!status)
+        gls_log(GLS_LOG_INFO, "no seed region is given: voxels %s",
+                by_tissue ? "that are white matter for more than half" : "of FA above 0.2 in the eroded mask");
+    if (!status) status = check_roi(input);
+    if (!status) status = gls_job_inputs_make_seeds(input, options);
+    return status ? status : gls_job_inputs_check_tracking_mask(input);
+}
+
+gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
+{
+    double start = gls_clock_seconds();
+    bool fitted = gls_fits_model(options);
+    gls_status status = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
+    if (!status) status = make_open_map(input, options);
+    if (!status && !input->stop_map) {
+        status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
+    }
+    if (status) return status;
+    size_t n = gls_grid_voxels(input->grid);
+    for (size_t i = 0; i < n; i++)
+        if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
+    if (gls_needs_odf(options)) {
+        if (fitted) status = fit_odf(input, options, monitor);
+        if (!status) status = make_source(input, options);
+        if (!status) status = gls_job_inputs_find_peaks(input, options);
+    }
+    if (!status && !input->seeds) status = make_region(input, options, monitor);
+    if (!status && input->wants_fa) status = fit_fa(input, options, monitor);
+    input->seconds_fit = gls_trace_phase("fit", start, 0);
+    return status;
+}
+
+void gls_job_inputs_finish(gls_job_inputs *input)
+{
+    gls_odf_source_destroy(input->odf);
+    gls_series_model_finish(&input->model);
+    if (!input->phantom) {
+        gls_series_finish(&input->series);
+        gls_image_destroy(input->mask);
+        gls_image_destroy(input->roi);
+    }
+    gls_phantom_destroy(input->phantom);
+    gls_image_destroy(input->odf_image);
+    gls_image_destroy(input->peaks);
+    gls_image_destroy(input->stop_map);
+    gls_image_destroy(input->fa);
+    gls_sphere_destroy(input->sphere);
+    gls_seeds_destroy(input->seeds);
+    gls_tissue_destroy(input->tissue);
+    gls_regions_destroy(input->regions);
+    *input = (gls_job_inputs){.phantom = NULL};
+}

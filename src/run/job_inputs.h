@@ -1,0 +1,141 @@
+/* The inputs of a run of tracking: files are read, or the built-in phantom is made; all is checked and fitted. */
+#ifndef GLS_RUN_JOB_INPUTS_H
+#define GLS_RUN_JOB_INPUTS_H
+
+#include "run/fit_model.h"
+
+/* --- What is read and what is made from it. */
+
+#define GLS_MAX_PEAK_FILES 8 /* limit for --peaks, and for --peaks-values */
+
+/* Positions of the input files. */
+enum {
+    GLS_FILE_DWI,
+    GLS_FILE_BVAL,
+    GLS_FILE_BVEC,
+    GLS_FILE_MASK,
+    GLS_FILE_ROI,
+    GLS_FILE_FA,
+    GLS_FILE_SH,
+    GLS_FILE_ODF,
+    GLS_FILE_RESPONSE,
+    GLS_FILE_RESPONSE_WM,
+    GLS_FILE_RESPONSE_GM,
+    GLS_FILE_RESPONSE_CSF,
+    GLS_FILE_DIRECTIONS,
+    GLS_FILE_SEEDS,
+    GLS_FILE_SPHERE,
+    GLS_FILE_ACT,
+    GLS_FILE_PVE_WM,
+    GLS_FILE_PVE_GM,
+    GLS_FILE_PVE_CSF,
+    GLS_FILE_PVE_SGM,
+    GLS_FILE_MAP_INCLUDE,
+    GLS_FILE_MAP_EXCLUDE,
+    GLS_FILE_SEED_REJECTION,
+    GLS_FILE_SEED_GMWMI,
+    GLS_FILE_BEDPOSTX, /* a folder */
+    GLS_FILE_PEAKS,    /* first of GLS_MAX_PEAK_FILES */
+    GLS_FILE_PEAKS_VALUES = GLS_FILE_PEAKS + GLS_MAX_PEAK_FILES,
+    GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
+};
+
+/* Everything that tracking starts from. Owns all that it points to, except where another owner is named. */
+typedef struct gls_job_inputs {
+    gls_input_file file[GLS_FILE_N_FILES];
+    gls_phantom *phantom;     /* owns series, mask and roi unless NULL */
+    gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
+    gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
+    bool mask_made, roi_made; /* computed, not read from a file */
+    gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
+    uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
+    gls_image *peaks; /* peaks of ODFs for getters that follow peaks; NULL: not needed, or odf_image holds them */
+    gls_image *stop_map;
+    bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
+    bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */
+    gls_image *fa;        /* FA that was fitted because of wants_fa; NULL: none */
+    gls_regions *regions; /* NULL: none */
+    gls_tissue *tissue;   /* NULL: none */
+    const gls_grid *grid; /* grid of all images */
+    gls_model model;
+    gls_sphere *sphere;  /* NULL with --odf: the samples give the directions */
+    gls_odf_source *odf; /* for prob, det and ptt */
+    gls_bvec_frame odf_frame;
+    gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
+    uint64_t mask_voxels, seed_voxels;
+    double voxel_mm; /* smallest voxel side; unit of lengths given in voxels */
+    double seconds_read, seconds_fit;
+} gls_job_inputs;
+
+/* Name of an input file for messages. Borrowed. */
+static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int which)
+{
+    if (which == GLS_FILE_MASK && inputs->mask_made) return "the mask made from the series";
+    if (which == GLS_FILE_MASK && !inputs->file[which].path && inputs->file[GLS_FILE_BEDPOSTX].path)
+        return "nodif_brain_mask";
+    if (which == GLS_FILE_ROI && inputs->roi_made) return "the seed region made from the fit";
+    return inputs->file[which].path ? inputs->file[which].path : "built-in phantom";
+}
+
+/* --- Stages: init, read, then plan or fit. */
+
+/* Fills file[] with roles, names and hints from the options. */
+void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
+/* Checks that the named files can be read. Call it before any slow work. */
+gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
+/* Reads images and gradient table, or makes the phantom. Checks that all grids agree, makes seeds and sphere, chooses
+ * the shells and logs them. */
+gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options);
+/* Takes the place of gls_job_inputs_fit() when only a plan is wanted: checks the ODF files or the gradient table, and
+ * makes empty images instead of fitted ones. */
+gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *options);
+/* Makes the stop map, fits the model, and makes the seeds if they depend on the fit. */
+gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor);
+/* Input of a tracker, which borrows the inputs. Call it after the fit or the plan. */
+gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const gls_job_options *options);
+/* FA that was fitted, or the image of --fa. NULL: neither. Never a stop map that is 1 everywhere. */
+const gls_image *gls_job_inputs_scalar(const gls_job_inputs *inputs);
+/* Frees everything. Call it also after a failure of any stage. */
+void gls_job_inputs_finish(gls_job_inputs *input);
+
+/* --- Getters that follow peaks: peaks from files, or from ODFs. */
+
+/* Axes of the vectors in file i of --peaks. */
+gls_bvec_frame gls_peaks_frame(const gls_job_options *options, int i);
+
+/* Fills in the entries of file[] for --peaks and --peaks-values. */
+void gls_job_inputs_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
+/* Reads the files of --peaks and joins them in odf_image, on the grid of the series if there is one. */
+gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+
+/* Reads the samples of --bedpostx, as peaks, into odf_image, and the mask that belongs to them into the mask if none is
+ * given. GLS_ERR_INPUT names the file: missing, another number of samples, another grid, no number, not a fraction. */
+gls_status gls_job_inputs_read_bedpostx(gls_job_inputs *inputs, const gls_job_options *options);
+
+/* Finds the peaks of ODFs for a getter that follows peaks and got none from files. *peaks is NULL for other getters.
+ * frame: axes of the coefficients of source. */
+gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
+                          gls_image **peaks);
+/* Like gls_find_peaks() for the inputs, after their ODFs are made. In a plan the image has no values. */
+gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+/* Makes an image of peaks without values, for a plan. */
+gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
+
+/* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
+
+/* Checks that need only the options. */
+gls_status gls_anatomy_check(const gls_job_options *options);
+/* Call the three functions below in this order, once grid, mask and seed mask are known. */
+/* Reads the tissue image or the maps of tissue that the options name. */
+gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
+/* Makes the seeds from the seed mask, a file or another source that the options name. */
+gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
+/* Reads the regions that the options name. */
+gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
+/* Returns GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds if there are no seeds or there is no such
+ * mask. */
+gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
+/* Whether the options place seeds without a seed mask. */
+bool gls_seeds_need_no_region(const gls_job_options *options);
+
+#endif

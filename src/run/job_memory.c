@@ -1,0 +1,206 @@
+/* Memory of a run: estimates it before tracking, and makes batches smaller to stay within a limit. */
+#include "run/job.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "image/formats.h"
+#include "record/run_params.h"
+#include "run/job_inputs.h"
+#include "track/run/journal.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+#define MB UINT64_C(1000000)
+
+/* Memory of the program with its libraries and of the driver with its compiler: the largest values that were measured,
+ * with a GPU and with a software renderer, whose compiler takes more. */
+#define PROGRAM_BYTES (64 * MB)
+#define PROGRAM_BYTES_SOFTWARE (112 * MB)
+
+/* Memory of a run in bytes, estimated before it starts. */
+typedef struct figures {
+    uint64_t images;  /* the larger one of the image memory of the fit and of tracking */
+    uint64_t kept;    /* images kept while tracking */
+    uint64_t program; /* program and driver */
+    uint64_t batches; /* arrays in host memory */
+    uint64_t device;  /* volumes and buffers on each device */
+    uint64_t host;    /* maximum in host memory */
+    bool shared;      /* device memory is host memory */
+} figures;
+
+static uint64_t image_bytes(const gls_image *image)
+{
+    return image ? gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data : 0;
+}
+
+/* Bytes that an image will take in memory, from its header alone. */
+static gls_status header_bytes(const char *path, uint64_t *bytes)
+{
+    gls_nifti_header header;
+    gls_stream *stream = NULL;
+    uint64_t used = 0;
+    gls_status status = gls_stream_open(path, &stream);
+    if (!status) status = gls_nifti_read_header(stream, path, &header, &used);
+    if (!status) *bytes = gls_grid_voxels(&header.grid) * header.n_volumes * sizeof(float);
+    gls_stream_close(stream);
+    return status;
+}
+
+gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
+{
+    static const int large[] = {GLS_FILE_DWI, GLS_FILE_SH, GLS_FILE_ODF, GLS_FILE_PEAKS};
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
+        const char *path = inputs->file[large[i]].path;
+        uint64_t bytes = 0;
+        /* The reader reports a file that cannot be read, or that is the second of a pair. */
+        if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
+        if (sum > limit_mb * MB) {
+            char text[32];
+            return gls_fail(GLS_ERR_ARGUMENT, "--memory-limit %" PRIu64 ": %s and what is read with it takes %s",
+                            limit_mb, path, gls_format_bytes(sum, text, sizeof text));
+        }
+    }
+    return GLS_OK;
+}
+
+/* Adds the images of the run. planned also has those that the fit will make. */
+static void add_images(const gls_job_inputs *planned, bool keeps_series, figures *f)
+{
+    uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
+    f->kept = image_bytes(planned->mask) + image_bytes(planned->roi) + image_bytes(planned->stop_map) +
+              (planned->wants_fa && planned->stop_map_open ? image_bytes(planned->stop_map) : 0) +
+              image_bytes(planned->odf_image) + image_bytes(planned->peaks) + image_bytes(planned->model.sh);
+    f->images = f->kept + series + subset;
+    if (keeps_series) f->kept = f->images;
+}
+
+static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
+{
+    f->batches = memory->host_bytes;
+    f->device = memory->device_bytes;
+    uint64_t tracking = f->kept + f->batches + (f->shared ? n_devices * f->device : 0);
+    f->host = f->program + (tracking > f->images ? tracking : f->images);
+}
+
+/* Makes images without values in place of fitted ones. They take no memory until they are read. */
+static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
+{
+    const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
+    gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask) : GLS_OK;
+    *planned = job->inputs;
+    if (status) return status;
+    gls_log_mute_info(true); /* The fit logs the same again. */
+    status = gls_job_inputs_plan(planned, &job->options);
+    gls_log_mute_info(false);
+    return status;
+}
+
+/* Frees what was made only to measure memory. */
+static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
+{
+    gls_odf_source_destroy(planned->odf);
+    gls_image_destroy(planned->peaks);
+    if (planned->model.sh != inputs->model.sh) gls_image_destroy(planned->model.sh);
+    if (planned->model.qball != inputs->model.qball) gls_qball_destroy(planned->model.qball);
+    if (planned->model.subset != inputs->model.subset) gls_image_destroy(planned->model.subset);
+    if (planned->stop_map != inputs->stop_map) gls_image_destroy(planned->stop_map);
+}
+
+/* Fails with the figures, because even the smallest batches exceed the limit. */
+static gls_status too_small(const gls_job *job, const figures *f)
+{
+    char host[32], images[32], batches[32], device[32];
+    gls_format_bytes(f->host, host, sizeof host);
+    gls_format_bytes(f->images, images, sizeof images);
+    gls_format_bytes(f->batches, batches, sizeof batches);
+    gls_format_bytes(f->device, device, sizeof device);
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "--memory-limit %" PRIu64 ": with the smallest batches this run takes %s of the host's memory "
+                    "(images %s, batches %s) and %s of %s",
+                    job->options.memory_limit, host, images, batches, device,
+                    f->shared ? "it for the device" : "each device's");
+}
+
+/* Halves batches until device and host memory are within --memory-limit, and host memory is within the limit of the
+ * control group. To exceed the limit of the control group is only a warning, because the estimate is an upper bound. */
+static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
+{
+    uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
+    const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
+    uint64_t asked = job->params.batch_seeds = gls_tracker_short_batch(job->device, &job->params, input, each);
+    for (;;) {
+        gls_track_memory memory;
+        gls_status status = gls_track_plan_memory(job->device, job->devices.n, &job->params, input, &memory);
+        if (status) return status;
+        add_tracker(&memory, job->devices.n, f);
+        if (first == 0) first = memory.batch_seeds;
+        bool small = limit == 0 || (f->host <= limit && f->device <= limit);
+        if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
+            char needs[32], has[32];
+            gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s",
+                    gls_format_bytes(group, has, sizeof has), gls_format_bytes(f->host, needs, sizeof needs));
+            job->params.batch_seeds = asked;
+            return GLS_OK;
+        }
+        if (small && (group == 0 || f->host <= group)) {
+            if (memory.batch_seeds < first)
+                gls_log(GLS_LOG_INFO, "memory: batches of %u instead of %" PRIu64 " seeds keep %s", memory.batch_seeds,
+                        first, limit ? "--memory-limit" : "the control group's limit");
+            return GLS_OK;
+        }
+        if (memory.batch_seeds <= 1) return too_small(job, f);
+        job->params.batch_seeds = memory.batch_seeds / 2;
+    }
+}
+
+static void log_figures(const figures *f)
+{
+    char host[32], device[32];
+    gls_format_bytes(f->host, host, sizeof host);
+    gls_format_bytes(f->device, device, sizeof device);
+    if (f->shared)
+        gls_log(GLS_LOG_INFO, "memory: at most about %s of the host, %s of it for the device", host, device);
+    else
+        gls_log(GLS_LOG_INFO, "memory: at most about %s of the host and %s of each device", host, device);
+}
+
+gls_status gls_job_memory_plan(gls_job *job)
+{
+    job->shared_memory = job->device->software || job->device->memory_bytes == 0;
+    figures f = {.shared = job->shared_memory,
+                 .program = job->device->software ? PROGRAM_BYTES_SOFTWARE : PROGRAM_BYTES};
+    uint64_t limit = job->options.memory_limit * MB;
+    gls_job_inputs planned;
+    gls_status status = GLS_OK;
+    /* first, because the plan depends on the free memory of the device */
+    for (size_t i = 0; i < job->devices.n && !status && limit > 0; i++)
+        status = gls_device_limit_memory(job->devices.device[i], limit);
+    if (status) return status;
+    status = plan_inputs(job, &planned);
+    if (!status) {
+        gls_track_input input = gls_job_inputs_tracker_input(&planned, &job->options);
+        add_images(&planned, gls_needs_series(&job->options), &f);
+        status = keep_limit(job, &input, &f);
+    }
+    if (!status) log_figures(&f);
+    job->memory_bytes = f.host;
+    drop_planned(&job->inputs, &planned);
+    return status;
+}
+
+static void release_values(gls_image *image)
+{
+    if (!image) return;
+    free(image->data);
+    image->data = NULL;
+}
+
+void gls_job_memory_release(gls_job *job)
+{
+    if (gls_needs_series(&job->options)) return;
+    release_values(job->inputs.series.dwi);
+    release_values(job->inputs.model.subset);
+}

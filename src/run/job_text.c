@@ -1,0 +1,329 @@
+/* Text about a run of tracking: the plan, and the result. */
+#include "run/job.h"
+#include "track/track_params.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "image/region_set.h"
+#include "record/run_params.h"
+#include "run/job_inputs.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+
+const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
+{
+    if (asked == GLS_MAPPING_AUTO) asked = gls_mapping_auto(device);
+    *lanes = gls_mapping_lanes(asked, device);
+    return gls_mapping_name(asked);
+}
+
+/* Prints a label and a name. */
+static void print_name(gls_text *text, const char *what, const char *name)
+{
+    gls_text_printf(text, "%-11s ", what);
+    gls_text_show(text, name);
+}
+
+/* Prints the source of directions, and the model with the reason for it. */
+static void print_model(gls_text *text, const gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    if (o->sh || o->odf) print_name(text, "ODFs", o->sh ? o->sh : o->odf);
+    if (o->sh)
+        gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
+    else if (o->odf)
+        gls_text_printf(text, ", amplitudes\n");
+    if (o->bedpostx) {
+        print_name(text, "samples", o->bedpostx);
+        gls_text_printf(text, ", %u of %zu fibre(s)\n", job->inputs.peak_samples,
+                        job->inputs.odf_image->n_volumes / 3 / job->inputs.peak_samples);
+    }
+    for (int i = 0; i < o->peaks.n; i++) {
+        print_name(text, "peaks", o->peaks.value[i]);
+        gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
+    }
+    if (!gls_fits_model(o)) return;
+    gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
+    if (job->inputs.model.kind == GLS_MODEL_CSD)
+        gls_text_printf(text, ", rule %s", gls_csd_rule_name(o->model.csd_rule));
+    gls_text_printf(text, ", order %d", job->inputs.model.order);
+    if (job->inputs.model.bval > 0) gls_text_printf(text, ", shell of b = %g s/mm2", job->inputs.model.bval);
+    const char *reason = gls_default_model_reason(&job->options_given);
+    if (reason) gls_text_printf(text, " (--model: %s)", reason);
+    gls_text_printf(text, "\n");
+}
+
+static void print_tissue(gls_text *text, const gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    char word[8];
+    print_name(text, "tissue", gls_tissue_file(o));
+    gls_text_printf(
+        text, ", rule %s\n",
+        gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue), word, sizeof word));
+}
+
+static void print_probe(gls_text *text, const gls_track_params *p)
+{
+    gls_text_printf(text, "probe       %.6g mm long, %d samples and its start, ", p->probe_length, p->probe_quality);
+    if (p->probe_count > 1)
+        gls_text_printf(text, "%d parallel curves at %.6g mm", p->probe_count, p->probe_radius);
+    else
+        gls_text_printf(text, "1 curve");
+    gls_text_printf(text, "; radius of curvature at least %.6g mm; short steps of %.6g mm\n",
+                    1 / gls_track_max_curvature(p), p->ptt_substep);
+}
+
+/* Prints the memory of a device and of the host, and what to request from a scheduler. */
+static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t request_mib)
+{
+    char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
+    gls_text_printf(
+        text, "memory      %s on each device: volume of %u channels %s, stop map %s, tables %s, buffers %s\n",
+        gls_format_bytes(m->device_bytes, total, sizeof total), m->volume_channels,
+        gls_format_bytes(m->volume_bytes, volume, sizeof volume), gls_format_bytes(m->stop_map_bytes, map, sizeof map),
+        gls_format_bytes(m->table_bytes, tables, sizeof tables),
+        gls_format_bytes(m->buffer_bytes, buffers, sizeof buffers));
+    gls_text_printf(text, "            at most %s of the host beside the images, for any number of seeds\n",
+                    gls_format_bytes(m->host_bytes, host, sizeof host));
+    gls_text_printf(text, "            request %" PRIu64 " MiB for this run (Slurm: --mem=%" PRIu64 "M)\n", request_mib,
+                    request_mib);
+}
+
+static void print_defaults(gls_text *text, const gls_job *job)
+{
+    gls_default held[GLS_MAX_DEFAULTS];
+    const gls_preset_info *preset = gls_preset_get((int)job->options_given.preset);
+    size_t n = gls_defaults_held(&job->options_given, held);
+    char line[256];
+    if (job->options_given.preset != GLS_PRESET_DEFAULT)
+        gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
+    for (size_t i = 0; i < n; i++) {
+        if (gls_default_is_of_method(&held[i])) continue; /* logged with the model and the getter */
+        gls_default_line(&held[i], &job->options_given, line, sizeof line);
+        gls_text_printf(text, "default     %s\n", line);
+    }
+}
+
+static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
+{
+    const gls_job_inputs *in = &job->inputs;
+    char count[32];
+    gls_text_printf(text, "seeds       %s", gls_format_count(seeds, count, sizeof count));
+    if (!in->seeds) {
+        gls_text_puts(text, " in a region that is made from the fit");
+    } else if (job->options.seeds) {
+        gls_text_puts(text, " from ");
+        gls_text_show(text, job->options.seeds);
+    } else {
+        gls_text_printf(text, " in %s voxels", gls_format_count(in->seed_voxels, count, sizeof count));
+    }
+    gls_text_puts(text, "\n");
+}
+
+static void print_regions(gls_text *text, const gls_regions *regions)
+{
+    char count[32];
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        gls_region_info region = gls_regions_get(regions, i);
+        if (region.role == GLS_REGION_MASK) continue;
+        gls_text_printf(text, "region      %s ", gls_region_role_name(region.role));
+        gls_text_show(text, region.text);
+        if (region.voxels) gls_text_printf(text, ", %s voxels", gls_format_count(region.voxels, count, sizeof count));
+        gls_text_puts(text, "\n");
+    }
+}
+
+/* Prints the whole plan, one line for each subject. */
+static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
+{
+    const gls_job_options *o = &job->options;
+    const gls_job_inputs *in = &job->inputs;
+    const gls_grid *grid = in->grid;
+    char count[32], batch[32], voxels[32], axes[4];
+    uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
+             largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
+    uint32_t lanes;
+    const char *mapping = gls_device_mapping(job->device, (gls_mapping)o->track.mapping, &lanes);
+    gls_grid_axis_codes(grid, axes);
+    gls_text_printf(text, "grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n",
+                    grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
+                    grid->voxel_size[2], axes, gls_grid_determinant(grid));
+    if (in->series.dwi)
+        gls_text_printf(text, "volumes     %zu, %zu of them b0\n", in->series.dwi->n_volumes,
+                        in->series.gradients->n_b0);
+    for (size_t i = 0; i < in->series.n_shells; i++)
+        gls_text_printf(text, "shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval,
+                        in->series.shell[i].n);
+    gls_text_printf(text, "mask        %s voxels%s\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels),
+                    in->mask_made ? ", made from the series" : "");
+    if (gls_regions_bits(in->regions, GLS_REGION_MASK))
+        gls_text_printf(text, "            streamlines end before their first point in a voxel outside it\n");
+    print_seeds(text, job, seeds);
+    if (job->shard.count > 0)
+        gls_text_printf(text, "shard       %u of %u, of %s seeds\n", job->shard.index, job->shard.count,
+                        gls_format_count(job->shard.total_seeds, count, sizeof count));
+    print_model(text, job);
+    if (in->tissue) print_tissue(text, job);
+    bool ends_itself = gls_getter_ends_itself((gls_direction_getter)o->track.dg);
+    if ((o->fa || !ends_itself) && o->track.stop_threshold >= 0) {
+        print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
+        gls_text_printf(text, ", threshold %g\n", o->track.stop_threshold);
+    }
+    if (gls_getter_has((gls_direction_getter)o->track.dg, GLS_FOR_CUTOFF))
+        gls_text_printf(text, "cutoff      %s below %g\n",
+                        o->bedpostx           ? "fibres of fractions"
+                        : gls_along_peaks(o)  ? "peaks of amplitudes"
+                        : gls_needs_series(o) ? "FA of the tensor"
+                                              : "FOD amplitudes",
+                        o->track.fod_cutoff);
+    print_regions(text, in->regions);
+    const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
+    if (sphere && o->peaks.n == 0 && !o->bedpostx) {
+        print_name(text, "sphere", o->sphere);
+        gls_text_printf(text, ", %zu directions%s\n", sphere->n, sphere->antipodal ? " (antipodal pairs)" : "");
+    }
+    const char *reason = gls_default_getter_reason(&job->options_given);
+    gls_text_printf(text, "direction   %s%s%s%s, step %.6g mm, at most %g degrees\n",
+                    gls_getter_name((gls_direction_getter)o->track.dg), reason ? " (--dg: " : "", reason ? reason : "",
+                    reason ? ")" : "", job->params.step_size, o->track.max_angle);
+    if (gls_getter_has(o->track.dg, GLS_FOR_PTT)) print_probe(text, &job->params);
+    gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
+    print_defaults(text, job);
+    for (size_t i = 0; i < job->devices.n; i++) {
+        const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
+        gls_text_printf(text, "device      %s, %s\n", device->renderer, device->version);
+    }
+    gls_text_printf(text, "mapping     %s, %u %s per streamline\n", mapping, lanes,
+                    lanes == 1 ? "invocation" : "invocations");
+    gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n",
+                    gls_format_count(largest, batch, sizeof batch),
+                    gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
+    print_memory(text, memory, gls_job_memory_request(job));
+    print_name(text, "output", job->output);
+    gls_text_puts(text, "\n");
+    if (!job->run.sidecar) return;
+    print_name(text, "sidecar", job->run.sidecar);
+    gls_text_puts(text, "\n");
+}
+
+char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory)
+{
+    gls_text text = {0};
+    print_plan(&text, job, memory);
+    return gls_text_take(&text);
+}
+
+/* Warns of include regions that no streamline reached, the most frequent reason for few streamlines. */
+static void warn_of_regions(const gls_job *job)
+{
+    const gls_regions *regions = job->inputs.regions;
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        gls_region_info region = gls_regions_get(regions, i);
+        const gls_region_kind *kind = gls_region_kind_of(region.role);
+        if (kind->needed && kind->where == GLS_REGION_POINTS && job->result.track.met[region.bit] == 0)
+            gls_log(GLS_LOG_WARNING, "--%s %s: no streamline met it", gls_region_role_name(region.role), region.text);
+    }
+}
+
+/* Prints counts of rejected streamlines by reason. Leaves out reasons of regions and tissue if all are 0. */
+static void print_rejected(const gls_track_result *r)
+{
+    char line[512] = "", a[32];
+    size_t used = 0;
+    for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT && used < sizeof line; v++) {
+        if (v > GLS_VERDICT_TOO_SHORT && r->verdicts[v] == 0) continue;
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", used ? ", " : "",
+                                 gls_format_count(r->verdicts[v], a, sizeof a), gls_verdict_words((gls_verdict)v));
+    }
+    gls_log(GLS_LOG_INFO, "rejected     %s: %s", gls_format_count(r->directions - r->streamlines, a, sizeof a), line);
+}
+
+static void warn_of_selection(const gls_job *job)
+{
+    const gls_track_result *r = &job->result.track;
+    if (r->streamlines < job->params.select && job->shard.count == 0)
+        gls_log(GLS_LOG_WARNING,
+                "--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
+                job->params.select, r->seeds, r->streamlines,
+                100 * (double)r->streamlines / (double)(r->directions + !r->directions));
+}
+
+static void summary_filter(const gls_particle_counts *f)
+{
+    char a[32], b[32], c[32], d[32];
+    gls_log(GLS_LOG_INFO,
+            "particles    %s streamlines taken back, %s times; %s of these times a particle went on, %s times none was "
+            "left",
+            gls_format_count(f->streamlines, a, sizeof a), gls_format_count(f->runs, b, sizeof b),
+            gls_format_count(f->runs - f->lost, c, sizeof c), gls_format_count(f->lost, d, sizeof d));
+}
+
+/* Logs counts of seeds, streamlines and points, and at what streamlines ended. */
+static void summary_counts(const gls_track_result *r)
+{
+    char a[32], b[32];
+    gls_log(GLS_LOG_INFO, "seeds        %s, %s of them without a direction", gls_format_count(r->seeds, a, sizeof a),
+            gls_format_count(r->seeds_without_direction, b, sizeof b));
+    if (r->seeds_rejected > 0)
+        gls_log(GLS_LOG_INFO, "             %s of them rejected by regions or tissue",
+                gls_format_count(r->seeds_rejected, a, sizeof a));
+    gls_log(GLS_LOG_INFO, "directions   %s (streamlines begun)", gls_format_count(r->directions, a, sizeof a));
+    if (r->retries > 0) gls_log(GLS_LOG_INFO, "retries      %s", gls_format_count(r->retries, a, sizeof a));
+    gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them truncated at --max-length",
+            gls_format_count(r->streamlines, a, sizeof a), gls_format_count(r->truncated, b, sizeof b));
+    gls_log(GLS_LOG_INFO, "points       %s", gls_format_count(r->points, a, sizeof a));
+    if (r->filter.runs > 0) summary_filter(&r->filter);
+    char line[1024];
+    print_rejected(r);
+    size_t used = 0;
+    for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
+        if (e <= GLS_END_MAX_LENGTH || r->ends[e] > 0)
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "",
+                                     gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
+    for (char *c = line; *c; c++)
+        if (*c == '_') *c = ' ';
+    gls_log(GLS_LOG_INFO, "ends         %s (two for each streamline begun)", line);
+}
+
+void gls_job_log_result(const gls_job *job)
+{
+    const gls_job_result *j = &job->result;
+    const gls_track_result *r = &j->track;
+    char a[32], b[32], c[32], d[32], e[32], f[32], g[32];
+    summary_counts(r);
+    if (r->streamlines > 0)
+        gls_log(GLS_LOG_INFO,
+                "length       mean %.2f mm, median %.2f mm, max %.2f mm; mean %.1f points, median %.1f, max %" PRIu64,
+                r->mean_length, r->median_length, r->max_length, r->mean_points, r->median_points, r->max_points);
+    gls_log(GLS_LOG_INFO, "time         read %s, fit %s, upload %s, track %s, write %s, total %s",
+            gls_format_duration(j->seconds_read, a, sizeof a), gls_format_duration(j->seconds_fit, b, sizeof b),
+            gls_format_duration(j->seconds_upload, c, sizeof c), gls_format_duration(j->seconds_track, d, sizeof d),
+            gls_format_duration(j->seconds_write, e, sizeof e), gls_format_duration(j->seconds_total, f, sizeof f));
+    gls_log(GLS_LOG_DETAIL,
+            "phases       compile %s, directions %s, prefix sum %s, streamlines %s, gather %s, read back %s, wait "
+            "for the writer %s",
+            gls_format_duration(r->seconds_compile, a, sizeof a), gls_format_duration(r->seconds_initial, b, sizeof b),
+            gls_format_duration(r->seconds_scan, c, sizeof c), gls_format_duration(r->seconds_track, d, sizeof d),
+            gls_format_duration(r->seconds_gather, e, sizeof e), gls_format_duration(r->seconds_readback, f, sizeof f),
+            gls_format_duration(r->seconds_sink, g, sizeof g));
+    for (size_t i = 0; i < job->devices.n && job->devices.n > 1; i++)
+        gls_log(GLS_LOG_INFO, "share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1,
+                gls_format_count(job->share[i].seeds, a, sizeof a),
+                gls_format_count(job->share[i].streamlines, b, sizeof b), job->share[i].batches,
+                gls_format_duration(job->share[i].seconds, c, sizeof c), job->share[i].failed ? "; it failed" : "");
+    gls_log(GLS_LOG_DETAIL, "batches      %" PRIu64 " of at most %" PRIu64 " seeds; %s for the longest work at a time",
+            r->batches, r->batch_seeds, gls_format_duration(r->seconds_longest, a, sizeof a));
+    gls_log(GLS_LOG_INFO, "speed        %spoints/s, %sstreamlines/s",
+            gls_format_rate(j->seconds_track > 0 ? (double)r->points / j->seconds_track : 0, a, sizeof a),
+            gls_format_rate(j->seconds_track > 0 ? (double)r->streamlines / j->seconds_track : 0, b, sizeof b));
+    gls_log(GLS_LOG_INFO, "device       %s, %s; %u %s per streamline", job->device->renderer, job->device->version,
+            r->lanes, r->lanes == 1 ? "invocation" : "invocations");
+    gls_log(GLS_LOG_INFO, "output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
+            j->sidecar ? "; sidecar " : "", j->sidecar ? j->sidecar : "");
+    warn_of_regions(job);
+    warn_of_selection(job);
+}

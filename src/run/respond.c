@@ -1,0 +1,252 @@
+/* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/responses.h>
+
+#include "dwi/response_parts.h"
+#include "image/formats.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/fit_model.h"
+#include "run/series.h"
+#include "util/clock.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the responses */
+
+/* State of `glslines response`. */
+typedef struct respond_run {
+    gls_series_run from;
+    const gls_respond_options *options;
+    gls_model model; /* volumes and directions, as for msmt */
+    gls_image *voxels;
+    double (*direction)[3]; /* constraint of tournier */
+    size_t n_directions;
+    size_t n; /* number of responses */
+    gls_tissue_response *response[GLS_N_TISSUES];
+    const char *output[N_OUTPUTS]; /* path; NULL: not written */
+    double seconds;
+} respond_run;
+
+gls_respond_options gls_respond_options_default(void)
+{
+    gls_responses_options o = gls_responses_options_default();
+    return (gls_respond_options){.size = sizeof(gls_respond_options),
+                                 .model = gls_model_options_default(GLS_MODEL_MSMT),
+                                 .erode = o.erode,
+                                 .pvf = o.pvf,
+                                 .n_voxels = o.n_voxels,
+                                 .fa_threshold = o.fa_threshold,
+                                 .wm_percent = o.wm_percent,
+                                 .gm_percent = o.gm_percent,
+                                 .csf_percent = o.csf_percent};
+}
+
+static bool of_tissues(const gls_respond_options *o)
+{
+    return o->algorithm == GLS_RESPONSE_DHOLLANDER || o->algorithm == GLS_RESPONSE_MSMT_5TT;
+}
+
+/* Notes the input files of the run. */
+static gls_status name_input(respond_run *run)
+{
+    const gls_respond_options *o = run->options;
+    const gls_input_file others[] = {
+        {.role = "csd_directions", .path = gls_csd_directions_file(&o->model), .hint = GLS_DIRECTIONS_HINT},
+        {.role = "act", .path = o->act},
+    };
+    return gls_series_run_begin(&run->from, o->force, (const char *const[]){o->dwi, o->bval, o->bvec, o->mask}, others,
+                                sizeof others / sizeof *others);
+}
+
+/* Names the outputs of the algorithm, and the sidecar. */
+static gls_status name_output(respond_run *run)
+{
+    static const char *const suffixes[N_OUTPUTS] = {[GLS_WM] = "_wm.txt",
+                                                    [GLS_GM] = "_gm.txt",
+                                                    [GLS_CSF] = "_csf.txt",
+                                                    [OUT_VOXELS] = "_voxels.nii.gz",
+                                                    [OUT_MASK] = "_mask.nii.gz"};
+    const gls_respond_options *o = run->options;
+    const bool tissues = of_tissues(o);
+    gls_status status = GLS_OK;
+    run->n = tissues ? GLS_N_TISSUES : 1;
+    for (int i = 0; i < N_OUTPUTS && !status; i++) {
+        if ((i > GLS_WM && i < GLS_N_TISSUES && !tissues) || (i == OUT_MASK && o->mask)) continue;
+        status = gls_run_writes_named(&run->from.run, o->prefix,
+                                      i == GLS_WM && !tissues ? "_response.txt" : suffixes[i], &run->output[i]);
+    }
+    return status ? status : gls_run_writes_sidecar(&run->from.run, o->prefix, ".json");
+}
+
+/* Reads the series, its table and the mask. */
+static gls_status read_input(respond_run *run)
+{
+    const gls_respond_options *o = run->options;
+    gls_status status = gls_series_run_read(&run->from, &o->model);
+    if (!status) status = gls_series_run_read_mask(&run->from);
+    if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
+        status =
+            gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; this response is of one shell", o->model.shells.n);
+    return status;
+}
+
+/* Reads the directions of the constraint for tournier. Other algorithms use those of the model. */
+static gls_status read_directions(respond_run *run)
+{
+    const char *name = run->options->model.csd_directions;
+    if (!name) return GLS_OK;
+    if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &run->direction, &run->n_directions);
+    gls_sphere *sphere = NULL;
+    gls_status status = gls_sphere_create(name, &sphere);
+    if (status) return status;
+    run->direction = malloc(sphere->n * sizeof *run->direction);
+    if (run->direction) memcpy(run->direction, sphere->vertex, sphere->n * sizeof *run->direction);
+    run->n_directions = sphere->n;
+    gls_sphere_destroy(sphere);
+    return run->direction ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the directions of %s", name);
+}
+
+/* Runs the algorithm on the series, or on its chosen volumes. */
+static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
+{
+    const gls_respond_options *o = run->options;
+    const gls_image *dwi = run->from.series.dwi, *mask = run->from.mask;
+    const gls_gradients *gradients = run->from.series.gradients;
+    gls_image *five = NULL;
+    gls_status status;
+    switch (o->algorithm) {
+    case GLS_RESPONSE_DHOLLANDER:
+        return gls_responses_dhollander(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
+                                        mask, options, run->response, &run->voxels);
+    case GLS_RESPONSE_MANUAL:
+        return gls_responses_manual(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model), mask,
+                                    options, run->response, &run->voxels);
+    case GLS_RESPONSE_MSMT_5TT:
+        status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
+        if (!status)
+            status = gls_responses_msmt_5tt(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
+                                            mask, five, o->act, options, run->response, &run->voxels);
+        gls_image_destroy(five);
+        return status;
+    case GLS_RESPONSE_FA: return gls_responses_fa(dwi, gradients, mask, options, run->response, &run->voxels);
+    default: return gls_responses_tournier(dwi, gradients, mask, options, run->response, &run->voxels);
+    }
+}
+
+/* Chooses volumes and directions as the algorithm needs them, and estimates the responses. */
+static gls_status estimate(respond_run *run)
+{
+    const gls_respond_options *o = run->options;
+    double start = gls_clock_seconds();
+    gls_responses_options options = gls_responses_options_default();
+    options.erode = o->erode;
+    options.fa_threshold = o->fa_threshold;
+    options.wm_percent = o->wm_percent;
+    options.gm_percent = o->gm_percent;
+    options.csf_percent = o->csf_percent;
+    options.n_voxels = o->n_voxels;
+    options.pvf = o->pvf;
+    options.wm = o->wm;
+    const bool all_shells = of_tissues(o) || o->algorithm == GLS_RESPONSE_MANUAL;
+    gls_status status = GLS_OK;
+    run->model.series = &run->from.series;
+    if (of_tissues(o) || (all_shells && o->model.shells.n))
+        status = gls_series_model_init(&run->model, &o->model, &run->from.series);
+    if (!status && all_shells) status = gls_series_model_subset(&run->model);
+    if (!status && o->algorithm == GLS_RESPONSE_TOURNIER) status = read_directions(run);
+    options.direction = (const double(*)[3])(run->direction ? run->direction : run->model.direction);
+    options.n_directions = run->direction ? run->n_directions : run->model.n_directions;
+    options.bval = !all_shells && o->model.shells.n ? o->model.shells.value[0] : 0;
+    if (!status) status = gls_series_fail(&run->from.series, run_algorithm(run, &options));
+    run->seconds = gls_clock_seconds() - start;
+    return status;
+}
+
+/* Makes the sidecar: options that the algorithm uses, shells, responses and outputs. */
+static cJSON *make_sidecar(const respond_run *run)
+{
+    char word[16];
+    const gls_respond_options *o = run->options;
+    bool tissues = of_tissues(o);
+    cJSON *root = gls_series_run_sidecar(&run->from, "Response functions estimated by glslines", o->argc, o->argv);
+    cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
+    cJSON_AddStringToObject(parameters, "algorithm",
+                            gls_choice_word(GLS_RESPONSE_CHOICES, (int)o->algorithm, word, sizeof word));
+    const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
+    if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
+    if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
+    if (dhollander) {
+        gls_json_double(parameters, "wm_percent", o->wm_percent);
+        gls_json_double(parameters, "gm_percent", o->gm_percent);
+        gls_json_double(parameters, "csf_percent", o->csf_percent);
+    } else if (o->algorithm != GLS_RESPONSE_MANUAL && o->n_voxels > 0) {
+        gls_json_uint(parameters, "voxels", o->n_voxels);
+    }
+    cJSON *shells = cJSON_AddArrayToObject(parameters, "shells_s_per_mm2");
+    for (int i = 0; i < o->model.shells.n; i++) gls_json_append_double(shells, o->model.shells.value[i]);
+    if (o->model.csd_directions) cJSON_AddStringToObject(parameters, "csd_directions", o->model.csd_directions);
+    if (five) {
+        gls_json_double(parameters, "pvf", o->pvf);
+        cJSON_AddStringToObject(parameters, "wm_algorithm",
+                                gls_choice_word(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm, word, sizeof word));
+    }
+    cJSON *responses = cJSON_AddObjectToObject(root, "responses");
+    for (size_t i = 0; i < run->n; i++) {
+        cJSON *object = cJSON_AddObjectToObject(responses, tissues ? gls_tissue_name((int)i) : "response");
+        cJSON_AddStringToObject(object, "path", run->output[i]);
+        gls_json_uint(object, "voxels", run->response[i]->n_voxels);
+    }
+    gls_json_double(cJSON_AddObjectToObject(root, "seconds"), "estimate", run->seconds);
+    return root;
+}
+
+/* Writes all outputs in the group, then commits them with the sidecar. */
+static gls_status write_files(respond_run *run)
+{
+    const bool force = run->options->force;
+    gls_output_group *group = &run->from.run.group;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < run->n && !status; i++)
+        status = gls_tissue_response_write_grouped(run->output[i], force, group, run->response[i]);
+    if (!status) status = gls_image_write_grouped(run->output[OUT_VOXELS], force, group, run->voxels, GLS_IMAGE_UINT8);
+    if (!status && run->output[OUT_MASK])
+        status = gls_image_write_grouped(run->output[OUT_MASK], force, group, run->from.mask, GLS_IMAGE_UINT8);
+    return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
+}
+
+static gls_status write_output(respond_run *run)
+{
+    char text[32];
+    gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);
+    gls_status status = write_files(run);
+    gls_monitor_end(run->from.monitor, GLS_PHASE_WRITE);
+    if (status) return status;
+    gls_run_log_outputs(&run->from.run);
+    gls_log(GLS_LOG_INFO, "time         estimate %s", gls_format_duration(run->seconds, text, sizeof text));
+    return GLS_OK;
+}
+
+gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *monitor)
+{
+    GLS_REQUIRE_SIZE(o);
+    GLS_REQUIRE(o && o->size == sizeof *o && o->dwi && o->prefix && !o->bval == !o->bvec);
+    GLS_REQUIRE(!o->act == (o->algorithm != GLS_RESPONSE_MSMT_5TT));
+    respond_run run = {.options = o, .from.monitor = monitor};
+    gls_status status = name_input(&run);
+    if (!status) status = name_output(&run);
+    if (!status) status = read_input(&run);
+    if (!status) status = estimate(&run);
+    if (!status) status = write_output(&run);
+    gls_series_model_finish(&run.model);
+    free(run.direction);
+    gls_image_destroy(run.voxels);
+    for (int i = 0; i < GLS_N_TISSUES; i++) gls_tissue_response_destroy(run.response[i]);
+    gls_series_run_end(&run.from);
+    return status;
+}

@@ -1,0 +1,271 @@
+/* The identity of a run of tracking: the parameters and contents on which streamlines depend. By it runs know their
+ * earlier results: shards, the journal of --resume, and the outputs of --skip-existing. */
+#include <cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "image/region_set.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/job.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/status.h"
+
+#define MAX_HASHES 32
+
+/* --- The identity. */
+
+static uint64_t hash_image(const gls_image *image)
+{
+    return image ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
+}
+
+/* Hashes the contents that were read. Names of files may differ between machines. */
+static uint64_t hash_inputs(const gls_job_inputs *in)
+{
+    static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
+                                GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
+                                GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
+    const gls_gradients *g = in->series.gradients;
+    uint64_t part[MAX_HASHES] = {0};
+    size_t n = 0;
+    part[n++] = gls_hash(in->grid->dim, sizeof in->grid->dim);
+    part[n++] = gls_hash(in->grid->affine, sizeof in->grid->affine);
+    part[n++] = hash_image(in->series.dwi);
+    part[n++] = hash_image(in->mask);
+    part[n++] = hash_image(in->roi);
+    part[n++] = hash_image(in->stop_map);
+    part[n++] = hash_image(in->odf_image);
+    part[n++] = g ? gls_hash(g->bval, g->n * sizeof *g->bval) : 0;
+    part[n++] = g ? gls_hash(g->bvec, g->n * sizeof *g->bvec) : 0;
+    part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
+    part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
+    part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
+        part[n] = gls_input_file_identity(&in->file[texts[i]]);
+    }
+    return gls_hash(part, n * sizeof *part);
+}
+
+gls_status gls_job_identify(gls_job *job)
+{
+    gls_status status = gls_params_identity(&job->options, &job->params, &job->identity.parameters);
+    if (!status) job->identity.inputs = hash_inputs(&job->inputs);
+    job->shard.parameters = job->identity.parameters;
+    job->shard.inputs = job->identity.inputs;
+    return status;
+}
+
+gls_status gls_job_hash_others(gls_job *job)
+{
+    const gls_job_inputs *in = &job->inputs;
+    uint64_t part[3] = {in->regions ? gls_regions_hash(in->regions) : 0, in->tissue ? gls_tissue_hash(in->tissue) : 0};
+    gls_status status = gls_sinks_hash(&job->sinks, &part[2]);
+    if (!status && (in->regions || in->tissue || part[2])) job->other_inputs = gls_hash(part, sizeof part);
+    return status;
+}
+
+/* --- --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
+
+static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
+{
+    char text[17];
+    const cJSON *found = gls_json_at(object, key);
+    if (hash == 0) return found;
+    return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
+}
+
+/* First output of this run that the run of the sidecar did not write; NULL: none. A file of that name belongs to
+ * another run. */
+static const char *other_output(const gls_job *job, const cJSON *root)
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    for (size_t i = 0; i < n; i++)
+        if (!gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), file[i].role)) return file[i].role;
+    /* weights go beside the tractogram or into it */
+    return job->options.weights == cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")) ? NULL
+                                                                                                         : "weights";
+}
+
+static bool is_other_shard(const gls_job *job, const cJSON *root)
+{
+    const cJSON *shard = gls_json_at(root, "shard"), *index = gls_json_at(shard, "index"),
+                *count = gls_json_at(shard, "count");
+    if (job->shard.count == 0 || !shard) return job->shard.count > 0 || shard;
+    return !cJSON_IsNumber(index) || index->valuedouble != job->shard.index || !cJSON_IsNumber(count) ||
+           count->valuedouble != job->shard.count;
+}
+
+/* First parameter that differs between this run and the sidecar, or that the sidecar lacks; NULL: none. */
+static const char *other_parameter(const gls_job *job, const cJSON *root, char *name, size_t size)
+{
+    cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(gls_json_at(root, "parameters"), true);
+    gls_params_add(own, &job->options, &job->params);
+    own = gls_json_written(own);
+    const char *other = own && found ? gls_params_difference(own, found) : "parameters";
+    snprintf(name, size, "%s", other ? other : "");
+    cJSON_Delete(own);
+    cJSON_Delete(found);
+    return *name ? name : NULL;
+}
+
+/* Role of the first input file that differs; NULL: none. */
+static const char *other_input(const gls_job *job, const cJSON *root)
+{
+    const cJSON *inputs = gls_json_at(root, "inputs");
+    if (!job->inputs.phantom != !gls_json_at(inputs, "phantom")) return "phantom";
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) {
+        const gls_input_file *file = &job->inputs.file[i];
+        if (!file->path && !gls_json_at(inputs, file->role)) continue;
+        if (!file->path || is_other_text(gls_json_at(inputs, file->role), "xxh3_64", file->hash) ||
+            is_other_text(gls_json_at(gls_json_at(inputs, file->role), "companion"), "xxh3_64", file->companion_hash))
+            return file->role;
+    }
+    return NULL;
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+static bool all_exist(const gls_job *job)
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    bool all = job->run.sidecar && exists(job->run.sidecar);
+    for (size_t i = 0; i < n; i++) all = all && exists(file[i].path);
+    return all;
+}
+
+/* First difference between this run and the run of the sidecar; NULL: they are equal. */
+static const char *other_run(const gls_job *job, const cJSON *root, char *name, size_t size)
+{
+    const char *other = other_parameter(job, root, name, size);
+    if (!other) other = other_input(job, root);
+    if (!other && is_other_shard(job, root)) other = "shard";
+    if (!other && is_other_text(root, "other_inputs_xxh3_64", job->other_inputs))
+        other = "region, tissue image or input of a map";
+    return other ? other : other_output(job, root);
+}
+
+/* First output that differs from what the sidecar records; NULL: none. */
+static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!gls_written_is(gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), file[i].role), file[i].path))
+            return file[i].path;
+    return NULL;
+}
+
+/* NULL if the run of the sidecar equals this one and its outputs are unchanged. Otherwise the reason, from malloc. */
+static char *reason_against(const gls_job *job, const cJSON *root)
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    char name[128], *reason = NULL;
+    int length = 0;
+    const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
+               *changed = root && !other ? changed_output(root, file, n) : NULL;
+    if (!root)
+        length = asprintf(&reason, "%s: is no file of JSON", job->run.sidecar);
+    else if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
+        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->run.sidecar);
+    else if (other)
+        length = asprintf(&reason, "%s: exists, made with another %s", job->output, other);
+    else if (changed)
+        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->run.sidecar);
+    return length < 0 ? strdup("out of memory") : reason;
+}
+
+gls_status gls_job_find_done(gls_job *job)
+{
+    gls_status status = GLS_OK;
+    if (!all_exist(job)) return gls_job_check_outputs(job);
+    cJSON *root = gls_json_read(job->run.sidecar, GLS_SIDECAR_MAX_BYTES);
+    char *reason = reason_against(job, root);
+    job->result.skipped = !reason && gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"),
+                                                       &job->result.track.streamlines);
+    if (job->result.skipped)
+        job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
+    else if (job->options.force)
+        status = gls_job_check_outputs(job);
+    else
+        status = gls_fail(GLS_ERR_OUTPUT, "%s; --force tracks anew", reason ? reason : "the sidecar has no counts");
+    if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by an equal run before: nothing to do", job->output);
+    free(reason);
+    cJSON_Delete(root);
+    return status;
+}
+
+static cJSON *add_entry(gls_job *job, const char *role)
+{
+    if (!job->written) job->written = cJSON_CreateObject();
+    cJSON_DeleteItemFromObjectCaseSensitive(job->written, role);
+    return cJSON_AddObjectToObject(job->written, role);
+}
+
+gls_status gls_job_note_outputs(gls_job *job)
+{
+    const gls_output_group *group = &job->run.group;
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++)
+        for (size_t k = 0; k < group->n && !status; k++)
+            if (gls_output_is(&group->output[k], file[i].path))
+                status = gls_written_note_output(add_entry(job, file[i].role), &group->output[k]);
+    return status;
+}
+
+gls_status gls_job_note_made(gls_job *job, const char *role, const char *path)
+{
+    if (!job->run.sidecar) return GLS_OK;
+    gls_status status = gls_written_note(add_entry(job, role), path);
+    if (status) return status;
+    char *text = gls_track_sidecar_text(job);
+    status = text ? gls_sidecar_write(job->result.sidecar, true, NULL, text) : gls_no_memory();
+    free(text);
+    return status;
+}
+
+/* --- The journal of --resume: opening it, and recording the outputs. */
+
+gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
+{
+    char identity[256], origin[256];
+    const gls_device_info *d = job->device;
+    if (!job->journal) return GLS_OK;
+    snprintf(identity, sizeof identity,
+             "parameters=%016" PRIx64 " inputs=%016" PRIx64 " shard=%" PRIu32 "/%" PRIu32 " seeds=%" PRIu64
+             " records=%zu version=%.100s",
+             job->identity.parameters, job->identity.inputs, job->shard.index, job->shard.count,
+             gls_seeds_count(job->inputs.seeds), sizeof(gls_outcome), gls_version());
+    snprintf(origin, sizeof origin, "%.100s, %.100s", d->renderer, d->version);
+    gls_status status = gls_journal_open(job->journal, identity, origin, job->options.force, journal);
+    if (!status && strcmp(gls_journal_origin(*journal), origin) != 0)
+        gls_log(GLS_LOG_WARNING, "%s: was begun on another device (%s): streamlines of the rest may differ by rounding",
+                job->journal, gls_journal_origin(*journal));
+    return status;
+}
+
+_Static_assert(GLS_JOB_FILES + 1 <= GLS_JOURNAL_MAX_FILES, "a journal notes all files of a run and its sidecar");
+
+gls_status gls_resume_complete(const gls_job *job, gls_journal *journal)
+{
+    const gls_output_group *group = &job->run.group;
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    struct stat info;
+    size_t n = 0;
+    if (!journal) return GLS_OK;
+    for (size_t i = 0; i < group->n && n < GLS_JOURNAL_MAX_FILES; i++)
+        if (fstat(group->output[i].fd, &info) == 0)
+            file[n++] = (gls_journal_file){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    return gls_journal_complete(journal, file, n);
+}

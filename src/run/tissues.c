@@ -1,0 +1,271 @@
+/* Tissues of multi-tissue deconvolution: responses, images, normalisation. */
+#include "run/fit_model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dwi/gradients_table.h"
+#include "record/sidecar.h"
+#include "util/json_text.h"
+#include "util/maths.h"
+#include "util/status.h"
+
+/* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */
+#define MIN_GAIN 0.2
+#define MAX_GAIN 5
+#define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */
+
+const char *gls_tissue_name(int kind)
+{
+    static const char *const names[GLS_N_TISSUES] = {[GLS_WM] = "wm", [GLS_GM] = "gm", [GLS_CSF] = "csf"};
+    return names[kind];
+}
+
+/* Reads the responses that are given. GLS_ERR_INPUT: a response does not fit the shells of the series. */
+static gls_status read_responses(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
+{
+    const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
+    t->given = true;
+    t->forced = o->force_response;
+    t->name = o->response_wm;
+    for (int kind = 0; kind < GLS_N_TISSUES; kind++) {
+        if (!path[kind]) continue;
+        t->kind[t->n] = kind;
+        gls_status status = gls_tissue_response_read(path[kind], &t->response[t->n]);
+        if (status) return status;
+        status = gls_tissue_response_check(t->response[t->n++], path[kind], gradients,
+                                           o->force_response ? GLS_RESPONSE_FITS_NUMBER : GLS_RESPONSE_FITS_VALUES);
+        if (status) return status;
+    }
+    return GLS_OK;
+}
+
+/* Whether b-values are scattered, as in diffusion spectrum imaging. n: number of shells, b = 0 included. */
+static bool is_scattered(const gls_gradients *gradients, size_t n)
+{
+    const size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
+    return weighted > 0 && (shells == 0 || n * n > gradients->n);
+}
+
+gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells)
+{
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    free(shell);
+    *shells = !status && is_scattered(gradients, n) ? n - (gradients->n_b0 > 0) : 0;
+    return status;
+}
+
+/* Returns GLS_ERR_INPUT if the b-values form no shells: multi-tissue deconvolution needs a response for each shell. */
+static gls_status check_shells(const gls_gradients *gradients, size_t n)
+{
+    size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
+    if (!is_scattered(gradients, n)) return GLS_OK;
+    if (shells == 0)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "--model msmt: the b-values of the weighted volumes (%zu) are not shells, of which each has three "
+            "volumes or more of nearly one b-value: take --model opdt or csa",
+            weighted);
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "--model msmt: the b-values of the %zu weighted volumes are not shells (%zu shells of three volumes or "
+        "more were found): take --model csd, which uses one of them, or name those to use with --shells",
+        weighted, shells);
+}
+
+gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
+{
+    gls_shell *shell = NULL;
+    size_t n = 0;
+    *t = (gls_tissues){.n = 0};
+    if (o->response_wm) return read_responses(t, o, gradients);
+    gls_status status = gls_gradients_cluster(gradients, &shell, &n, NULL);
+    free(shell);
+    if (!status) status = check_shells(gradients, n);
+    if (status) return status;
+    if (gradients->n_b0 == 0 || n < 2)
+        return gls_fail(GLS_ERR_INPUT, "--model msmt: needs volumes of b = 0 and a shell to estimate responses from; "
+                                       "give --response-wm, --response-gm and --response-csf, or take --model csd");
+    t->kind[t->n++] = GLS_WM;
+    if (n > 2) t->kind[t->n++] = GLS_GM;
+    t->kind[t->n++] = GLS_CSF;
+    if (n == 2)
+        gls_log(GLS_LOG_INFO, "one shell and b = 0 determine two tissues: white matter and CSF, no grey matter");
+    return GLS_OK;
+}
+
+/* Warns if the b = 0 signal is far from that of the responses, because the series was rescaled afterwards. */
+static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
+                               const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&dwi->grid), inside = 0;
+    double gain;
+    if (gradients->n_b0 == 0) return GLS_OK;
+    float *mean = malloc(n * sizeof *mean);
+    if (!mean) return gls_fail(GLS_ERR_MEMORY, "out of memory for the b0 signal");
+    for (size_t v = 0; v < n; v++) {
+        float sum = 0;
+        if (mask && !(mask->data[v] > 0)) continue;
+        for (size_t i = 0; i < gradients->n; i++)
+            if (gradients->is_b0[i]) sum += dwi->data[i * n + v];
+        mean[inside++] = sum / (float)gradients->n_b0;
+    }
+    double median = 0, lowest = INFINITY, highest = 0;
+    if (inside > 0) gls_quantiles_of_floats(mean, inside, (const double[]){0.5}, 1, &median);
+    free(mean);
+    for (size_t i = 0; i < t->n; i++) {
+        double signal = t->response[i]->zonal[0] / sqrt(4 * M_PI);
+        lowest = fmin(lowest, signal);
+        highest = fmax(highest, signal);
+    }
+    gls_status status = gls_units_gain(dwi, NULL, gradients->is_b0, gradients->n, mask, highest, &gain);
+    if (!status && !t->forced) status = gls_units_check_gain(t->name, highest, gain);
+    if (status) return status;
+    if (median < MIN_GAIN * lowest || median > MAX_GAIN * highest)
+        gls_log(GLS_LOG_WARNING,
+                "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: was the series "
+                "rescaled after they were made? Scale it back, or estimate responses from it",
+                median, lowest, highest);
+    return GLS_OK;
+}
+
+gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
+                               const gls_image *mask, const double (*direction)[3], size_t n)
+{
+    if (t->response[0]) return compare_gain(t, dwi, gradients, mask);
+    gls_responses_options options = gls_responses_options_default();
+    gls_tissue_response *response[GLS_N_TISSUES] = {NULL};
+    options.direction = direction;
+    options.n_directions = n;
+    gls_status status = gls_responses_dhollander(dwi, gradients, mask, &options, response, NULL);
+    if (status) return status;
+    for (size_t i = 0; i < t->n; i++) {
+        t->response[i] = response[t->kind[i]];
+        response[t->kind[i]] = NULL;
+    }
+    for (int kind = 0; kind < GLS_N_TISSUES; kind++) gls_tissue_response_destroy(response[kind]);
+    return GLS_OK;
+}
+
+static bool step(void *user, size_t done, size_t total)
+{
+    return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
+}
+
+/* Reads the images of all tissues from the cache. Keeps none unless all are there. */
+static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
+{
+    char name[16];
+    t->kept = true;
+    for (size_t i = 0; i < t->n && t->kept; i++) {
+        snprintf(name, sizeof name, "msmt_%s", gls_tissue_name(t->kind[i]));
+        t->kept = gls_fit_cache_read(cache, name, key, grid, i ? 1 : gls_sh_count(order), &t->image[i]);
+    }
+    for (size_t i = 0; i < t->n && !t->kept; i++) {
+        gls_image_destroy(t->image[i]);
+        t->image[i] = NULL;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                           int order, const double (*direction)[3], size_t n, const char *on, const char *cache,
+                           const cJSON *key, const gls_monitor *monitor)
+{
+    gls_msmt_options options = gls_msmt_options_default();
+    char name[16];
+    options.order[0] = order;
+    for (size_t i = 1; i < t->n; i++) options.order[i] = 0;
+    options.direction = direction;
+    options.n_directions = n;
+    if (key) read_kept(t, cache, key, &dwi->grid, order);
+    if (t->kept) return GLS_OK;
+    gls_status status = GLS_OK;
+    if (on) status = gls_device_open(on, GLS_GRAPHICS_AUTO, &options.device);
+    if (status) return status;
+    status = gls_msmt_fit(dwi, gradients, mask, (const gls_tissue_response *const *)t->response, t->n, &options, step,
+                          (void *)monitor, t->image);
+    gls_device_close(options.device);
+    for (size_t i = 0; key && !status && i < t->n; i++) {
+        snprintf(name, sizeof name, "msmt_%s", gls_tissue_name(t->kind[i]));
+        gls_fit_cache_write(cache, name, key, t->image[i]);
+    }
+    return status;
+}
+
+gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, const gls_image *mask)
+{
+    size_t n = gls_grid_voxels(&mask->grid), inside = 0;
+    for (size_t v = 0; v < n; v++) inside += mask->data[v] > 0;
+    if (o->no_normalise) return GLS_OK;
+    if (inside < MIN_VOXELS && !o->normalise) {
+        gls_log(GLS_LOG_INFO,
+                "intensity: not normalised, the mask has %zu voxels (--normalise does it from fewer "
+                "than %d)",
+                inside, MIN_VOXELS);
+        return GLS_OK;
+    }
+    gls_status status = gls_normalise(t->image, t->n, mask, NULL, &t->normalised);
+    t->is_normalised = !status;
+    if (!status && !t->given)
+        gls_log(GLS_LOG_INFO,
+                "group studies: give all subjects the same responses (--response-wm, --response-gm, --response-csf)");
+    return status;
+}
+
+void gls_tissues_add_key(cJSON *key, const gls_tissues *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_tissue_response *r = t->response[i];
+        size_t count = r->n_shells * (size_t)(r->order / 2 + 1);
+        gls_fit_cache_key_data(key, gls_tissue_name(t->kind[i]), r->zonal, count * sizeof *r->zonal);
+    }
+}
+
+static void describe_response(cJSON *object, const gls_tissue_response *r)
+{
+    size_t columns = (size_t)r->order / 2 + 1;
+    if (r->n_voxels > 0) gls_json_uint(object, "voxels", r->n_voxels);
+    cJSON *rows = cJSON_AddArrayToObject(object, "zonal_coefficients");
+    for (size_t s = 0; s < r->n_shells; s++) {
+        cJSON *row = cJSON_CreateArray();
+        for (size_t l = 0; l < columns; l++) gls_json_append_double(row, r->zonal[s * columns + l]);
+        cJSON_AddItemToArray(rows, row);
+    }
+}
+
+void gls_tissues_describe(cJSON *model, const gls_tissues *t, const gls_model_options *o)
+{
+    const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};
+    cJSON *tissues = cJSON_AddObjectToObject(model, "tissues");
+    for (size_t i = 0; i < t->n; i++) {
+        cJSON *object = cJSON_AddObjectToObject(tissues, gls_tissue_name(t->kind[i]));
+        cJSON_AddStringToObject(object, "response", t->given ? path[t->kind[i]] : "dhollander");
+        if (t->response[i]) describe_response(object, t->response[i]);
+    }
+    if (!t->is_normalised) {
+        cJSON_AddNullToObject(model, "normalisation");
+        return;
+    }
+    const gls_normalise_result *r = &t->normalised;
+    cJSON *normalisation = cJSON_AddObjectToObject(model, "normalisation");
+    gls_json_double(normalisation, "scale", r->scale);
+    gls_json_double(normalisation, "lowest", r->lowest);
+    gls_json_double(normalisation, "highest", r->highest);
+    gls_json_uint(normalisation, "voxels", r->n_voxels);
+    gls_json_uint(normalisation, "outliers", r->n_outliers);
+    cJSON *balance = cJSON_AddArrayToObject(normalisation, "balance");
+    for (size_t i = 0; i < t->n; i++) gls_json_append_double(balance, r->balance[i]);
+}
+
+void gls_tissues_finish(gls_tissues *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        gls_tissue_response_destroy(t->response[i]);
+        if (i > 0) gls_image_destroy(t->image[i]);
+    }
+    *t = (gls_tissues){.n = 0};
+}

@@ -1,0 +1,457 @@
+/* `glslines score`: compares a tractogram with known bundles, or with another tractogram. */
+#include <cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/density.h>
+#include <glslines/filters.h>
+#include <glslines/phantom.h>
+#include <glslines/score.h>
+
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/method_scores.h"
+#include "run/tracts/tracts.h"
+#include "track/track_params.h"
+#include "tracts/bundle_parts.h"
+#include "tracts/line_geometry.h"
+#include "tracts/shape.h"
+#include "util/json_text.h"
+#include "util/maths.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+
+/* --- `glslines score` without a tractogram: tracks the built-in phantom with every model and direction getter, and
+ * scores. */
+
+/* Values of --model. USUAL: the models that users combine with each getter, and with which parallel transport does not
+ * take minutes. */
+enum { USUAL, ALL, FIRST_MODEL };
+
+/* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
+static bool wanted(const gls_score_cli *o, int model, int dg)
+{
+    if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
+    if (o->dg && o->dg - 1 != dg) return false;
+    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
+    /* a getter without a model is scored once */
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
+        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
+               !gls_getter_facts_of((gls_direction_getter)dg).one_point;
+    return o->model != USUAL || model == GLS_MODEL_CSD;
+}
+
+/* Sets the options of the runs and scores the wanted methods. */
+static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_method_scores *scores)
+{
+    gls_job_options job = gls_job_options_default();
+    bool chosen[GLS_N_MODELS][GLS_N_GETTERS];
+    for (int model = 0; model < GLS_N_MODELS; model++)
+        for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
+    const char *given[8] = {NULL};
+    size_t n = 0;
+    if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
+    if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
+    if (o->csd_rule) given[n++] = "csd-rule";
+    if (o->sh_order > 0) given[n++] = "sh-order";
+    if (o->max_angle > 0) given[n++] = "max-angle";
+    if (o->min_length >= 0) given[n++] = "min-length";
+    if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
+    job.preset = (gls_preset)o->preset;
+    if (o->csd_rule) job.model.csd_rule = (gls_csd_rule)(o->csd_rule - 1);
+    job.model.sh_order = o->sh_order;
+    job.nseeds = o->nseeds;
+    job.seed_seed = o->seed;
+    job.device = o->device;
+    job.api = (gls_graphics)o->api;
+    job.track.rng_seed = o->seed;
+    job.track.max_angle = o->max_angle;
+    job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
+    scores->act = o->act;
+    job.track.min_length = o->min_length;
+    job.track.probe_length = o->probe_length.value;
+    job.in_mm.probe_length = o->probe_length.mm;
+    job.track.min_radius_of_curvature = o->min_radius.value;
+    job.in_mm.min_radius_of_curvature = o->min_radius.mm;
+    return gls_methods_score(&job, given, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, run->monitor, scores);
+}
+
+static void show_bundles(gls_text *text, const gls_method_score *row)
+{
+    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "",
+                    gls_getter_name(row->dg), "bundle", "VS", "OL %", "OR %", "f1 %");
+    for (size_t b = 0; b < row->result.n_bundles; b++) {
+        const gls_score_bundle *s = &row->bundle[b];
+        gls_text_printf(text, "%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap,
+                        100 * s->overreach, 100 * s->f1);
+    }
+}
+
+/* Prints the table of methods; with bundles also one of each method's bundles. */
+static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
+{
+    gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
+                    "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
+    for (int i = 0; i < scores->n; i++) {
+        const gls_method_score *row = &scores->row[i];
+        const gls_score_result *r = &row->result;
+        double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
+        gls_text_printf(text,
+                        "%-5s %-10s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
+                        " %6.1f %6.1f %6.1f %8.1f\n",
+                        gls_method_model(row), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
+                        percent * (double)r->wrong_path, percent * (double)r->invalid,
+                        percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles,
+                        100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1, row->seconds);
+    }
+    gls_text_puts(text, "VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid "
+                        "bundles, IB invalid pairs of end regions;\n"
+                        "OL overlap, OR overreach and f1: means over all bundles\n");
+    for (int i = 0; i < scores->n && bundles; i++) show_bundles(text, &scores->row[i]);
+}
+
+/* `glslines score` without a tractogram. */
+static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
+{
+    gls_text text = {0};
+    if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");
+    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
+    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
+        gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
+    gls_method_scores *scores = calloc(1, sizeof *scores);
+    gls_status status = scores ? GLS_OK : gls_no_memory();
+    if (!status) status = score(job, o, scores);
+    if (!status) {
+        show(&text, scores, o->bundles);
+        gls_method_scores_add(job->root, scores);
+        job->printed = gls_text_take(&text);
+    }
+    if (scores) gls_method_scores_finish(scores);
+    free(scores);
+    return status;
+}
+
+/* State of `glslines score`. */
+typedef struct scoring {
+    gls_tract_run *run;
+    const gls_score_cli *o;
+    const char *tracks;
+    gls_grid grid;
+    gls_text shown;
+} scoring;
+
+/* One byte for each voxel of the grid: whether its centre lies in the region. */
+static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
+{
+    const size_t n = gls_grid_voxels(&s->grid);
+    uint8_t *inside = malloc(n);
+    double p[3];
+    for (size_t v = 0; v < n && inside; v++) {
+        gls_region_centre(&s->grid, v, p);
+        gls_affine_apply(s->grid.affine, p, p);
+        inside[v] = gls_rois_has(rois, region, (const float[3]){(float)p[0], (float)p[1], (float)p[2]});
+    }
+    return inside;
+}
+
+/* Makes the known ends and the known mask of a bundle from its rule, as bytes on the grid. */
+static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls_rois *masks,
+                              struct gls_score_truth_bundle *bundle)
+{
+    gls_bundle_rule *r = &rules->rule[b];
+    size_t region;
+    if ((!r->truth && !rules->is_json) || r->end[0] == GLS_RULE_NONE || r->end[1] == GLS_RULE_NONE)
+        return gls_fail(GLS_ERR_INPUT, "%s: bundle %s needs %s", s->o->truth, r->name,
+                        rules->is_json ? "endpoints, or head and tail" : "truth, and start and end or ends");
+    bundle->name = r->name;
+    for (int e = 0; e < 2; e++) {
+        bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
+        if (!bundle->ends[e]) return gls_no_memory();
+        r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
+    }
+    if (!r->truth) return GLS_OK;
+    gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
+    if (status) return status;
+    bundle->mask = rasterise(s, masks, region);
+    if (!bundle->mask) return gls_no_memory();
+    for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
+        if (bundle->mask[v]) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
+}
+
+/* Rules other than those of ends. */
+typedef struct other_rules {
+    const gls_bundle_rules *rules;
+    gls_roi_hits hits;
+} other_rules;
+
+static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joined)
+{
+    other_rules *other = user;
+    const double length = gls_line_length(point, n);
+    gls_bundle_direction direction;
+    uint64_t kept = 0;
+    gls_rois_find(other->rules->rois, &other->hits, point, n);
+    for (size_t b = 0; b < other->rules->n; b++)
+        if ((joined >> b & 1) &&
+            gls_bundle_judge(other->rules, b, &other->hits, point, n, length, &direction) == GLS_BUNDLE_TESTS)
+            kept |= (uint64_t)1 << b;
+    return kept;
+}
+
+static gls_status add_to_score(void *user, const gls_streamlines *in)
+{
+    return gls_score_add(user, in);
+}
+
+/* Adds the score to the text and to the sidecar. */
+static void report_truth(scoring *s, const gls_score_result *r)
+{
+    double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
+    cJSON *root = cJSON_AddObjectToObject(s->run->root, "score");
+    gls_text_printf(&s->shown,
+                    "%" PRIu64 " streamlines: VS %.1f %%, WPC %.1f %%, IC %.1f %%, NC %.1f %%; VB %" PRIu64
+                    " of %zu, IB %" PRIu64 "; OL %.1f %%, OR %.1f %%, f1 %.1f %%\n",
+                    r->streamlines, percent * (double)r->valid, percent * (double)r->wrong_path,
+                    percent * (double)r->invalid, percent * (double)r->no_connection, r->valid_bundles, r->n_bundles,
+                    r->invalid_bundles, 100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1);
+    gls_text_puts(&s->shown, "bundle\tVS\tOL\tOR\tORn\tf1\n");
+    for (size_t b = 0; b < r->n_bundles; b++) {
+        const gls_score_bundle *k = &r->bundle[b];
+        gls_field_show(&s->shown, k->name, '\t');
+        gls_text_printf(&s->shown, "\t%" PRIu64 "\t%.4f\t%.4f\t%.4f\t%.4f\n", k->valid, k->overlap, k->overreach,
+                        k->overreach_gt, k->f1);
+    }
+    gls_score_json(root, r, r->bundle);
+}
+
+/* Scores the tractogram against known bundles. */
+static gls_status score_truth(scoring *s)
+{
+    gls_bundle_rules rules;
+    gls_rois *masks = NULL;
+    gls_tractogram_reader *reader = NULL;
+    gls_score *score = NULL;
+    gls_status status = gls_bundle_rules_read(s->o->truth, s->o->folder, &s->grid, false, &rules);
+    if (status) return status;
+    status = gls_run_reads_all(&s->run->files, (const char *const *)rules.file, rules.n_files);
+    other_rules other = {.rules = &rules};
+    struct gls_score_truth_bundle *bundle = calloc(rules.n, sizeof *bundle);
+    if (!status && !bundle) status = gls_no_memory();
+    if (!status) status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &masks);
+    for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
+    const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};
+    gls_score_options options = gls_score_options_default();
+    if (rules.is_json) { /* as scilpy scores */
+        options.end_distance = 0;
+        options.route_distance = GLS_SCORE_ANY_ROUTE;
+        options.ends_are_beyond = true;
+    }
+    if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
+    if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
+    cJSON *rule = cJSON_AddObjectToObject(s->run->root, "scoring");
+    cJSON_AddNumberToObject(rule, "end_distance_voxels", options.end_distance);
+    if (options.route_distance == GLS_SCORE_ANY_ROUTE)
+        cJSON_AddStringToObject(rule, "route_distance_voxels", "any");
+    else
+        cJSON_AddNumberToObject(rule, "route_distance_voxels", options.route_distance);
+    cJSON_AddBoolToObject(rule, "ends_are_beyond", options.ends_are_beyond);
+    if (!status) status = gls_score_create_for(&truth, &options, &score);
+    if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
+    gls_sink sink = {.append = add_to_score, .user = score};
+    status = gls_tract_pump(s->run, reader, &sink, status);
+    if (!status && other.hits.failed)
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    gls_score_result result;
+    if (!status) {
+        gls_score_get(score, &result);
+        report_truth(s, &result);
+        gls_tract_run_count(s->run, "read", result.streamlines);
+    }
+    for (size_t b = 0; b < rules.n && bundle; b++) {
+        free((void *)bundle[b].mask);
+        for (int e = 0; e < 2; e++) free((void *)bundle[b].ends[e]);
+    }
+    free(bundle);
+    gls_score_destroy(score);
+    gls_tractogram_reader_close(reader);
+    gls_rois_destroy(masks);
+    gls_roi_hits_finish(&other.hits);
+    gls_bundle_rules_finish(&rules);
+    return status;
+}
+
+/* One of two tractograms that are compared. */
+typedef struct side {
+    gls_density *density;
+    double *map;
+    gls_bundle_stats *lengths;
+    gls_line_set *set;
+    gls_filter_counts shared;
+} side;
+
+static gls_status add_lengths(void *user, const gls_streamlines *in)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < in->n && !status; i++)
+        status = gls_bundle_stats_add(((side *)user)->lengths, in->point + in->offset[i],
+                                      (size_t)(in->offset[i + 1] - in->offset[i]), 1);
+    return status;
+}
+
+static gls_status drop(void *user, const gls_streamlines *in)
+{
+    (void)user;
+    (void)in;
+    return GLS_OK;
+}
+
+/* Measures a tractogram. other: the set of lines of the first one; NULL for the first. */
+static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *other)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_sink sink = {0}, all[4];
+    const gls_sink nowhere = {.append = drop};
+    size_t n = 0;
+    gls_status status = gls_density_create(&s->grid, NULL, &a->density);
+    if (!status) status = gls_bundle_stats_create(NULL, SIZE_MAX, &a->lengths);
+    if (!status) status = gls_line_set_create(4, GLS_LINES_EITHER_WAY, &a->set);
+    if (!status) {
+        all[n++] = gls_density_sink(a->density);
+        all[n++] = (gls_sink){.append = add_lengths, .user = a};
+        all[n++] = gls_line_set_sink(a->set);
+    }
+    if (!status && other) {
+        status = gls_filter_set_create(other, GLS_KEEP_MEMBERS, &a->shared, &nowhere, &all[n]);
+        n += !status;
+    }
+    if (!status) status = gls_sink_tee(all, n, &sink);
+    if (!status) status = gls_tract_open(s->run, path, false, &reader);
+    status = gls_tract_pump(s->run, reader, &sink, status);
+    gls_tractogram_reader_close(reader);
+    a->map = status ? NULL : malloc(gls_grid_voxels(&s->grid) * sizeof *a->map);
+    if (!status && !a->map) status = gls_no_memory();
+    if (!status) gls_density_get(a->density, a->map);
+    return status;
+}
+
+/* Two-sample Kolmogorov-Smirnov statistic: the largest difference of the two distributions of lengths, 0 .. 1. */
+static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
+{
+    size_t n, m, i = 0, k = 0;
+    const double *x = gls_bundle_stats_sorted(a, &n), *y = gls_bundle_stats_sorted(b, &m);
+    double largest = 0;
+    while (i < n && k < m) {
+        double at = fmin(x[i], y[k]);
+        while (i < n && x[i] <= at) i++;
+        while (k < m && y[k] <= at) k++;
+        largest = fmax(largest, fabs((double)i / (double)n - (double)k / (double)m));
+    }
+    return n > 0 && m > 0 ? largest : NAN;
+}
+
+/* Compares two tractograms: overlap of their maps, correlation, lengths, shared streamlines. */
+static void report_pair(scoring *s, const side *a, const side *b)
+{
+    double both = 0, one = 0, sum = 0, shared = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
+    for (size_t v = 0; v < gls_grid_voxels(&s->grid); v++) {
+        double x = a->map[v], y = b->map[v];
+        if (x == 0 && y == 0) continue;
+        both += x > 0 && y > 0;
+        one += (x > 0) + (y > 0);
+        if (x > 0 && y > 0) shared += x + y;
+        sum += x + y;
+        n++;
+        sx += x;
+        sy += y;
+        xx += x * x;
+        yy += y * y;
+        xy += x * y;
+    }
+    /* undefined if a map has the same value everywhere */
+    const double spread_x = n * xx - sx * sx, spread_y = n * yy - sy * sy;
+    const double correlation = spread_x > 0 && spread_y > 0 ? (n * xy - sx * sy) / sqrt(spread_x * spread_y) : NAN;
+    const struct {
+        const char *name;
+        double value;
+    } rows[] = {{"dice", 2 * both / one},
+                {"weighted_dice", shared / sum},
+                {"density_correlation", correlation},
+                {"length_distance", kolmogorov_smirnov(a->lengths, b->lengths)},
+                {"shared_streamlines", (double)b->shared.kept}};
+    cJSON *pair = cJSON_AddObjectToObject(s->run->root, "comparison");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        gls_json_double(pair, rows[k].name, rows[k].value);
+        if (isnan(rows[k].value)) /* the sign has no meaning */
+            gls_text_printf(&s->shown, "%s\tnan\n", rows[k].name);
+        else
+            gls_text_printf(&s->shown, "%s\t%.6g\n", rows[k].name, rows[k].value);
+    }
+}
+
+/* Compares two tractograms: maps, lengths, and streamlines that both have. */
+static gls_status compare(scoring *s)
+{
+    side side[2] = {{0}, {0}};
+    gls_status status = measure(s, s->tracks, &side[0], NULL);
+    if (!status) status = measure(s, s->o->against, &side[1], side[0].set);
+    if (!status) report_pair(s, &side[0], &side[1]);
+    for (int k = 0; k < 2; k++) {
+        gls_density_destroy(side[k].density);
+        gls_bundle_stats_destroy(side[k].lengths);
+        gls_line_set_destroy(side[k].set);
+        free(side[k].map);
+    }
+    return status;
+}
+
+static gls_status choose_grid(scoring *s)
+{
+    gls_tractogram_reader *reader = NULL;
+    if (s->o->template_image) return gls_tract_grid_read(s->o->template_image, &s->grid);
+    gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
+    if (status) return status;
+    const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    s->grid = info->grid;
+    if (!info->has_grid)
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: name an image with --template", s->tracks);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
+{
+    scoring s = {.run = run, .o = o, .tracks = tracks};
+    if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs one of --truth and --against");
+    gls_status status = choose_grid(&s);
+    if (!status) status = o->truth ? score_truth(&s) : compare(&s);
+    run->printed = gls_text_take(&s.shown);
+    return status;
+}
+
+gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+{
+    const gls_score_cli *o = options;
+    gls_status status = gls_tract_run_reads_all(
+        run, GLS_PATHS(n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against, run->options.reference));
+    if (!status) status = gls_tract_run_writes_json(run, o->json);
+    if (!status) status = n > 0 ? score_tracks(run, o, file[0]) : tract_score_phantom(run, o);
+    return status ? status : gls_tract_run_store_json(run, o->json);
+}
+
+gls_score_cli gls_score_cli_default(void)
+{
+    gls_score_cli o = {
+#define ROW GLS_ROW_DEFAULT
+#include "run/tracts/score.def"
+#undef ROW
+    };
+    o.snr = gls_phantom_params_default().snr;
+    return o;
+}

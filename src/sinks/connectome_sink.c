@@ -1,0 +1,79 @@
+/* track --connectome LABELS:FILE: counts the streamlines that join two labels, or adds their weights with --weights. */
+#include <cJSON.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "record/sidecar.h"
+#include "sinks/sinks.h"
+#include "sinks/weight_files.h"
+#include "tracts/sink_parts.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+typedef struct matrix_state {
+    gls_connectome *connectome;
+} matrix_state;
+
+static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const char *text = sinks->options->connectome;
+    return text ? gls_sink_takes_pair(sink, sinks, text, "LABELS:FILE") : GLS_OK;
+}
+
+/* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */
+static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    matrix_state *s = sink->state;
+    gls_image *labels = NULL;
+    gls_connectome_options options = gls_connectome_options_default();
+    (void)tractogram;
+    if (sinks->options->weights) options.weights = GLS_DPS_WEIGHTS;
+    gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
+    if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
+    gls_image_destroy(labels);
+    if (!status && !options.weights) *own = gls_connectome_sink(s->connectome);
+    return status;
+}
+
+static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
+{
+    (void)tracked;
+    return gls_connectome_needs_points(((const matrix_state *)sink->state)->connectome);
+}
+
+/* Weights are known after the last streamline. Until then the ends of streamlines are kept. */
+static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
+{
+    (void)writer;
+    gls_run_sink *weights = gls_sink_find(sinks, &gls_weights_kind);
+    return weights ? gls_weights_sink_connect(weights, sinks, ((matrix_state *)sink->state)->connectome) : GLS_OK;
+}
+
+static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, sinks->run->force,
+                                        &sinks->run->group, NULL, "nan");
+}
+
+static void describe(const gls_run_sink *sink, cJSON *root)
+{
+    gls_input_file labels = {.role = "labels", .path = sink->input[0]};
+    if (!gls_input_file_check(&labels) && !gls_input_file_hash(&labels))
+        gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    gls_connectome_destroy(((matrix_state *)sink->state)->connectome);
+}
+
+const gls_sink_kind gls_connectome_kind = {.role = "connectome",
+                                           .size = sizeof(matrix_state),
+                                           .take = take,
+                                           .open = open_matrix,
+                                           .needs_points = needs_points,
+                                           .complete = complete,
+                                           .write = write_matrix,
+                                           .describe = describe,
+                                           .finish = finish};

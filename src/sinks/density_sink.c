@@ -1,0 +1,77 @@
+/* track --density and --dec: maps of how many streamlines visit each voxel, and of the directions in which they pass.
+ */
+#include "image/formats.h"
+#include "sinks/sinks.h"
+#include "tracts/sink_parts.h"
+#include "util/status.h"
+
+typedef struct map_state {
+    gls_density *map;
+} map_state;
+
+static gls_status take_map(gls_run_sink *sink, const gls_run_sinks *sinks, const char *path)
+{
+    gls_status status = gls_image_name_check(path);
+    sink->wanted = true;
+    return status ? status : gls_sink_writes(sink, sinks, path);
+}
+
+static gls_status take_density(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    return sinks->options->density ? take_map(sink, sinks, sinks->options->density) : GLS_OK;
+}
+
+static gls_status take_dec(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    if (!o->dec) return GLS_OK;
+    if (o->shard)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --shard: merge the shards, then 'glslines density --dec'");
+    return take_map(sink, sinks, o->dec);
+}
+
+/* Makes the map. The map of counts can use the visited voxels that a device counts. */
+static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    map_state *s = sink->state;
+    gls_density_options options = gls_density_options_default();
+    gls_grid plain = *sinks->grid;
+    (void)tractogram;
+    plain.space = 0; /* as in a map from a tractogram, so that both have the same bytes */
+    options.directions = sink->kind == &gls_dec_kind;
+    gls_status status = gls_density_create(&plain, &options, &s->map);
+    if (status) return status;
+    if (!options.directions) {
+        sinks->counts_visits = true;
+        gls_density_use_visited(s->map, &sinks->visited);
+    }
+    *own = gls_density_sink(s->map);
+    return GLS_OK;
+}
+
+static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
+{
+    return !gls_density_takes_visited(((const map_state *)sink->state)->map, tracked);
+}
+
+static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, sinks->run->force,
+                                     &sinks->run->group);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    gls_density_destroy(((map_state *)sink->state)->map);
+}
+
+const gls_sink_kind gls_density_kind = {.role = "density",
+                                        .size = sizeof(map_state),
+                                        .take = take_density,
+                                        .open = open_map,
+                                        .needs_points = needs_points,
+                                        .write = write_map,
+                                        .finish = finish};
+
+const gls_sink_kind gls_dec_kind = {
+    .role = "dec", .size = sizeof(map_state), .take = take_dec, .open = open_map, .write = write_map, .finish = finish};

@@ -1,0 +1,193 @@
+/* track --fdt-paths, --fdt-lengths and --waytotal: FSL's maps of how many streamlines visit each voxel and of how far
+ * they have come there, and FSL's numbers of streamlines. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "image/formats.h"
+#include "sinks/fdt.h"
+#include "sinks/sinks.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* --- Maps: each voxel counts a streamline once, however many of its points lie there. A streamline counts nowhere if
+ * its seed is the only point in the halves that count. */
+
+/* A voxel of the map. */
+typedef struct visit {
+    uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
+    uint64_t n;
+    double length; /* sum of the lengths from the seed to the first point */
+} visit;
+
+/* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
+typedef struct map_state {
+    gls_fdt_grid grid;
+    const gls_fdt_rois *rois;
+    size_t n_voxels;
+    visit *voxel;
+    uint64_t line;
+    double step;
+} map_state;
+
+static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    const char *path = sink->kind == &gls_fdt_paths_kind ? o->fdt_paths : o->fdt_lengths;
+    if (!path) return GLS_OK;
+    sink->wanted = true;
+    gls_status status = gls_fdt_check(sink, sinks);
+    if (!status) status = gls_image_name_check(path);
+    return status ? status : gls_sink_writes(sink, sinks, path);
+}
+
+/* Notes the voxels of a half that the current streamline has not visited yet. */
+static void follow(map_state *m, const gls_fdt_half *half)
+{
+    for (size_t k = 0; k < half->n; k++) {
+        const int64_t at = gls_fdt_voxel(&m->grid, gls_fdt_point(half, k));
+        if (at < 0 || m->voxel[at].last == m->line) continue;
+        m->voxel[at].last = m->line;
+        m->voxel[at].n++;
+        m->voxel[at].length += (double)k * m->step;
+    }
+}
+
+/* Counts a block; streamlines of a single point do not count. */
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    map_state *m = user;
+    for (size_t i = 0; i < s->n; i++) {
+        gls_fdt_half half[2];
+        m->line++;
+        if (!gls_fdt_halves(s, i, m->rois, half) || half[0].n + half[1].n < 2) continue;
+        for (int h = 0; h < 2; h++) follow(m, &half[h]);
+    }
+    return GLS_OK;
+}
+
+static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    map_state *m = sink->state;
+    (void)tractogram;
+    gls_fdt_grid_init(&m->grid, sinks->grid);
+    m->rois = gls_fdt_find_rois(sinks);
+    m->step = sinks->step_size;
+    m->n_voxels = gls_grid_voxels(sinks->grid);
+    m->voxel = calloc(m->n_voxels, sizeof *m->voxel);
+    if (!m->voxel) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a map", sink->output);
+    *own = (gls_sink){.append = append, .user = m};
+    return GLS_OK;
+}
+
+/* Writes the map: counts as int32, or as float64 if one is too large for int32; lengths as float32. */
+static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const map_state *m = sink->state;
+    const bool counts = sink->kind == &gls_fdt_paths_kind && !sinks->options->distance_correction;
+    gls_grid plain = *sinks->grid;
+    gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
+    plain.space = 0;
+    for (size_t v = 0; v < m->n_voxels && counts; v++)
+        if (m->voxel[v].n > INT32_MAX) type = GLS_TYPE_FLOAT64;
+    void *data = calloc(m->n_voxels, gls_type_size(type));
+    if (!data) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a map", sink->output);
+    for (size_t v = 0; v < m->n_voxels; v++) {
+        const visit *at = &m->voxel[v];
+        const double mean = at->n > 0 ? at->length / (double)at->n : 0;
+        if (type == GLS_TYPE_INT32)
+            ((int32_t *)data)[v] = (int32_t)at->n;
+        else if (type == GLS_TYPE_FLOAT64)
+            ((double *)data)[v] = (double)at->n;
+        else
+            ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
+    }
+    gls_status status =
+        gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &plain, "density", 1, type, data);
+    free(data);
+    return status;
+}
+
+static void finish_map(gls_run_sink *sink)
+{
+    free(((map_state *)sink->state)->voxel);
+}
+
+#define MAP_KIND(name)                                                  \
+    const gls_sink_kind gls_##name##_kind = {.role = #name,             \
+                                             .size = sizeof(map_state), \
+                                             .take = take_map,          \
+                                             .open = open_map,          \
+                                             .write = write_map,        \
+                                             .finish = finish_map}
+MAP_KIND(fdt_paths);
+MAP_KIND(fdt_lengths);
+
+/* --- The numbers of streamlines: one, or with a network one for each of its regions. */
+
+/* State of --waytotal. rois: the regions of --fdt-network; NULL: none, and one number is counted. */
+typedef struct total_state {
+    const gls_fdt_rois *rois;
+    size_t n;
+    uint64_t *count;
+} total_state;
+
+static gls_status take_total(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    if (!sinks->options->waytotal) return GLS_OK;
+    if (sinks->options->shard)
+        return gls_fail(GLS_ERR_ARGUMENT, "--waytotal: not with --shard: merge the shards, and 'glslines info' counts");
+    sink->wanted = true;
+    return gls_sink_writes(sink, sinks, sinks->options->waytotal);
+}
+
+/* Counts the streamlines of a block, with a network for each region of seeds. */
+static gls_status count(void *user, const gls_streamlines *s)
+{
+    total_state *t = user;
+    if (!t->rois) t->count[0] += s->n;
+    for (size_t i = 0; t->rois && i < s->n; i++) {
+        gls_fdt_half half[2];
+        if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_roi_at(t->rois, *half[0].seed) - 1]++;
+    }
+    return GLS_OK;
+}
+
+static gls_status open_total(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    total_state *t = sink->state;
+    (void)tractogram;
+    t->rois = gls_fdt_find_rois(sinks);
+    t->n = t->rois ? t->rois->n : 1;
+    t->count = calloc(t->n, sizeof *t->count);
+    if (!t->count) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
+    *own = (gls_sink){.append = count, .user = t};
+    return GLS_OK;
+}
+
+static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked)
+{
+    (void)tracked;
+    return ((const total_state *)sink->state)->rois != NULL;
+}
+
+/* Writes waytotal: one number a line. */
+static gls_status write_total(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const total_state *t = sink->state;
+    gls_text text = {0};
+    for (size_t i = 0; i < t->n; i++) gls_text_printf(&text, "%" PRIu64 "\n", t->count[i]);
+    return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
+}
+
+static void finish_total(gls_run_sink *sink)
+{
+    free(((total_state *)sink->state)->count);
+}
+
+const gls_sink_kind gls_waytotal_kind = {.role = "waytotal",
+                                         .size = sizeof(total_state),
+                                         .take = take_total,
+                                         .open = open_total,
+                                         .needs_points = total_needs_points,
+                                         .write = write_total,
+                                         .finish = finish_total};

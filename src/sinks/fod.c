@@ -1,0 +1,228 @@
+/* Reads images of FODs, checks that they are SH coefficients, and segments them into fixels. */
+#include "sinks/weight_files.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include <glslines/odf.h>
+#include <glslines/sh.h>
+
+#include "image/formats.h"
+#include "record/run_params.h"
+#include "util/clock.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "weights/tissue_mask.h"
+
+static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
+{
+    gls_image *tissue = NULL;
+    gls_status status = gls_image_read(o->act, GLS_IMAGE_4D, &tissue);
+    if (!status) status = gls_tissue_mask(tissue, o->act, sh, &fod->mask, o->fd_scale_gm ? &fod->scale : NULL);
+    gls_image_destroy(tissue);
+    return status;
+}
+
+/* Reads --proc-mask, weights from 0 to 1. GLS_ERR_INPUT: all are 0. */
+static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
+{
+    gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);
+    bool clamped = false;
+    float largest = 0;
+    if (status) return status;
+    for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) {
+        float *x = &fod->mask->data[v];
+        clamped |= !(*x >= 0 && *x <= 1);
+        *x = *x > 0 ? fminf(*x, 1) : 0; /* NaN, too, becomes 0 */
+        largest = fmaxf(largest, *x);
+    }
+    if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
+    return largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
+}
+
+/* --- Is an image one of SH coefficients, or of peaks? */
+
+#define MAX_UNLIKE 0.5 /* images of peaks: 0.6 and more; ODFs by OPDT at high b-values: up to 0.25; FODs: 0 */
+
+/* Returns the share of voxels, among those that are not 0, whose values cannot be SH coefficients of an ODF; NAN: all
+ * voxels are 0. In an ODF the first coefficient, which is the integral, is positive unless all coefficients are small,
+ * and the norm of the coefficients of degree l is at most sqrt(2 l + 1) times the first one, the value for a single
+ * direction. Twice this limit is accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. */
+static double share_unlike(const gls_image *sh)
+{
+    const size_t voxels = gls_grid_voxels(&sh->grid);
+    const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
+    uint64_t there = 0, unlike = 0, turned[2] = {0};
+    for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {
+        const double first = (double)sh->data[v];
+        double square = 0;
+        for (int m = 1; m <= 2 * l + 1; m++) {
+            const double c = (double)sh->data[(size_t)m * voxels + v];
+            square += c * c;
+        }
+        if (!isfinite(first) || !isfinite(square) || (first == 0 && square == 0)) continue;
+        there++;
+        if (square > 4 * (2 * l + 1) * first * first)
+            unlike++;
+        else if (square > first * first)
+            turned[first > 0]++;
+    }
+    unlike += turned[0] < turned[1] ? turned[0] : turned[1];
+    return there > 0 ? (double)unlike / (double)there : (double)NAN;
+}
+
+/* Counts of voxels by the signs of their values. */
+typedef struct image_signs {
+    uint64_t there;    /* number of voxels that have a finite value other than 0 */
+    uint64_t full;     /* number of voxels in which no volume is 0 */
+    uint64_t positive; /* number of voxels in which all volumes are above 0 */
+} image_signs;
+
+/* Counts voxels with any value, with values in all volumes, and with positive values in all volumes: by these numbers
+ * images of another kind are recognised. */
+static image_signs look_at_signs(const gls_image *image)
+{
+    const size_t voxels = gls_grid_voxels(&image->grid);
+    image_signs signs = {0};
+    for (size_t v = 0; v < voxels; v++) {
+        size_t other = 0, above = 0;
+        for (size_t k = 0; k < image->n_volumes; k++) {
+            const float x = image->data[k * voxels + v];
+            other += isfinite(x) && x != 0;
+            above += isfinite(x) && x > 0;
+        }
+        signs.there += other > 0;
+        signs.full += other == image->n_volumes;
+        signs.positive += above == image->n_volumes;
+    }
+    return signs;
+}
+
+/* Whether six volumes look like a tensor: three of them, the diagonal, are positive everywhere and of similar size. */
+static bool looks_like_tensor(const gls_image *image)
+{
+    const size_t voxels = gls_grid_voxels(&image->grid);
+    double sum[6] = {0};
+    uint64_t positive[6] = {0}, there = 0;
+    for (size_t v = 0; v < voxels && image->n_volumes == 6; v++) {
+        const float first = image->data[v];
+        if (!isfinite(first) || first == 0) continue;
+        there++;
+        for (size_t k = 0; k < 6; k++) {
+            const float x = image->data[k * voxels + v];
+            positive[k] += x > 0;
+            sum[k] += isfinite(x) ? (double)x : 0;
+        }
+    }
+    int diagonal = 0;
+    for (int k = 0; k < 6 && there > 0; k++)
+        diagonal += (double)positive[k] > 0.99 * (double)there && sum[k] > sum[0] / 3 && sum[k] < sum[0] * 3;
+    return diagonal == 3;
+}
+
+/* SH coefficients and vectors have both signs. If nine voxels of ten have only positive values, returns what kind of
+ * image this may be instead; NULL: nothing is suspected. */
+static const char *without_signs(const gls_image *image, const image_signs *signs)
+{
+    if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;
+    return image->n_volumes == 3 ? "a colour map" : image->n_volumes == 6 ? NULL : "a series";
+}
+
+gls_status gls_fod_check(const gls_image *sh, const char *name)
+{
+    const double unlike = share_unlike(sh);
+    const image_signs signs = look_at_signs(sh);
+    if (sh->n_volumes == 1)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has one volume, as a map of FA or an isotropic tissue, and no directions: an image of SH "
+                        "coefficients has 6, 15, 28, 45 or more",
+                        name);
+    if (unlike > MAX_UNLIKE)
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "
+            "too small for the others; an image of peaks is read by 'glslines track --peaks FILE'",
+            name, 100 * unlike);
+    const char *other = without_signs(sh, &signs);
+    if (other)
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be %s: none of its %zu volumes is ever negative; SH coefficients of FODs are asked for, which "
+                "'glslines fit' makes",
+                name, other, sh->n_volumes);
+    if (looks_like_tensor(sh))
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be an image of tensors: three of its six volumes are positive everywhere; SH coefficients of "
+                "FODs are asked for, which 'glslines fit' makes",
+                name);
+    return GLS_OK;
+}
+
+void gls_peaks_doubt(const gls_image *peaks, const char *name)
+{
+    const image_signs signs = look_at_signs(peaks);
+    const double unlike = share_unlike(peaks);
+    const char *other = without_signs(peaks, &signs);
+    if (looks_like_tensor(peaks))
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be an image of tensors instead of two peaks a voxel: three of its six volumes are positive "
+                "everywhere; 'glslines peaks' makes peaks of FODs",
+                name);
+    else if (other)
+        gls_log(GLS_LOG_WARNING,
+                "%s: may be %s instead of peaks: none of its %zu volumes is ever negative, as if vectors pointed to "
+                "one side alone",
+                name, other, peaks->n_volumes);
+    else if (gls_sh_order(peaks->n_volumes) > 0 &&
+             (unlike < 0.02 || (unlike < MAX_UNLIKE && (double)signs.full > 0.9 * (double)signs.there)))
+        gls_log(GLS_LOG_WARNING,
+                "%s: may hold SH coefficients instead of peaks: the first of its %zu volumes is positive and large "
+                "everywhere; --sh FILE reads them",
+                name, peaks->n_volumes);
+}
+
+gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
+{
+    double start = gls_clock_seconds();
+    char n[32], voxels[32], seconds[32];
+    gls_fixel_options fixel = o->fixel;
+    gls_status status = GLS_OK;
+    fixel.dilate &= !o->no_dilate;
+    if (o->act && o->proc_mask) return gls_fail(GLS_ERR_ARGUMENT, "--act and --proc-mask exclude each other");
+    if (o->fd_scale_gm && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--fd-scale-gm: needs --act");
+    if (o->act) status = read_tissue(o, sh, fod);
+    if (o->proc_mask) status = read_mask(o, sh, fod);
+    if (!status) status = gls_fixels_create(sh, o->sh, fod->mask, &fixel, &fod->fixels);
+    if (status) return status;
+    gls_log(GLS_LOG_INFO, "fixels: %s in %s voxels, %s", gls_format_count(gls_fixels_count(fod->fixels), n, sizeof n),
+            gls_format_count(gls_fixels_voxels(fod->fixels), voxels, sizeof voxels),
+            gls_format_duration(gls_clock_seconds() - start, seconds, sizeof seconds));
+    return GLS_OK;
+}
+
+gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
+{
+    const gls_model_options model = {.sh_basis = o->basis, .sh_frame = o->frame};
+    gls_bvec_frame frame = gls_model_frame(&model);
+    gls_image *sh = NULL, *converted = NULL;
+    gls_status status = gls_image_read(o->sh, GLS_IMAGE_4D, &sh);
+    if (!status && gls_sh_order(sh->n_volumes) < 0)
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has %zu volumes: no number of even SH coefficients up to order %d (6, 15, 28, 45, 66 "
+                          "...)",
+                          o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
+    if (!status) status = gls_fod_check(sh, o->sh);
+    if (!status && (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD))
+        status = gls_odf_convert_sh(sh, o->sh, o->basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &converted);
+    if (!status) status = gls_fod_segment(o, converted ? converted : sh, fod);
+    gls_image_destroy(sh);
+    gls_image_destroy(converted);
+    return status;
+}
+
+void gls_fod_finish(gls_fod *fod)
+{
+    gls_fixels_destroy(fod->fixels);
+    gls_image_destroy(fod->mask);
+    gls_image_destroy(fod->scale);
+    *fod = (gls_fod){0};
+}

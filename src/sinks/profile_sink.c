@@ -1,0 +1,104 @@
+/* track --profile BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE: values of images along bundles that rules define. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/formats.h"
+#include "sinks/sinks.h"
+#include "sinks/tract_tables.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+typedef struct profile_state {
+    gls_bundles *bundles;
+} profile_state;
+
+/* Parses BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE. Without images the profile is of FA. */
+static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    const char *text = o->profile, *last = text ? gls_names_last(text, ':') : NULL,
+               *first = text ? gls_names_first(text, ':') : NULL;
+    if (!text) return GLS_OK;
+    if (!last || first == text || !last[1])
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--profile: \"%s\": must be BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE, names with colons and commas between "
+            "them (\\: and \\, are such letters in a name)",
+            text);
+    if (sinks->shard->count > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--profile: not with --shard: merge the shards, then 'glslines profile'");
+    if (first == last && !o->fa && !o->dwi && !o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT, "--profile: there is no FA without DWI: give --fa FILE, or name images, "
+                                          "BUNDLES:IMAGE:FILE");
+    sink->wanted = true;
+    sinks->wants_fa |= first == last;
+    gls_status status = gls_sink_reads(sink, text, (size_t)(first - text));
+    if (!status && first < last) status = gls_sink_reads_images(sink, first + 1, (size_t)(last - first - 1));
+    return status ? status : gls_sink_writes(sink, sinks, last + 1);
+}
+
+/* Reads the rules; their regions are inputs of the run. */
+static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    profile_state *s = sink->state;
+    gls_bundles_options options = gls_bundles_options_default();
+    options.keep_nodes = true;
+    options.grid = sinks->grid;
+    gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
+    sink->bundles = s->bundles;
+    return status;
+}
+
+static gls_status open_profile(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    (void)sinks, (void)tractogram;
+    *own = gls_bundles_sink(((profile_state *)sink->state)->bundles);
+    return GLS_OK;
+}
+
+/* Without images: FA, or the image of --fa. */
+static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    gls_bundles *bundles = ((profile_state *)sink->state)->bundles;
+    gls_image *read[GLS_SINK_MAX_IMAGES] = {NULL};
+    const gls_image *image[GLS_SINK_MAX_IMAGES] = {sinks->scalar};
+    char *name[GLS_SINK_MAX_IMAGES] = {NULL};
+    const bool by_fa = sink->n_inputs == 1;
+    const size_t n = by_fa ? 1 : sink->n_inputs - 1;
+    gls_status status = GLS_OK;
+    GLS_REQUIRE(image[0] || !by_fa);
+    for (size_t i = 0; i < n && !status; i++) {
+        const char *file = !by_fa ? sink->input[1 + i] : sinks->options->fa ? sinks->options->fa : "fa";
+        if (!by_fa) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
+        if (!by_fa) image[i] = read[i];
+        name[i] = gls_profile_column(file);
+        if (!status && !name[i]) status = gls_no_memory();
+    }
+    const gls_profile_table table = {.image = image,
+                                     .name = (const char *const *)name,
+                                     .n_images = n,
+                                     .sampling = gls_sample_options_default(),
+                                     .weights = GLS_PROFILE_MAHALANOBIS};
+    if (!status) status = gls_bundles_complete(bundles);
+    if (!status)
+        status = gls_profile_table_write(&table, bundles, gls_bundles_options_default().nodes, sink->output,
+                                         sinks->run->force, &sinks->run->group);
+    for (size_t i = 0; i < n; i++) {
+        gls_image_destroy(read[i]);
+        free(name[i]);
+    }
+    return status;
+}
+
+static void finish(gls_run_sink *sink)
+{
+    gls_bundles_destroy(((profile_state *)sink->state)->bundles);
+}
+
+const gls_sink_kind gls_profile_kind = {.role = "profile",
+                                        .size = sizeof(profile_state),
+                                        .take = take,
+                                        .prepare = prepare,
+                                        .open = open_profile,
+                                        .write = write_profile,
+                                        .finish = finish};

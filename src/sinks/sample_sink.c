@@ -1,0 +1,98 @@
+/* track --sample IMAGE,IMAGE or IMAGE,IMAGE:FILE: statistics of images along each streamline, as columns of the
+ * tractogram or as a table. */
+#include <cJSON.h>
+#include <string.h>
+
+#include "record/sidecar.h"
+#include "sinks/sinks.h"
+#include "sinks/tract_tables.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+
+/* State of --sample. */
+typedef struct sample_state {
+    gls_sample_set set;
+    gls_sample_counts counts;
+    gls_sample_rows rows;
+} sample_state;
+
+/* Parses IMAGE,IMAGE or IMAGE,IMAGE:FILE, and --stat-tck. */
+static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    sample_state *s = sink->state;
+    if (!o->sample && o->stat_tck.n > 0) return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck: needs --sample");
+    if (!o->sample) return GLS_OK;
+    const char *colon = gls_names_last(o->sample, ':');
+    s->rows.text.output = GLS_OUTPUT_NONE;
+    sink->wanted = true;
+    gls_status status = gls_sink_reads_images(sink, o->sample, colon ? (size_t)(colon - o->sample) : strlen(o->sample));
+    if (status) return status;
+    if (colon && !colon[1])
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: \"%s\": no name of a file behind the colon", o->sample);
+    if (colon && o->shard)
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: a table not with --shard: columns of TRX files merge (--sample "
+                                          "without :FILE); or merge the shards, then 'glslines sample'");
+    if (!colon && !sinks->writes_trx)
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
+    if (colon) status = gls_sink_writes(sink, sinks, colon + 1);
+    if (!status) status = gls_sample_set_choose(&s->set, &o->stat_tck);
+    if (!status && s->set.n_stats == 0) s->set.stat[s->set.n_stats++] = GLS_TRACK_MEAN;
+    return status;
+}
+
+/* Puts the filter that samples in front of the table, or of the tractogram, which then gets columns. */
+static gls_status open_sample(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    sample_state *s = sink->state;
+    const gls_sample_options options = gls_sample_options_default();
+    gls_status status = gls_sample_set_read(&s->set, (const char *const *)sink->input, sink->n_inputs, false, NULL);
+    if (!status && sink->output)
+        status = gls_sample_rows_begin(&s->rows, &s->set, sink->output, sinks->run->force, &sinks->run->group);
+    const gls_sink next = sink->output ? gls_sample_rows_sink(&s->rows) : *tractogram;
+    return status ? status
+                  : gls_filter_sample_create(s->set.column, s->set.n_columns, &options, &s->counts, &next,
+                                             sink->output ? own : tractogram);
+}
+
+static gls_status write_sample(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    sample_state *s = sink->state;
+    (void)sinks;
+    gls_sample_warn(&s->counts, "--sample");
+    return gls_sample_rows_end(&s->rows, GLS_OK);
+}
+
+static void describe(const gls_run_sink *sink, cJSON *root)
+{
+    const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;
+    cJSON *object = cJSON_AddObjectToObject(gls_json_at(root, "counts"), "sampled");
+    gls_json_uint(object, "points", counts->points);
+    gls_json_uint(object, "outside", counts->outside);
+    gls_json_uint(object, "not_finite", counts->not_finite);
+    gls_json_uint(object, "without_value", counts->without_value);
+}
+
+static uint64_t choice(const gls_run_sink *sink)
+{
+    const gls_sample_set *set = &((const sample_state *)sink->state)->set;
+    return gls_hash(set->stat, set->n_stats * sizeof *set->stat);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    sample_state *s = sink->state;
+    gls_sample_rows_end(&s->rows, GLS_ERR_CANCELLED);
+    gls_sample_set_finish(&s->set);
+}
+
+const gls_sink_kind gls_sample_kind = {.role = "sample",
+                                       .size = sizeof(sample_state),
+                                       .take = take,
+                                       .open = open_sample,
+                                       .write = write_sample,
+                                       .describe = describe,
+                                       .choice = choice,
+                                       .finish = finish};

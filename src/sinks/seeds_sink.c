@@ -1,0 +1,82 @@
+/* track --output-seeds: a table of the seeds of all streamlines that are kept. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "sinks/sinks.h"
+#include "util/status.h"
+#include "util/text.h"
+
+#define PIECE 65536
+
+/* State of --output-seeds. */
+typedef struct seeds_state {
+    gls_output output;
+    gls_text text; /* rows not written yet */
+    uint64_t n;    /* number of streamlines so far */
+} seeds_state;
+
+static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    if (!sinks->options->output_seeds) return GLS_OK;
+    ((seeds_state *)sink->state)->output = GLS_OUTPUT_NONE;
+    sink->wanted = true;
+    return gls_sink_writes(sink, sinks, sinks->options->output_seeds);
+}
+
+static gls_status flush(seeds_state *t)
+{
+    if (t->text.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for seeds");
+    gls_status status = t->text.length > 0 ? gls_output_write(&t->output, t->text.data, t->text.length) : GLS_OK;
+    t->text.length = 0;
+    return status;
+}
+
+/* Appends a row for each streamline: its number, the index of its seed point, the seed. */
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    seeds_state *t = user;
+    const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
+    const float(*seed)[3] = column ? column->data : NULL;
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < s->n && seed && !status; i++) {
+        gls_text_printf(&t->text, "%" PRIu64 ",%" PRIu64 ",%.9g,%.9g,%.9g,\n", t->n++,
+                        gls_seed_point(s, i, seed[i]) - s->offset[i], (double)seed[i][0], (double)seed[i][1],
+                        (double)seed[i][2]);
+        if (t->text.length >= PIECE) status = flush(t);
+    }
+    return status;
+}
+
+/* Opens the table with the header of MRtrix3's -output_seeds. */
+static gls_status open_table(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    seeds_state *t = sink->state;
+    (void)tractogram;
+    gls_status status = gls_output_create(sink->output, sinks->run->force, &t->output);
+    t->output.group = &sinks->run->group;
+    gls_text_puts(&t->text, "#Track_index,Seed_index,Pos_x,Pos_y,Pos_z,\n");
+    *own = (gls_sink){.append = append, .user = t};
+    return status;
+}
+
+static gls_status write_table(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    seeds_state *t = sink->state;
+    (void)sinks;
+    gls_status status = flush(t);
+    return status ? status : gls_output_commit(&t->output);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    seeds_state *t = sink->state;
+    gls_output_discard(&t->output);
+    gls_text_finish(&t->text);
+}
+
+const gls_sink_kind gls_seeds_kind = {.role = "output_seeds",
+                                      .size = sizeof(seeds_state),
+                                      .take = take,
+                                      .open = open_table,
+                                      .write = write_table,
+                                      .finish = finish};

@@ -1,0 +1,169 @@
+/* The table of sinks, and the functions of a run that go over all wanted sinks. */
+#include "sinks/sinks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tracts/bundle_parts.h"
+#include "util/file.h"
+#include "util/status.h"
+
+#define ENTRY(name) &gls_##name##_kind,
+static const gls_sink_kind *const kinds[] = {GLS_SINK_KINDS(ENTRY)};
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+/* Goes over the wanted sinks whose kind has this function. */
+#define FOR_EACH(type, one, sinks, function)                                     \
+    for (type *one = (sinks)->sink, *end_ = one + (sinks)->n; one < end_; one++) \
+        if (one->wanted && one->kind->function)
+
+/* --- Before the run. */
+
+gls_status gls_sinks_take(gls_run_sinks *sinks)
+{
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < N_KINDS && !status; i++) {
+        gls_run_sink *sink = &sinks->sink[sinks->n];
+        *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
+        if (!sink->state) return gls_no_memory();
+        sinks->n++;
+        status = kinds[i]->take(sink, sinks);
+    }
+    return status;
+}
+
+gls_status gls_sinks_name_inputs(gls_run_sinks *sinks)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, sinks, take)
+    if (!status) status = gls_run_reads_all(sinks->run, (const char *const *)sink->input, sink->n_inputs);
+    return status;
+}
+
+gls_status gls_sinks_prepare(gls_run_sinks *sinks)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, sinks, prepare)
+    {
+        size_t n = 0;
+        if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]});
+        if (!status) status = sink->kind->prepare(sink, sinks);
+        const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
+        if (!status) status = gls_run_reads_all(sinks->run, file, n);
+    }
+    return status;
+}
+
+/* --- Identity. */
+
+static gls_status hash_file(const char *path, uint64_t *hash)
+{
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = path});
+    return status ? status : gls_input_hash(path, hash);
+}
+
+/* Hashes what rules of bundles name: files, and folders of TRX, by contents; spheres and pipes by their text. */
+static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
+{
+    size_t n = 0;
+    const char *const *text = bundles ? gls_bundles_files(bundles, &n) : NULL;
+    gls_status status = GLS_OK;
+    *hash = n;
+    for (size_t i = 0; i < n && !status; i++) {
+        struct stat info;
+        char *file = gls_input_named_file(text[i]);
+        const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+        const char *rest = file ? text[i] + strlen(file) : text[i]; /* the labels; the whole text if no file is named */
+        uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
+        if (is_kept) status = gls_input_hash(file, &part[2]);
+        free(file);
+        *hash = gls_hash(part, sizeof part);
+    }
+    return status;
+}
+
+gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash)
+{
+    *hash = 0;
+    FOR_EACH(const gls_run_sink, sink, sinks, take)
+    {
+        uint64_t part[6] = {*hash, gls_hash(sink->kind->role, strlen(sink->kind->role)), sink->n_inputs,
+                            sink->output != NULL, sink->kind->choice ? sink->kind->choice(sink) : 0};
+        if (sink->n_inputs == 0) continue;
+        gls_status status = hash_named(sink->bundles, &part[5]);
+        *hash = gls_hash(part, sizeof part);
+        for (size_t i = 0; i < sink->n_inputs && !status; i++) {
+            uint64_t both[2] = {*hash, 0};
+            status = hash_file(sink->input[i], &both[1]);
+            *hash = gls_hash(both, sizeof both);
+        }
+        if (status) return status;
+    }
+    return GLS_OK;
+}
+
+/* --- The run. */
+
+gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram)
+{
+    gls_sink own[GLS_MAX_SINKS + 1] = {{0}}, results = {0};
+    size_t n = 0;
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, sinks, open)
+    {
+        if (!status) status = sink->kind->open(sink, sinks, tractogram, &own[n]);
+        n += own[n].append != NULL;
+    }
+    if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
+    for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
+    if (status || !results.append) return status;
+    if (!tractogram->append)
+        *tractogram = results;
+    else
+        status = gls_sink_pair(tractogram, &results, tractogram);
+    if (status) gls_sink_abort(&results);
+    return status;
+}
+
+bool gls_sinks_need_points(const gls_run_sinks *sinks, const gls_grid *tracked)
+{
+    bool need = false;
+    FOR_EACH(const gls_run_sink, sink, sinks, take)
+    need |= !sink->kind->needs_points || sink->kind->needs_points(sink, tracked);
+    return need;
+}
+
+gls_status gls_sinks_complete(gls_run_sinks *sinks, gls_tractogram_writer *writer)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, sinks, complete)
+    if (!status) status = sink->kind->complete(sink, sinks, writer);
+    return status;
+}
+
+gls_status gls_sinks_write(gls_run_sinks *sinks)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, sinks, write)
+    if (!status) status = sink->kind->write(sink, sinks);
+    return status;
+}
+
+void gls_sinks_describe(const gls_run_sinks *sinks, struct cJSON *root)
+{
+    FOR_EACH(const gls_run_sink, sink, sinks, describe)
+    sink->kind->describe(sink, root);
+}
+
+void gls_sinks_finish(gls_run_sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->n; i++) {
+        gls_run_sink *sink = &sinks->sink[i];
+        if (sink->wanted && sink->kind->finish) sink->kind->finish(sink);
+        for (size_t k = 0; k < sink->n_inputs; k++) free(sink->input[k]);
+        free(sink->output);
+        free(sink->state);
+    }
+    sinks->n = 0;
+}

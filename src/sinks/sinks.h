@@ -1,0 +1,175 @@
+/* Sinks of `track`: what a run makes of its streamlines beside the tractogram, such as maps, matrices, tables, columns.
+ */
+#ifndef GLS_SINKS_SINKS_H
+#define GLS_SINKS_SINKS_H
+
+#include <glslines/bundles.h>
+#include <glslines/connectome.h>
+#include <glslines/streamlines.h>
+#include <glslines/tractogram.h>
+#include <glslines/workflow.h>
+
+#include "gpu/devices.h"
+#include "record/run.h"
+#include "track/engine/visited.h"
+#include "util/output_file.h"
+
+/* Each kind of result is one file of this folder, with its gls_NAME_kind, and one row here. All other code goes over
+ * the rows. Columns reach the tractogram, and files the sidecar, in this order. */
+/* clang-format off */
+#define GLS_SINK_KINDS(ROW) \
+    ROW(density)      \
+    ROW(dec)          \
+    ROW(connectome)   \
+    ROW(weights)      \
+    ROW(profile)      \
+    ROW(sample)       \
+    ROW(segment)      \
+    ROW(seeds)        \
+    ROW(fdt_network)  \
+    ROW(fdt_paths)    \
+    ROW(fdt_lengths)  \
+    ROW(waytotal)     \
+    ROW(fdt_matrix1)  \
+    ROW(fdt_coords1)  \
+    ROW(fdt_matrix2)  \
+    ROW(fdt_coords2)  \
+    ROW(fdt_columns2) \
+    ROW(fdt_lookup2)  \
+    ROW(fdt_matrix3)  \
+    ROW(fdt_coords3)
+/* clang-format on */
+
+struct cJSON;
+struct gls_sink_kind;
+
+#define GLS_SINK_DECLARE(name) extern const struct gls_sink_kind gls_##name##_kind;
+GLS_SINK_KINDS(GLS_SINK_DECLARE)
+#define GLS_SINK_COUNT(name) +1
+#define GLS_MAX_SINKS (0 GLS_SINK_KINDS(GLS_SINK_COUNT))
+#define GLS_SINK_MAX_INPUTS 18 /* files of rules or labels, and images */
+#define GLS_SINK_MAX_IMAGES 16
+
+/* One result of one run. */
+typedef struct gls_run_sink {
+    const struct gls_sink_kind *kind;
+    bool wanted;  /* the options ask for this result */
+    char *output; /* path of the result; NULL: the result goes into the tractogram or another result */
+    char *input[GLS_SINK_MAX_INPUTS]; /* paths that the sink reads; owned */
+    size_t n_inputs;
+    const gls_bundles *bundles; /* rules that the sink has read; their files are inputs, too; NULL: none */
+    void *state;                /* kind->size bytes, zero at first; owned */
+} gls_run_sink;
+
+/* The sinks of a run, and what they may know of the run, which sets these members and owns what they point to. */
+typedef struct gls_run_sinks {
+    gls_run_sink sink[GLS_MAX_SINKS]; /* in the order of the table */
+    size_t n;
+
+    /* --- Set from take() on. */
+    gls_run *run; /* inputs and outputs */
+    const gls_job_options *options;
+    const gls_shard *shard; /* count 0: the whole run */
+    const char *output;     /* the tractogram; without one the first result of a sink */
+    bool no_tractogram;
+    bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */
+
+    /* --- Set from prepare() on. */
+    const gls_grid *grid;       /* of the images of the run */
+    const gls_image *seed_mask; /* NULL: none */
+    double step_size;           /* mm */
+
+    /* --- Set from open() on. */
+    const gls_image *fod;    /* SH coefficients, read or fitted; NULL: none */
+    const gls_image *scalar; /* FA, or the image of --fa, if wants_fa is set; NULL: none */
+    const gls_device_set *devices;
+
+    /* --- Set by sinks, for the run. */
+    bool wants_fa;              /* take(): the sink needs `scalar` */
+    bool counts_visits;         /* open(): the sink uses counts of visited voxels made on the device */
+    const gls_visited *visited; /* visited voxels of the batch that is being delivered; NULL: none */
+} gls_run_sinks;
+
+/* The functions of a kind, in the order in which they are called. NULL: nothing to do. If the options do not ask for
+ * the result, only take() is called. */
+typedef struct gls_sink_kind {
+    const char *role; /* key of the output in the sidecar: the name of its option, with _ for - */
+    size_t size;      /* size of its state */
+    /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
+     * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
+     * tractogram are known. */
+    gls_status (*take)(gls_run_sink *sink, gls_run_sinks *sinks);
+    /* Reads rules. The grid of the run is known. */
+    gls_status (*prepare)(gls_run_sink *sink, gls_run_sinks *sinks);
+    /* Starts before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
+     * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
+     * tractogram is written. */
+    gls_status (*open)(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own);
+    /* Whether the sink reads more than the two ends of streamlines. NULL counts as true. tracked: the grid on which a
+     * device can count visited voxels. */
+    bool (*needs_points)(const gls_run_sink *sink, const gls_grid *tracked);
+    /* Called after the last streamline. Adds columns and groups to the writer of the tractogram (NULL: there is none).
+     */
+    gls_status (*complete)(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer);
+    /* Writes the sink's file as a part of the run: gls_file_write() with sinks->run->force and sinks->run->group. */
+    gls_status (*write)(gls_run_sink *sink, gls_run_sinks *sinks);
+    /* Adds the result to the sidecar. */
+    void (*describe)(const gls_run_sink *sink, struct cJSON *root);
+    /* Hash of options that change the result and are neither names of files nor parameters in the sidecar. */
+    uint64_t (*choice)(const gls_run_sink *sink);
+    void (*finish)(gls_run_sink *sink);
+} gls_sink_kind;
+
+/* --- For kinds. */
+
+/* Adds an input of the sink. text: the value of an option, of which the first `length` characters are the name; in it
+ * \: stands for a colon and \, for a comma. */
+gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
+/* Names the output of the sink, with the same escapes. In a shard, adds its part to the name. */
+gls_status gls_sink_writes(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text);
+/* Names the input and the output of the sink from "A:B". form: what the two names are, as "LABELS:FILE", for the
+ * message. GLS_ERR_ARGUMENT: a name or the colon is missing. */
+gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text, const char *form);
+/* The name of the sink's option without dashes: its role with - for _. Returns name. */
+const char *gls_sink_option(const gls_run_sink *sink, char name[64]);
+/* Names the images IMAGE,IMAGE,... as inputs. GLS_ERR_ARGUMENT: an empty name, or more than GLS_SINK_MAX_IMAGES. */
+gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length);
+/* Makes *out a sink that passes streamlines to both sinks at the same time, to the second one on a thread of its own.
+ * *out owns both, and finishes first before second. On failure the caller still owns both. */
+gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
+/* Index in s->point of the point of streamline i that is its seed: the nearest one, because points may have been left
+ * out. */
+uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
+/* The sink of this kind; NULL if it is not wanted. */
+gls_run_sink *gls_sink_find(gls_run_sinks *sinks, const gls_sink_kind *kind);
+
+/* --- For the run: each function goes over all wanted sinks. */
+
+/* Calls take(). Call gls_sinks_finish() also after a failure. */
+gls_status gls_sinks_take(gls_run_sinks *sinks);
+/* Adds the files that sinks read to the inputs of the run. */
+gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
+/* Calls prepare(), then adds the files that rules name to the inputs. */
+gls_status gls_sinks_prepare(gls_run_sinks *sinks);
+/* Fills in *hash: of all inputs of sinks and of choice(). 0: no inputs. */
+gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);
+/* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
+gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram);
+/* Whether any sink reads more than the two ends of streamlines. tracked: as in needs_points(). */
+bool gls_sinks_need_points(const gls_run_sinks *sinks, const gls_grid *tracked);
+/* Calls complete(). writer: of the tractogram, or NULL. */
+gls_status gls_sinks_complete(gls_run_sinks *sinks, gls_tractogram_writer *writer);
+/* Calls write(). */
+gls_status gls_sinks_write(gls_run_sinks *sinks);
+/* Calls describe(). */
+void gls_sinks_describe(const gls_run_sinks *sinks, struct cJSON *root);
+/* Frees all sinks. May be called at any time after gls_sinks_take(). */
+void gls_sinks_finish(gls_run_sinks *sinks);
+
+/* --- Weights of --weights, for sinks that use them. */
+
+/* Passes the two ends of each streamline, with its weight in the column GLS_DPS_WEIGHTS, to a connectome. Call it after
+ * the last streamline. weights: the sink from gls_sink_find(sinks, &gls_weights_kind). */
+gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_run_sinks *sinks, gls_connectome *connectome);
+
+#endif

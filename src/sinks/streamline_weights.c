@@ -1,0 +1,80 @@
+/* Weights of streamlines from a text file or from a column. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/filters.h>
+#include <glslines/summary.h>
+
+#include "record/tract_run.h"
+#include "streamlines/filter_parts.h"
+#include "util/status.h"
+#include "util/text_tables.h"
+
+const char *gls_tract_weights_file(const char *text)
+{
+    return text && strncmp(text, "dps:", 4) != 0 ? text : NULL;
+}
+
+/* Reads the tractogram once to find the largest absolute value of the column and the number of streamlines. */
+static gls_status measure_column(gls_tract_weights *w, const gls_tract_run *run, const char *path)
+{
+    gls_tractogram_reader *reader = NULL;
+    gls_summary *summary = NULL;
+    gls_status status = gls_tract_open(run, path, false, &reader);
+    if (!status) status = gls_summary_create(NULL, &summary);
+    if (!status) {
+        const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+        const gls_column *column = gls_column_find(info->dps, info->n_dps, w->column);
+        gls_sink sink = gls_summary_sink(summary);
+        if (!column || column->components != 1)
+            status = gls_fail(GLS_ERR_INPUT, "%s: has no column \"%s\" of one value a streamline", path, w->column);
+        if (!status) status = gls_tract_append(run, reader, &sink);
+    }
+    const gls_summary_result *r = status ? NULL : gls_summary_get(summary);
+    for (size_t k = 0; r && k < r->n_columns; k++) {
+        const gls_column_summary *c = &r->column[k];
+        if (c->kind != GLS_COLUMN_DPS || strcmp(c->name, w->column) != 0) continue;
+        w->max = fmax(fabs(c->min), fabs(c->max));
+        w->n = r->streamlines;
+    }
+    gls_summary_destroy(summary);
+    gls_tractogram_reader_close(reader);
+    return status;
+}
+
+gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const gls_tract_run *run, const char *path,
+                                  bool range)
+{
+    *w = (gls_tract_weights){.column = NULL};
+    if (!text) return GLS_OK;
+    if (!gls_tract_weights_file(text)) {
+        w->column = text + 4;
+        return range ? measure_column(w, run, path) : GLS_OK;
+    }
+    size_t rows, columns;
+    w->column = "weights";
+    w->path = text;
+    gls_status status = gls_table_read(text, &w->values, &rows, &columns);
+    if (status) return status;
+    w->n = rows * columns;
+    for (size_t i = 0; i < w->n && !status; i++) {
+        if (!isfinite(w->values[i])) status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is not finite", text, i + 1);
+        w->max = fmax(w->max, fabs(w->values[i]));
+    }
+    if (status) gls_tract_weights_close(w);
+    return status;
+}
+
+gls_status gls_tract_weights_sink(const gls_tract_weights *w, gls_sink *sink)
+{
+    const gls_sink next = *sink;
+    const gls_column column = {w->column, GLS_TYPE_FLOAT64, 1, w->values};
+    return w->values ? gls_filter_dps_create_from(w->path, &column, w->n, &next, sink) : GLS_OK;
+}
+
+void gls_tract_weights_close(gls_tract_weights *w)
+{
+    free(w->values);
+    w->values = NULL;
+}

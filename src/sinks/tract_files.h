@@ -1,0 +1,126 @@
+/* Files beside tractograms and what is written into them: outputs with their columns, tables and scalars, assignments,
+ * colour tables. */
+#ifndef GLS_SINKS_TRACT_FILES_H
+#define GLS_SINKS_TRACT_FILES_H
+
+#include <glslines/common.h>
+#include <glslines/select.h>
+#include <glslines/streamlines.h>
+
+#include "record/tract_run.h"
+#include "tractogram/file_formats.h"
+
+/* --- Columns of streamlines from files beside a tractogram: tables, and track scalar files. */
+
+/* A table with a header line. Neighbouring columns x_0, x_1 ... become the components of one column x. */
+typedef struct gls_tract_table {
+    size_t n;
+    uint64_t rows;
+    gls_column *column;
+    char *header;   /* text of the header line, which holds the names */
+    double *values; /* rows of the first column, then of the second, and so on */
+} gls_tract_table;
+/* Reads a table. path NULL: no columns. GLS_ERR_INPUT names the file and the fault. */
+gls_status gls_tract_table_read(gls_tract_table *table, const char *path);
+/* Frees the table. */
+void gls_tract_table_finish(gls_tract_table *table);
+
+/* A track scalar file, read in step with the streamlines. */
+typedef struct gls_tract_scalars {
+    char *path;
+    const char *name; /* points into path */
+    int fd;           /* -1: not open */
+    gls_tck_header header;
+    gls_cursor cursor;
+    char *stamp;   /* timestamp of the TCK file that the scalars belong to; NULL: not given */
+    uint64_t line; /* streamlines read so far */
+} gls_tract_scalars;
+/* Opens the file. text: "FILE=NAME". */
+gls_status gls_tract_scalars_open(gls_tract_scalars *scalars, const char *text);
+/* Puts a filter in front of sink that adds the column. scalars must outlive the sink. The filter fails with
+ * GLS_ERR_INPUT if a streamline has more or fewer points than values. */
+gls_status gls_tract_scalars_sink(gls_tract_scalars *scalars, gls_sink *sink);
+/* Closes the file. Does nothing if it was not opened. */
+void gls_tract_scalars_close(gls_tract_scalars *scalars);
+
+/* --- Pairs of labels that streamlines join, from a file of assignments. Used to select streamlines, and to make
+ * groups. */
+
+#define GLS_MAX_EDGES 65535
+
+/* The pair of labels that each streamline of a file joins. */
+typedef struct gls_tract_edges {
+    uint64_t n;         /* number of streamlines */
+    int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0: none, or more than two */
+    size_t n_edges;
+    uint32_t *edge; /* position of each streamline's pair in name[]; n_edges: none */
+    char **name;    /* names of pairs, such as "3-7" */
+} gls_tract_edges;
+
+/* Reads a file with one line of labels for each streamline. path NULL: nothing. Call gls_tract_edges_finish() also
+ * after a failure. */
+gls_status gls_tract_edges_read(gls_tract_edges *edges, const char *path);
+/* Fills in *id: indices, ascending, of the streamlines that join one of the pairs "A,B". From malloc. */
+gls_status gls_tract_edges_select(const gls_tract_edges *edges, const gls_strings *pairs, uint64_t **id, size_t *n);
+/* Numbers and names, in ascending order, the pairs with at least min_count streamlines. GLS_ERR_UNSUPPORTED: more than
+ * GLS_MAX_EDGES. */
+gls_status gls_tract_edges_number(gls_tract_edges *edges, uint64_t min_count);
+/* Puts a filter in front of sink that adds a group for each pair. edges must outlive the sink. The filter fails with
+ * GLS_ERR_INPUT if there are more or fewer streamlines than lines. */
+gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, gls_sink *sink);
+/* Frees everything. */
+void gls_tract_edges_finish(gls_tract_edges *edges);
+
+/* --- Names of labels from colour tables. */
+
+/* Names of labels, from a colour table. */
+typedef struct gls_label_names {
+    char *text; /* contents of the file; each name ends with a zero */
+    size_t n;
+    struct gls_label_name {
+        int32_t label;
+        const char *name;
+    } * list; /* sorted by label */
+} gls_label_names;
+
+/* Reads a colour table of FreeSurfer or MRtrix3 (index name ...), of ITK-SNAP (index, six numbers, "name"), or a table
+ * of index and name with or without a header line. path NULL: no names. GLS_ERR_INPUT names the file. Call
+ * gls_label_names_finish() also after a failure. */
+gls_status gls_label_names_read(gls_label_names *names, const char *path);
+/* Name of a label. NULL: not in the table. */
+const char *gls_label_names_find(const gls_label_names *names, int32_t label);
+/* Frees the names. */
+void gls_label_names_finish(gls_label_names *names);
+
+/* --- A tractogram that a command writes. Formats without columns get files beside the tractogram. */
+
+/* The tractogram that a command writes. All pointers belong to the caller. */
+typedef struct gls_tract_output {
+    const char *path;
+    const gls_grid *grid;            /* NULL: the format needs no grid */
+    const gls_tractogram_info *info; /* header and columns of the input */
+    const char *fields;              /* "all" or NULL, "none", or names separated by commas */
+    const char *added[72];           /* names of additional columns, NULL-terminated */
+    bool half_precision;
+    bool drops_group_data;     /* leave out dpg, which describe other streamlines */
+    const gls_group_data *dpg; /* replaces the dpg of the input; NULL: none */
+    size_t n_dpg;
+} gls_tract_output;
+
+/* Makes a sink that writes the file in the group of the run. Columns of a TCK file go beside it: OUT_weights.txt,
+ * OUT_dps.tsv, and OUT_NAME.tsf for values of points. A warning names what the format cannot hold. */
+gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *output, gls_sink *sink);
+
+/* Whether the format needs a grid (TRX and TRK). */
+bool gls_tract_needs_grid(gls_tractogram_format format);
+
+/* Makes a sink that writes a component of a dpv column as a track scalar file of MRtrix3, in the group of the run.
+ * stamp: timestamp of the TCK file that the scalars belong to; NULL: that file is being written, too. Values that are
+ * not finite become 0, with a warning, because NaN and infinity separate streamlines in this format. */
+gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
+                                uint32_t component, gls_sink *sink);
+/* Like gls_tract_tsf_create() for an existing TCK file with a timestamp. */
+gls_status gls_tract_scalars_create(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
+                                    const char *column, gls_sink *sink);
+
+#endif

@@ -1,0 +1,106 @@
+/* Tables that commands on tractograms and sinks of `track` write: bundle profiles, samples along streamlines, bundles.
+ */
+#ifndef GLS_SINKS_TRACT_TABLES_H
+#define GLS_SINKS_TRACT_TABLES_H
+
+#include <glslines/bundles.h>
+#include <glslines/sample.h>
+#include <glslines/select.h>
+
+#include "record/tract_run.h"
+#include "util/option.h"
+#include "util/output_file.h"
+
+/* --- Bundle profiles. */
+
+/* How a table of profiles is written. */
+typedef struct gls_profile_table {
+    const gls_image *const *image; /* images of one or more volumes */
+    const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
+    size_t n_images;
+    gls_sample_options sampling;
+    gls_profile_weights weights;
+    bool stats, tidy;
+    bool *nowhere; /* for each image: set if it has no value along any bundle; NULL: warn instead */
+} gls_profile_table;
+
+/* Writes the profiles of complete bundles that keep their nodes, to a .csv or .tsv file in the group. */
+gls_status gls_profile_table_write(const gls_profile_table *table, const gls_bundles *bundles, uint32_t nodes,
+                                   const char *path, bool overwrite, gls_output_group *group);
+
+/* Name of a column or group from a path: "dir/fa.nii.gz" -> "fa". From malloc. */
+char *gls_profile_column(const char *path);
+
+/* --- Statistics of images along streamlines: their choice, the names of their columns, their table. */
+
+/* The images that are sampled, and a column for each statistic of each image. Owns images and names. */
+typedef struct gls_sample_set {
+    size_t n_images, n_columns, n_stats;
+    gls_image **image;
+    gls_track_stat stat[GLS_TRACK_STATS];
+    gls_sample_column *column;
+    char **name; /* names of the columns */
+} gls_sample_set;
+
+/* Names that replace the default names (image and statistic). NULL: default. */
+typedef struct gls_sample_names {
+    const char *to_dps; /* name of the only column of a statistic */
+    const char *to_dpv; /* name of the column of values at points; with several images NAME_IMAGE */
+} gls_sample_names;
+
+/* Sets the statistics. stats: names as for --stat-tck. GLS_ERR_ARGUMENT: an unknown name, or one that occurs twice. */
+gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats);
+/* Reads n images and makes the columns: the statistics of each image, and with per_vertex its values at points. names
+ * may be NULL. Call gls_sample_set_finish() also after a failure. */
+gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, size_t n, bool per_vertex,
+                               const gls_sample_names *names);
+/* Frees images and names. */
+void gls_sample_set_finish(gls_sample_set *set);
+/* Warns of streamlines that leave the images. name: of the tractogram. */
+void gls_sample_warn(const gls_sample_counts *counts, const char *name);
+
+/* The table, one row for each streamline. A .txt file holds only numbers; others have a header line and row numbers. */
+typedef struct gls_sample_rows {
+    const gls_sample_set *set;
+    gls_tract_text text;
+    bool plain;
+    uint64_t row;
+} gls_sample_rows;
+
+/* Opens the table. set is borrowed until gls_sample_rows_end(). */
+gls_status gls_sample_rows_begin(gls_sample_rows *rows, const gls_sample_set *set, const char *path, bool overwrite,
+                                 gls_output_group *group);
+/* A sink that writes streamlines with the columns of the set. rows must outlive it. */
+gls_sink gls_sample_rows_sink(gls_sample_rows *rows);
+/* Completes the file in its group; removes the file after a failure. Does nothing if it was not begun. */
+gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);
+
+/* --- Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
+
+/* The tractogram of one bundle. */
+typedef struct gls_bundle_file {
+    char *path;
+    const char *group[1];
+    gls_selection *selection;
+} gls_bundle_file;
+
+/* A tractogram for each bundle that has streamlines. */
+typedef struct gls_bundle_files {
+    size_t n; /* number of bundles with streamlines */
+    gls_bundle_file *file;
+    gls_sink *sink;
+} gls_bundle_files;
+
+/* Returns GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. NULL is fine. */
+gls_status gls_bundle_files_check(const char *each);
+/* Makes a sink for each bundle with streamlines; it writes the members of the bundle's group. info: of the input. */
+gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
+                                   const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files);
+/* Frees the files. Call it after the sinks were finished or aborted. */
+void gls_bundle_files_finish(gls_bundle_files *files);
+
+/* Writes the table of --table, one row for each bundle. volume: mm3 of each bundle; NaN: not known. */
+gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,
+                                  gls_output_group *group);
+
+#endif

@@ -1,0 +1,80 @@
+/* Weights of streamlines: fixels from FODs, and the files that are written. */
+#ifndef GLS_SINKS_WEIGHT_FILES_H
+#define GLS_SINKS_WEIGHT_FILES_H
+
+#include <cJSON.h>
+
+#include <glslines/fixels.h>
+#include <glslines/tractogram.h>
+#include <glslines/weights.h>
+#include <glslines/workflow.h>
+
+#include "util/output_file.h"
+
+/* --- From files of FODs to fixels. */
+
+/* Which image of FODs is read, and how it is segmented. */
+typedef struct gls_fod_options {
+    const char *sh;
+    gls_sh_basis basis;
+    gls_frame frame;
+    const char *act;       /* five-tissue image; NULL: none */
+    const char *proc_mask; /* NULL: none */
+    bool no_dilate;        /* overrides fixel.dilate */
+    bool fd_scale_gm;      /* needs act: lowers densities in grey matter */
+    gls_fixel_options fixel;
+} gls_fod_options;
+
+/* The fixels of an image of FODs, owned; free with gls_fod_finish(). */
+typedef struct gls_fod {
+    gls_fixels *fixels;
+    gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */
+} gls_fod;
+
+/* Checks that an image holds SH coefficients. GLS_ERR_INPUT if it holds something else, such as peaks. Warns in
+ * doubtful cases. */
+gls_status gls_fod_check(const gls_image *sh, const char *name);
+/* Warns if an image of peaks may be something else: SH coefficients, tensors, a colour map, a series. */
+void gls_peaks_doubt(const gls_image *peaks, const char *name);
+/* Reads the files and segments the FODs into fixels. Call gls_fod_finish() also after a failure. */
+gls_status gls_fod_read(const gls_fod_options *options, gls_fod *fod);
+/* Like gls_fod_read(), but takes the image. sh: tournier07 coefficients along the scanner axes. */
+gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, gls_fod *fod);
+/* Frees fixels and images. */
+void gls_fod_finish(gls_fod *fod);
+
+/* --- How streamlines are walked, and the files with the result. */
+
+/* Names of the columns with weights in a tractogram. */
+#define GLS_DPS_WEIGHTS "sift2_weights"
+#define GLS_DPS_COEFFICIENTS "sift2_coefficients"
+
+/* A sink that measures the steps of streamlines. Needs no finish. */
+typedef struct gls_step_range {
+    double max, sum;
+    uint64_t n;
+} gls_step_range;
+/* The sink. range must outlive it and be zero at first. */
+gls_sink gls_step_range_sink(gls_step_range *range);
+
+/* Logs what was mapped to fixels, and the result of the fit. */
+void gls_weights_log(const gls_weights *weights);
+
+/* Writes n values, times factor, in MRtrix3's format: a comment line and one line of values. group: NULL: none. */
+gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
+                                  uint64_t n, double factor, const char *comment);
+/* Writes the selection of SIFT: 0 or 1 a line. */
+gls_status gls_weights_write_selection(const gls_weights *weights, const char *path, bool overwrite,
+                                       gls_output_group *group);
+/* Writes the proportionality coefficient mu. */
+gls_status gls_weights_write_mu(const gls_weights *weights, const char *path, bool overwrite, gls_output_group *group);
+/* Writes one line for each iteration, with the columns of tcksift2. */
+gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite,
+                                        gls_output_group *group);
+/* Writes a fixel directory with all values. */
+gls_status gls_weights_write_fixels(const gls_weights *weights, const gls_fixels *fixels, const char *directory,
+                                    bool overwrite, gls_output_group *group);
+/* Adds the result to a sidecar. */
+void gls_weights_describe(cJSON *root, const gls_weights *weights);
+
+#endif

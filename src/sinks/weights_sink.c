@@ -1,0 +1,205 @@
+/* track --weights: computes weights of streamlines (SIFT2) during tracking, as a column of the tractogram or as text.
+ * Streamlines are mapped to fixels as they arrive. Their ends are kept for a connectome. */
+#include <cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <glslines/odf.h>
+
+#include "record/run_params.h"
+#include "sinks/sinks.h"
+#include "sinks/weight_files.h"
+#include "util/clock.h"
+#include "util/status.h"
+
+#define BATCH 16384
+
+/* State of --weights. */
+typedef struct weights_state {
+    gls_fod fod;
+    gls_weights *weights;
+    gls_device *device; /* maps streamlines while others track; NULL: the CPU maps */
+    bool keeps_ends, solved;
+    size_t n, capacity;
+    float (*end)[2][3]; /* the two ends of each streamline */
+    float *alike;       /* 1 for each streamline if no weights can be computed; NULL otherwise */
+} weights_state;
+
+/* TRX files hold weights as a column. With other formats they go to a text file. */
+static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    if (!o->weights) return GLS_OK;
+    if (o->shard)
+        return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then 'glslines weights'");
+    if (!o->sh && (!gls_fits_model(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
+    sink->wanted = true;
+    if (sinks->no_tractogram || sinks->writes_trx) return GLS_OK;
+    if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output) >= 0) return GLS_OK;
+    sink->output = NULL;
+    return gls_no_memory();
+}
+
+/* Opens a context of its own on a GPU, so that the trackers continue beside it. */
+static gls_status set_device(weights_state *w, const gls_device_set *devices)
+{
+    if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
+    gls_status status = gls_device_reopen(devices->device[0], &w->device);
+    if (status) {
+        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
+        return GLS_OK;
+    }
+    return gls_weights_set_device(w->weights, w->device);
+}
+
+/* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    weights_state *w = user;
+    gls_sink sink = gls_weights_sink(w->weights);
+    gls_status status = gls_sink_append(&sink, s);
+    if (status || !w->keeps_ends) return status;
+    if (w->n + s->n > w->capacity) {
+        size_t capacity = 2 * (w->n + s->n);
+        float(*end)[2][3] = realloc(w->end, capacity * sizeof *end);
+        if (!end) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", w->n + s->n);
+        w->end = end;
+        w->capacity = capacity;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        memcpy(w->end[w->n][0], s->point[s->offset[i]], sizeof *s->point);
+        memcpy(w->end[w->n++][1], s->point[s->offset[i + 1] - 1], sizeof *s->point);
+    }
+    return GLS_OK;
+}
+
+/* Segments the FODs that are tracked into fixels. */
+static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
+{
+    const gls_job_options *o = sinks->options;
+    const gls_image *from = sinks->fod;
+    gls_image *sh = NULL;
+    GLS_REQUIRE(from);
+    gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
+    gls_status status =
+        gls_odf_convert_sh(from, fod.sh, o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
+                           o->sh ? gls_model_frame(&o->model) : GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &sh);
+    if (!status) status = gls_fod_segment(&fod, sh, &w->fod);
+    gls_image_destroy(sh);
+    return status;
+}
+
+/* Segments the FODs and makes the mapper. */
+static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
+{
+    weights_state *w = sink->state;
+    (void)tractogram;
+    const double start = gls_clock_seconds();
+    gls_status status = segment_fods(w, sinks);
+    (void)gls_trace_phase("segment FODs", start, 0);
+    if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
+    if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
+    if (!status) status = set_device(w, sinks->devices);
+    if (status) return status;
+    w->keeps_ends = sinks->options->connectome != NULL;
+    *own = (gls_sink){.append = append, .user = w};
+    return gls_weights_set_walk(w->weights, gls_weights_upsampling(sinks->step_size, gls_fixels_grid(w->fod.fixels)),
+                                GLS_WALK_CURVE);
+}
+
+/* Gives each streamline a weight of 1, with a warning, where no weights can be computed. */
+static gls_status weigh_alike(weights_state *w)
+{
+    const uint64_t n = gls_weights_get_result(w->weights)->streamlines;
+    if (n > 0) gls_log(GLS_LOG_WARNING, "no weights, each streamline gets 1: %s", gls_last_error());
+    w->alike = malloc((n > 0 ? n : 1) * sizeof *w->alike);
+    if (!w->alike) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    for (uint64_t i = 0; i < n; i++) w->alike[i] = 1;
+    return GLS_OK;
+}
+
+/* Fills in *weight: one for each streamline. If no weights can be computed, all are 1, with a warning, so that the
+ * streamlines are not lost. */
+static gls_status solve(weights_state *w, const gls_device_set *devices, const float **weight, uint64_t *n)
+{
+    const bool software = gls_device_get_info(devices->device[0])->software;
+    gls_status status = GLS_OK;
+    if (!w->solved) {
+        status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
+        if (!status) gls_weights_log(w->weights);
+        if (status == GLS_ERR_EMPTY) status = weigh_alike(w);
+        w->solved = !status;
+    }
+    if (status) return status;
+    *weight = w->alike ? w->alike : gls_weights_get(w->weights, n);
+    if (w->alike) *n = gls_weights_get_result(w->weights)->streamlines;
+    return GLS_OK;
+}
+
+gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_run_sinks *sinks, gls_connectome *connectome)
+{
+    weights_state *w = weights->state;
+    const float *weight = NULL;
+    uint64_t offset[BATCH + 1], n;
+    gls_sink sink = gls_connectome_sink(connectome);
+    gls_status status = solve(w, sinks->devices, &weight, &n);
+    for (size_t i = 0; i <= BATCH; i++) offset[i] = 2 * i;
+    for (size_t first = 0; first < w->n && !status; first += BATCH) {
+        const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight + first};
+        const gls_streamlines s = {.n = w->n - first < BATCH ? w->n - first : BATCH,
+                                   .offset = offset,
+                                   .point = (const float(*)[3])w->end[first],
+                                   .n_dps = 1,
+                                   .dps = &column};
+        status = gls_sink_append(&sink, &s);
+    }
+    return status;
+}
+
+/* Solves for the weights and adds them as a column of the tractogram, if they go there. */
+static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
+{
+    const float *weight = NULL;
+    uint64_t n;
+    gls_status status = solve(sink->state, sinks->devices, &weight, &n);
+    if (status || sink->output || !writer) return status;
+    const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight};
+    return gls_tractogram_writer_add_dps(writer, &column);
+}
+
+static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    const float *weight = NULL;
+    uint64_t n;
+    gls_status status = sink->output ? solve(sink->state, sinks->devices, &weight, &n) : GLS_OK;
+    if (status || !sink->output) return status;
+    return gls_weights_write_text(sink->output, sinks->run->force, &sinks->run->group, weight, n, 1,
+                                  "weights by glslines");
+}
+
+static void describe(const gls_run_sink *sink, cJSON *root)
+{
+    gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), ((const weights_state *)sink->state)->weights);
+}
+
+static void finish(gls_run_sink *sink)
+{
+    weights_state *w = sink->state;
+    gls_weights_destroy(w->weights);
+    gls_device_close(w->device);
+    gls_fod_finish(&w->fod);
+    free(w->end);
+    free(w->alike);
+}
+
+const gls_sink_kind gls_weights_kind = {.role = "weights",
+                                        .size = sizeof(weights_state),
+                                        .take = take,
+                                        .open = open_weights,
+                                        .complete = complete,
+                                        .write = write_weights,
+                                        .describe = describe,
+                                        .finish = finish};
