@@ -8,7 +8,7 @@
 
 #include "bids/dataset_parts.h"
 #include "record/sidecar.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
@@ -124,7 +124,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
 {
 #define ROW GLS_ROW_DEFAULT
     gls_connectome_cli options = {
-#include "run/tracts/connectome.def"
+#include "sinks/connectome.def"
     };
 #undef ROW
     const char *const file[] = {m->tractogram, m->labels, m->matrix};

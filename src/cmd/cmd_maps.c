@@ -1,10 +1,10 @@
-/* Commands that make values, maps, matrices, fixels and weights. src/run/tracts does their work. */
+/* Commands that make values, maps, matrices, fixels and weights. src/run and src/sinks do their work. */
 #include "cmd/commands.h"
 #include "cmd/tract_command.h"
 
 /* `glslines sample`: values of images along streamlines. */
 #define NAME sample
-#define ROWS "run/tracts/sample.def"
+#define ROWS "sinks/sample.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_sample = {
@@ -38,7 +38,7 @@ const cmd_command command_sample = {
 
 /* `glslines profile`: values of images along bundles. */
 #define NAME profile
-#define ROWS "run/tracts/profile.def"
+#define ROWS "sinks/profile.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_profile = {
@@ -71,7 +71,7 @@ const cmd_command command_profile = {
 
 /* `glslines density`: a map of how many streamlines, or mm of them, lie in each voxel. */
 #define NAME density
-#define ROWS "run/tracts/density.def"
+#define ROWS "sinks/density.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_density = {
@@ -112,7 +112,7 @@ const cmd_command command_density = {
 
 /* `glslines connectome`: how many streamlines join each pair of regions. */
 #define NAME connectome
-#define ROWS "run/tracts/connectome.def"
+#define ROWS "sinks/connectome.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_connectome = {
@@ -152,7 +152,7 @@ const cmd_command command_connectome = {
 
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
 #define NAME fixels
-#define ROWS "run/tracts/fod.def"
+#define ROWS "sinks/fod.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_fixels = {
@@ -180,7 +180,7 @@ const cmd_command command_fixels = {
 
 /* `glslines peaks`: the peaks of fibre orientation distributions as an image. */
 #define NAME peaks
-#define ROWS "run/tracts/fod_peaks.def"
+#define ROWS "sinks/fod_peaks.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_peaks = {
@@ -210,7 +210,7 @@ const cmd_command command_peaks = {
 
 /* `glslines weights`: how many fibres each streamline of a tractogram represents. */
 #define NAME weights
-#define ROWS "run/tracts/weights.def"
+#define ROWS "sinks/weights.def"
 #define DEFAULTS gls_weights_cli_default()
 #include "cmd/tract_table.def"
 

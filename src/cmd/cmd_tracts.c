@@ -1,11 +1,11 @@
 /* Commands that read tractograms and write tractograms, tables and scores: names, arguments and help.
- * src/run/tracts does their work. */
+ * src/run and src/sinks do their work. */
 #include "cmd/commands.h"
 #include "cmd/tract_command.h"
 
 /* `glslines info`: what a tractogram of any program holds. */
 #define NAME info
-#define ROWS "run/tracts/info.def"
+#define ROWS "sinks/info.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_info = {
@@ -35,7 +35,7 @@ const cmd_command command_info = {
 
 /* `glslines convert`: a tractogram of any program in another format, with its columns and groups. */
 #define NAME convert
-#define ROWS "run/tracts/convert.def"
+#define ROWS "run/convert.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_convert = {
@@ -68,7 +68,7 @@ const cmd_command command_convert = {
 
 /* `glslines edit`: selects streamlines and changes their points. */
 #define NAME edit
-#define ROWS "run/tracts/edit.def"
+#define ROWS "run/edit.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_edit = {
@@ -110,7 +110,7 @@ const cmd_command command_edit = {
 
 /* `glslines stats`: lengths and shapes of tractograms. */
 #define NAME stats
-#define ROWS "run/tracts/stats.def"
+#define ROWS "sinks/stats.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_stats = {
@@ -141,7 +141,7 @@ const cmd_command command_stats = {
 
 /* `glslines segment`: bundles by a table of rules. */
 #define NAME segment
-#define ROWS "run/tracts/segment.def"
+#define ROWS "sinks/segment.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_segment = {
@@ -183,7 +183,7 @@ const cmd_command command_segment = {
 /* `glslines score`: scores a tractogram; or tracks the built-in phantom with every model and direction getter, and
  * scores the results against its bundles. */
 #define NAME score
-#define ROWS "run/tracts/score.def"
+#define ROWS "sinks/score.def"
 #define DEFAULTS gls_score_cli_default()
 #include "cmd/tract_table.def"
 

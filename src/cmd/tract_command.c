@@ -1,4 +1,4 @@
-/* Runs a command on tractograms: values of the command line become a run of src/run/tracts, and its status an exit
+/* Runs a command on tractograms: values of the command line become a run, and its status an exit
  * code. */
 #include "cmd/tract_command.h"
 

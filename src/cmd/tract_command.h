@@ -1,11 +1,12 @@
-/* What the commands on tractograms share: from a command line to a run in src/run/tracts, and to an exit code. */
+/* What the commands on tractograms share: from a command line to a run in src/run and src/sinks, and to an exit code.
+ */
 #ifndef GLS_CMD_TRACT_H
 #define GLS_CMD_TRACT_H
 
 #include <string.h>
 
 #include "options/options.h"
-#include "run/tracts/tracts.h"
+#include "run/tract_commands.h"
 
 /* What is specific to a command (cmd_command.work). */
 typedef struct tract_work {

@@ -11,6 +11,7 @@
 
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "sinks/sinks.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -20,33 +20,6 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard);
  * count is 0. */
 gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select);
 
-/* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.
- * If all steps are straight and all points are written, the tracker's counts of steps give the same lengths. */
-
-/* Lengths are rounded to 1 / GLS_LENGTH_PARTS mm, so that sums are exact and shards add up to the whole run. */
-#define GLS_LENGTH_PARTS 1024.0
-
-/* Measured lengths of the streamlines of a run, in whole parts of a mm (GLS_LENGTH_PARTS), so that sums do not depend
- * on the order. */
-typedef struct gls_run_lengths {
-    uint64_t n, sum; /* number of streamlines; sum of their lengths in parts */
-    uint64_t min, max;
-    uint32_t *part; /* length of each streamline of one batch; has `room` elements */
-    size_t room;
-    uint64_t *bin; /* histogram of lengths */
-    size_t n_bins;
-} gls_run_lengths;
-
-/* Whether lengths need the points: the getter's steps are curved, or points are left out or moved. */
-bool gls_lengths_need_points(const gls_job_options *options);
-/* Adds the lengths of streamlines. */
-gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
-/* Sets mean, median and extremes of *result to the measured lengths, mm. The tracker had set them to numbers of steps
- * times the step size. Does nothing without streamlines. */
-void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
-/* Frees the arrays and sets everything to 0. */
-void gls_run_lengths_finish(gls_run_lengths *lengths);
-
 /* --- Merging sidecars: check that shards belong to one run, and make the sidecar of that run. */
 
 /* A shard and its sidecar. */

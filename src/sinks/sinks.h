@@ -172,4 +172,39 @@ void gls_sinks_finish(gls_run_sinks *sinks);
  * the last streamline. weights: the sink from gls_sink_find(sinks, &gls_weights_kind). */
 gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_run_sinks *sinks, gls_connectome *connectome);
 
+/* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.
+ * If all steps are straight and all points are written, the tracker's counts of steps give the same lengths. */
+
+/* Lengths are rounded to 1 / GLS_LENGTH_PARTS mm, so that sums are exact and shards add up to the whole run. */
+#define GLS_LENGTH_PARTS 1024.0
+
+/* Measured lengths of the streamlines of a run, in whole parts of a mm (GLS_LENGTH_PARTS), so that sums do not depend
+ * on the order. */
+typedef struct gls_run_lengths {
+    uint64_t n, sum; /* number of streamlines; sum of their lengths in parts */
+    uint64_t min, max;
+    uint32_t *part; /* length of each streamline of one batch; has `room` elements */
+    size_t room;
+    uint64_t *bin; /* histogram of lengths */
+    size_t n_bins;
+} gls_run_lengths;
+
+/* Whether lengths need the points: the getter's steps are curved, or points are left out or moved. */
+bool gls_lengths_need_points(const gls_job_options *options);
+/* Adds the lengths of streamlines. */
+gls_status gls_run_lengths_add(gls_run_lengths *lengths, const gls_streamlines *streamlines);
+/* Sets mean, median and extremes of *result to the measured lengths, mm. The tracker had set them to numbers of steps
+ * times the step size. Does nothing without streamlines. */
+void gls_run_lengths_get(const gls_run_lengths *lengths, gls_track_result *result);
+/* Frees the arrays and sets everything to 0. */
+void gls_run_lengths_finish(gls_run_lengths *lengths);
+
+/* --- Maps and matrices of shards. */
+
+/* Whether the name is one of a map or a matrix: .nii, .nii.gz, .csv or .tsv. */
+bool gls_map_is_name(const char *path);
+/* Adds up maps of all shards of one run. The names must say which part each one is (x_shard-1of3.csv). The sum is byte
+ * for byte the map of the whole run. GLS_ERR_INPUT: a part is missing, occurs twice, or does not fit the others. */
+gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output, bool force, gls_output_group *group);
+
 #endif

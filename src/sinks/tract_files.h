@@ -92,6 +92,23 @@ const char *gls_label_names_find(const gls_label_names *names, int32_t label);
 /* Frees the names. */
 void gls_label_names_finish(gls_label_names *names);
 
+/* --- The value of --orient. */
+
+/* What --orient says, with the line or centre that it points to. */
+typedef struct gls_tract_orient {
+    gls_orientation orientation;
+    double centre[3];
+    float (*line)[3]; /* from malloc */
+} gls_tract_orient;
+
+/* The part of the text that may be the name of an input file. Borrowed; NULL: none. */
+const char *gls_tract_orient_file(const char *text);
+/* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
+ * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
+gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
+/* Frees the line. */
+void gls_tract_orient_finish(gls_tract_orient *orient);
+
 /* --- A tractogram that a command writes. Formats without columns get files beside the tractogram. */
 
 /* The tractogram that a command writes. All pointers belong to the caller. */

@@ -10,7 +10,7 @@
 
 #include "image/formats.h"
 #include "record/tract_run.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "tracts/sink_parts.h"
 #include "util/file.h"
 #include "util/status.h"

@@ -8,9 +8,8 @@
 
 #include "record/sidecar.h"
 #include "record/tract_run.h"
-#include "run/tracts/tract_sources.h"
-#include "run/tracts/tracts.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
 #include "util/json_text.h"
 #include "util/maths.h"

@@ -1,4 +1,4 @@
-/* `glslines score`: compares a tractogram with known bundles, or with another tractogram. */
+/* Scores of a tractogram: compares it with known bundles, or with another tractogram. */
 #include <cJSON.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,14 +7,10 @@
 
 #include <glslines/density.h>
 #include <glslines/filters.h>
-#include <glslines/phantom.h>
 #include <glslines/score.h>
 
-#include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/method_scores.h"
-#include "run/tracts/tracts.h"
-#include "track/track_params.h"
+#include "sinks/tract_results.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/line_geometry.h"
 #include "tracts/shape.h"
@@ -24,118 +20,6 @@
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
-
-/* --- `glslines score` without a tractogram: tracks the built-in phantom with every model and direction getter, and
- * scores. */
-
-/* Values of --model. USUAL: the models that users combine with each getter, and with which parallel transport does not
- * take minutes. */
-enum { USUAL, ALL, FIRST_MODEL };
-
-/* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
-static bool wanted(const gls_score_cli *o, int model, int dg)
-{
-    if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
-    if (o->dg && o->dg - 1 != dg) return false;
-    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
-    if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
-    /* a getter without a model is scored once */
-    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
-        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
-               !gls_getter_facts_of((gls_direction_getter)dg).one_point;
-    return o->model != USUAL || model == GLS_MODEL_CSD;
-}
-
-/* Sets the options of the runs and scores the wanted methods. */
-static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_method_scores *scores)
-{
-    gls_job_options job = gls_job_options_default();
-    bool chosen[GLS_N_MODELS][GLS_N_GETTERS];
-    for (int model = 0; model < GLS_N_MODELS; model++)
-        for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
-    const char *given[8] = {NULL};
-    size_t n = 0;
-    if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
-    if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
-    if (o->csd_rule) given[n++] = "csd-rule";
-    if (o->sh_order > 0) given[n++] = "sh-order";
-    if (o->max_angle > 0) given[n++] = "max-angle";
-    if (o->min_length >= 0) given[n++] = "min-length";
-    if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
-    job.preset = (gls_preset)o->preset;
-    if (o->csd_rule) job.model.csd_rule = (gls_csd_rule)(o->csd_rule - 1);
-    job.model.sh_order = o->sh_order;
-    job.nseeds = o->nseeds;
-    job.seed_seed = o->seed;
-    job.device = o->device;
-    job.api = (gls_graphics)o->api;
-    job.track.rng_seed = o->seed;
-    job.track.max_angle = o->max_angle;
-    job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
-    scores->act = o->act;
-    job.track.min_length = o->min_length;
-    job.track.probe_length = o->probe_length.value;
-    job.in_mm.probe_length = o->probe_length.mm;
-    job.track.min_radius_of_curvature = o->min_radius.value;
-    job.in_mm.min_radius_of_curvature = o->min_radius.mm;
-    return gls_methods_score(&job, given, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, run->monitor, scores);
-}
-
-static void show_bundles(gls_text *text, const gls_method_score *row)
-{
-    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "",
-                    gls_getter_name(row->dg), "bundle", "VS", "OL %", "OR %", "f1 %");
-    for (size_t b = 0; b < row->result.n_bundles; b++) {
-        const gls_score_bundle *s = &row->bundle[b];
-        gls_text_printf(text, "%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap,
-                        100 * s->overreach, 100 * s->f1);
-    }
-}
-
-/* Prints the table of methods; with bundles also one of each method's bundles. */
-static void show(gls_text *text, const gls_method_scores *scores, bool bundles)
-{
-    gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
-                    "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
-    for (int i = 0; i < scores->n; i++) {
-        const gls_method_score *row = &scores->row[i];
-        const gls_score_result *r = &row->result;
-        double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
-        gls_text_printf(text,
-                        "%-5s %-10s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
-                        " %6.1f %6.1f %6.1f %8.1f\n",
-                        gls_method_model(row), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
-                        percent * (double)r->wrong_path, percent * (double)r->invalid,
-                        percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles,
-                        100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1, row->seconds);
-    }
-    gls_text_puts(text, "VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid "
-                        "bundles, IB invalid pairs of end regions;\n"
-                        "OL overlap, OR overreach and f1: means over all bundles\n");
-    for (int i = 0; i < scores->n && bundles; i++) show_bundles(text, &scores->row[i]);
-}
-
-/* `glslines score` without a tractogram. */
-static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
-{
-    gls_text text = {0};
-    if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");
-    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
-    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
-        gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
-    gls_method_scores *scores = calloc(1, sizeof *scores);
-    gls_status status = scores ? GLS_OK : gls_no_memory();
-    if (!status) status = score(job, o, scores);
-    if (!status) {
-        show(&text, scores, o->bundles);
-        gls_method_scores_add(job->root, scores);
-        job->printed = gls_text_take(&text);
-    }
-    if (scores) gls_method_scores_finish(scores);
-    free(scores);
-    return status;
-}
 
 /* State of `glslines score`. */
 typedef struct scoring {
@@ -210,6 +94,41 @@ static gls_status add_to_score(void *user, const gls_streamlines *in)
     return gls_score_add(user, in);
 }
 
+void gls_score_add_counts(cJSON *method, const gls_score_result *r)
+{
+    const struct {
+        const char *key;
+        uint64_t n;
+    } counts[] = {{"streamlines", r->streamlines},      {"valid", r->valid},
+                  {"wrong_path", r->wrong_path},        {"invalid_connections", r->invalid},
+                  {"no_connections", r->no_connection}, {"valid_bundles", r->valid_bundles},
+                  {"bundles_in_truth", r->n_bundles},   {"invalid_bundles", r->invalid_bundles}};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) gls_json_uint(method, counts[i].key, counts[i].n);
+    gls_json_double(method, "mean_overlap", r->mean_overlap);
+    gls_json_double(method, "mean_overreach", r->mean_overreach);
+    gls_json_double(method, "mean_overreach_gt", r->mean_overreach_gt);
+    gls_json_double(method, "mean_f1", r->mean_f1);
+}
+
+void gls_score_add_bundles(cJSON *method, const gls_score_result *r, const gls_score_bundle *list)
+{
+    cJSON *bundles = cJSON_AddArrayToObject(method, "bundles");
+    for (size_t b = 0; b < r->n_bundles; b++) {
+        const gls_score_bundle *s = &list[b];
+        cJSON *bundle = cJSON_CreateObject();
+        cJSON_AddItemToArray(bundles, bundle);
+        cJSON_AddStringToObject(bundle, "name", s->name);
+        gls_json_uint(bundle, "valid", s->valid);
+        gls_json_uint(bundle, "voxels", s->truth);
+        gls_json_uint(bundle, "voxels_found", s->found);
+        gls_json_uint(bundle, "voxels_beyond", s->beyond);
+        gls_json_double(bundle, "overlap", s->overlap);
+        gls_json_double(bundle, "overreach", s->overreach);
+        gls_json_double(bundle, "overreach_gt", s->overreach_gt);
+        gls_json_double(bundle, "f1", s->f1);
+    }
+}
+
 /* Adds the score to the text and to the sidecar. */
 static void report_truth(scoring *s, const gls_score_result *r)
 {
@@ -228,7 +147,8 @@ static void report_truth(scoring *s, const gls_score_result *r)
         gls_text_printf(&s->shown, "\t%" PRIu64 "\t%.4f\t%.4f\t%.4f\t%.4f\n", k->valid, k->overlap, k->overreach,
                         k->overreach_gt, k->f1);
     }
-    gls_score_json(root, r, r->bundle);
+    gls_score_add_counts(root, r);
+    gls_score_add_bundles(root, r, r->bundle);
 }
 
 /* Scores the tractogram against known bundles. */
@@ -425,7 +345,7 @@ static gls_status choose_grid(scoring *s)
     return status;
 }
 
-static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
+gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
 {
     scoring s = {.run = run, .o = o, .tracks = tracks};
     if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs one of --truth and --against");
@@ -433,25 +353,4 @@ static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const
     if (!status) status = o->truth ? score_truth(&s) : compare(&s);
     run->printed = gls_text_take(&s.shown);
     return status;
-}
-
-gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n)
-{
-    const gls_score_cli *o = options;
-    gls_status status = gls_tract_run_reads_all(
-        run, GLS_PATHS(n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against, run->options.reference));
-    if (!status) status = gls_tract_run_writes_json(run, o->json);
-    if (!status) status = n > 0 ? score_tracks(run, o, file[0]) : tract_score_phantom(run, o);
-    return status ? status : gls_tract_run_store_json(run, o->json);
-}
-
-gls_score_cli gls_score_cli_default(void)
-{
-    gls_score_cli o = {
-#define ROW GLS_ROW_DEFAULT
-#include "run/tracts/score.def"
-#undef ROW
-    };
-    o.snr = gls_phantom_params_default().snr;
-    return o;
 }

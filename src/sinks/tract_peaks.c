@@ -7,7 +7,7 @@
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "sinks/weight_files.h"
 #include "util/clock.h"
 #include "util/numbers.h"

@@ -11,7 +11,7 @@
 
 #include "gpu/devices.h"
 #include "record/tract_run.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "sinks/weight_files.h"
 #include "tractogram/readers.h"
 #include "tractogram/writers.h"
@@ -92,11 +92,11 @@ gls_weights_cli gls_weights_cli_default(void)
     const gls_weights_options model = gls_weights_options_default();
     gls_weights_cli o = {
 #define ROW GLS_ROW_DEFAULT
-#include "run/tracts/weights.def"
+#include "sinks/weights.def"
 #undef ROW
     };
 #define ROW(group, type, field, ...) o.field = (GLS_ROW_##type)model.field;
-#include "run/tracts/weights_model.def"
+#include "sinks/weights_model.def"
 #undef ROW
     return o;
 }
@@ -148,7 +148,7 @@ static void set_options(weighting *w)
     const gls_weights_cli *o = w->o;
     w->model = gls_weights_options_default();
 #define ROW(group, type, field, ...) w->model.field = o->field;
-#include "run/tracts/weights_model.def"
+#include "sinks/weights_model.def"
 #undef ROW
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
@@ -434,7 +434,7 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     if (n > 2) o.output = file[2];
     const gls_fixels_cli fod = {
 #define ROW(group, type, field, ...) .field = w.o->field,
-#include "run/tracts/fod.def"
+#include "sinks/fod.def"
 #undef ROW
     };
     gls_status status = check(w.o);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "record/tract_run.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "tracts/line_geometry.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"

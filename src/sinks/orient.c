@@ -1,5 +1,5 @@
 /* The value of --orient: the direction in which streamlines are turned. */
-#include "run/tracts/tract_sources.h"
+#include "sinks/tract_files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,12 @@
-/* What commands on tractograms read: several files as one stream, the value of --orient. */
-#ifndef GLS_RUN_TRACTS_TRACT_SOURCES_H
-#define GLS_RUN_TRACTS_TRACT_SOURCES_H
+/* Commands that send tractograms through filters into writers, and what they read: several files as one stream. */
+#ifndef GLS_RUN_TRACT_COMMANDS_H
+#define GLS_RUN_TRACT_COMMANDS_H
 
 #include <glslines/select.h>
 #include <glslines/streamlines.h>
 
 #include "record/tract_run.h"
+#include "sinks/tract_results.h"
 
 /* --- Several tractograms as one stream. */
 
@@ -37,21 +38,25 @@ gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gl
 /* Frees the sources. Call it also after a failure of gls_tract_sources_open(). */
 void gls_tract_sources_close(gls_tract_sources *sources);
 
-/* --- The value of --orient. */
+/* --- The commands. As in sinks/tract_results.h: each runs one command and leaves all outputs complete in the group of
+ * the run. */
 
-/* What --orient says, with the line or centre that it points to. */
-typedef struct gls_tract_orient {
-    gls_orientation orientation;
-    double centre[3];
-    float (*line)[3]; /* from malloc */
-} gls_tract_orient;
+#define ROW GLS_ROW_FIELD
+typedef struct gls_edit_cli {
+#include "run/edit.def"
+} gls_edit_cli;
+typedef struct gls_convert_cli {
+#include "run/convert.def"
+} gls_convert_cli;
+#undef ROW
 
-/* The part of the text that may be the name of an input file. Borrowed; NULL: none. */
-const char *gls_tract_orient_file(const char *text);
-/* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
- * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
-gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
-/* Frees the line. */
-void gls_tract_orient_finish(gls_tract_orient *orient);
+/* file: inputs, and the output last. */
+gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* file: IN OUT */
+gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* file: TRACKS, or nothing for the phantom */
+gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options. Rows that the tracker also has get the tracker's defaults. */
+gls_score_cli gls_score_cli_default(void);
 
 #endif

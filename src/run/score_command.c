@@ -1,18 +1,47 @@
-/* Tracks the built-in phantom with several models and direction getters, and scores each result. */
-#include "run/method_scores.h"
-
+/* `glslines score`: scores a tractogram; or tracks the built-in phantom with every model and direction getter, and
+ * scores the results. */
+#include <cJSON.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <glslines/glslines.h>
 
 #include "gpu/devices.h"
 #include "record/run_params.h"
+#include "record/sidecar.h"
 #include "run/fit_model.h"
 #include "run/job_inputs.h"
+#include "run/tract_commands.h"
+#include "sinks/tract_results.h"
 #include "track/track_params.h"
 #include "util/clock.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
+
+enum { N_MODELS = 4, N_GETTERS = GLS_DG_COUNT, MAX_METHODS = N_MODELS * N_GETTERS };
+
+/* The score of one model with one direction getter. */
+typedef struct method_score {
+    gls_model_kind model;
+    gls_direction_getter dg;
+    gls_score_result result;
+    gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
+    double seconds; /* time to compile kernels, track and score */
+} method_score;
+
+/* The scores of all methods; free with method_scores_finish(). */
+typedef struct method_scores {
+    method_score row[MAX_METHODS];
+    int n;
+    bool act; /* set before the call: the phantom's tissue constrains streamlines */
+    gls_grid grid;
+    char renderer[256];
+    gls_phantom *phantom; /* owns the names of bundles */
+} method_scores;
 
 /* State of `glslines score` without a tractogram. */
 typedef struct methods_run {
@@ -27,7 +56,7 @@ typedef struct methods_run {
     gls_tissue *tissue;   /* NULL: none */
     gls_sphere *sphere;
     gls_device *device;
-    gls_method_scores *scores;
+    method_scores *scores;
 } methods_run;
 
 /* Makes the constraints of streamlines: the mask, and with act the phantom's tissue. */
@@ -148,7 +177,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
                              .sphere = run->sphere,
                              .regions = run->regions,
                              .tissue = run->tissue};
-    gls_method_score *row = &run->scores->row[run->scores->n];
+    method_score *row = &run->scores->row[run->scores->n];
     double start = gls_clock_seconds();
     gls_odf_source *source = NULL;
     gls_image *peaks = NULL;
@@ -170,7 +199,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     if (!status) status = gls_tracker_create(run->device, &params, &input, &tracker);
     if (!status) status = track(run, tracker, score);
     if (!status) {
-        *row = (gls_method_score){.model = kind, .dg = dg};
+        *row = (method_score){.model = kind, .dg = dg};
         gls_score_get(score, &row->result);
         memcpy(row->bundle, row->result.bundle, row->result.n_bundles * sizeof *row->bundle);
         row->result.bundle = row->bundle;
@@ -191,10 +220,10 @@ static bool has_odf(int dg)
 }
 
 /* Makes the mask of the fit: voxels that the stop map admits for any of the getters of this model. */
-static void choose_voxels(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
+static void choose_voxels(methods_run *run, gls_model_kind kind, const bool wanted[N_GETTERS])
 {
     double threshold = INFINITY;
-    for (int dg = 0; dg < GLS_N_GETTERS; dg++)
+    for (int dg = 0; dg < N_GETTERS; dg++)
         if (has_odf(dg) && wanted[dg])
             threshold = fmin(threshold, options_of(run, kind, (gls_direction_getter)dg).track.stop_threshold);
     for (size_t v = 0; v < gls_grid_voxels(&run->fa->grid); v++)
@@ -203,17 +232,17 @@ static void choose_voxels(methods_run *run, gls_model_kind kind, const bool want
 
 /* Scores the methods of one model that need the same voxels: all, or those that the stop map admits. Multi-tissue
  * models are always fitted in all voxels. */
-static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[GLS_N_GETTERS], bool everywhere)
+static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[N_GETTERS], bool everywhere)
 {
-    bool wanted[GLS_N_GETTERS];
-    for (int dg = 0; dg < GLS_N_GETTERS; dg++)
+    bool wanted[N_GETTERS];
+    for (int dg = 0; dg < N_GETTERS; dg++)
         wanted[dg] =
             asked[dg] && (kind == GLS_MODEL_MSMT || goes_everywhere(run, (gls_direction_getter)dg)) == everywhere;
     gls_model_options options = gls_model_options_default(kind);
     gls_model model = {.options = NULL};
     bool odf = false;
     bool any = false;
-    for (int dg = 0; dg < GLS_N_GETTERS; dg++) {
+    for (int dg = 0; dg < N_GETTERS; dg++) {
         odf = odf || (has_odf(dg) && wanted[dg]);
         any = any || wanted[dg];
     }
@@ -226,27 +255,30 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     if (!status) status = gls_series_model_prepare(&model, run->phantom->mask);
     if (!status && odf)
         status = gls_series_model_fit(&model, everywhere ? run->phantom->mask : run->mask, NULL, run->monitor);
-    for (int dg = 0; dg < GLS_N_GETTERS && !status; dg++)
+    for (int dg = 0; dg < N_GETTERS && !status; dg++)
         if (wanted[dg]) status = score_method(run, &model, kind, (gls_direction_getter)dg);
     gls_series_model_finish(&model);
     return status;
 }
 
-static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[GLS_N_GETTERS])
+static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[N_GETTERS])
 {
     gls_status status = score_part(run, kind, wanted, false);
     return status ? status : score_part(run, kind, wanted, true);
 }
 
-gls_status gls_methods_score(const gls_job_options *options, const char *const *given, double snr,
-                             const bool wanted[GLS_N_MODELS][GLS_N_GETTERS], const gls_monitor *monitor,
-                             gls_method_scores *scores)
+/* Scores each wanted pair of model and getter. options: sh_order,
+ * nseeds, seed_seed (for noise and seeds), device, api, preset and the parameters of the tracker are used. given:
+ * names, up to NULL, of parameters whose values replace the defaults of each method. snr: of the phantom. */
+static gls_status methods_score(const gls_job_options *options, const char *const *given, double snr,
+                                const bool wanted[N_MODELS][N_GETTERS], const gls_monitor *monitor,
+                                method_scores *scores)
 {
     methods_run run = {.options = options, .given = given, .monitor = monitor, .scores = scores};
     scores->n = 0;
     scores->phantom = NULL;
     gls_status status = prepare(&run, snr);
-    for (int kind = 0; kind < GLS_N_MODELS && !status; kind++)
+    for (int kind = 0; kind < N_MODELS && !status; kind++)
         status = score_model(&run, (gls_model_kind)kind, wanted[kind]);
     gls_device_close(run.device);
     gls_image_destroy(run.fa);
@@ -259,14 +291,173 @@ gls_status gls_methods_score(const gls_job_options *options, const char *const *
     return status;
 }
 
-const char *gls_method_model(const gls_method_score *score)
+/* Name of the model; "" if the getter uses no model. */
+static const char *method_model(const method_score *score)
 {
     const gls_getter_source source = gls_getter_source_of(score->dg);
     return source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING ? "" : gls_model_name(score->model);
 }
 
-void gls_method_scores_finish(gls_method_scores *scores)
+/* Frees the phantom, which owns the names of bundles. */
+static void method_scores_finish(method_scores *scores)
 {
     gls_phantom_destroy(scores->phantom);
     scores->phantom = NULL;
+}
+
+static void add_row(cJSON *methods, const method_score *row)
+{
+    cJSON *method = cJSON_CreateObject();
+    cJSON_AddItemToArray(methods, method);
+    if (*method_model(row))
+        cJSON_AddStringToObject(method, "model", method_model(row));
+    else
+        cJSON_AddNullToObject(method, "model");
+    cJSON_AddStringToObject(method, "dg", gls_getter_name(row->dg));
+    gls_score_add_counts(method, &row->result);
+    gls_json_double(method, "seconds", row->seconds);
+    gls_score_add_bundles(method, &row->result, row->bundle);
+}
+
+/* Adds rules, grid, device and an entry for each method. */
+static void method_scores_add(cJSON *root, const method_scores *scores)
+{
+    gls_score_options rules = gls_score_options_default();
+    cJSON *scoring = cJSON_AddObjectToObject(root, "scoring");
+    gls_json_uint(scoring, "end_distance_voxels", (uint64_t)rules.end_distance);
+    gls_json_uint(scoring, "route_distance_voxels", (uint64_t)rules.route_distance);
+    gls_sidecar_add_grid(root, &scores->grid);
+    cJSON_AddStringToObject(root, "device", scores->renderer);
+    cJSON *methods = cJSON_AddArrayToObject(root, "methods");
+    for (int i = 0; i < scores->n; i++) add_row(methods, &scores->row[i]);
+}
+
+/* Values of --model. USUAL: the models that users combine with each getter, and with which parallel transport does not
+ * take minutes. */
+enum { USUAL, ALL, FIRST_MODEL };
+
+/* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
+static bool wanted(const gls_score_cli *o, int model, int dg)
+{
+    if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
+    if (o->dg && o->dg - 1 != dg) return false;
+    const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
+    /* a getter without a model is scored once */
+    if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
+        return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
+               !gls_getter_facts_of((gls_direction_getter)dg).one_point;
+    return o->model != USUAL || model == GLS_MODEL_CSD;
+}
+
+/* Sets the options of the runs and scores the wanted methods. */
+static gls_status score(const gls_tract_run *run, const gls_score_cli *o, method_scores *scores)
+{
+    gls_job_options job = gls_job_options_default();
+    bool chosen[N_MODELS][N_GETTERS];
+    for (int model = 0; model < N_MODELS; model++)
+        for (int dg = 0; dg < N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
+    const char *given[8] = {NULL};
+    size_t n = 0;
+    if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
+    if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
+    if (o->csd_rule) given[n++] = "csd-rule";
+    if (o->sh_order > 0) given[n++] = "sh-order";
+    if (o->max_angle > 0) given[n++] = "max-angle";
+    if (o->min_length >= 0) given[n++] = "min-length";
+    if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
+    job.preset = (gls_preset)o->preset;
+    if (o->csd_rule) job.model.csd_rule = (gls_csd_rule)(o->csd_rule - 1);
+    job.model.sh_order = o->sh_order;
+    job.nseeds = o->nseeds;
+    job.seed_seed = o->seed;
+    job.device = o->device;
+    job.api = (gls_graphics)o->api;
+    job.track.rng_seed = o->seed;
+    job.track.max_angle = o->max_angle;
+    job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
+    scores->act = o->act;
+    job.track.min_length = o->min_length;
+    job.track.probe_length = o->probe_length.value;
+    job.in_mm.probe_length = o->probe_length.mm;
+    job.track.min_radius_of_curvature = o->min_radius.value;
+    job.in_mm.min_radius_of_curvature = o->min_radius.mm;
+    return methods_score(&job, given, o->snr, (const bool(*)[N_GETTERS])chosen, run->monitor, scores);
+}
+
+static void show_bundles(gls_text *text, const method_score *row)
+{
+    gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", method_model(row), *method_model(row) ? " " : "",
+                    gls_getter_name(row->dg), "bundle", "VS", "OL %", "OR %", "f1 %");
+    for (size_t b = 0; b < row->result.n_bundles; b++) {
+        const gls_score_bundle *s = &row->bundle[b];
+        gls_text_printf(text, "%-30s %8" PRIu64 " %7.1f %7.1f %7.1f\n", s->name, s->valid, 100 * s->overlap,
+                        100 * s->overreach, 100 * s->f1);
+    }
+}
+
+/* Prints the table of methods; with bundles also one of each method's bundles. */
+static void show(gls_text *text, const method_scores *scores, bool bundles)
+{
+    gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
+                    "VS %", "WPC %", "IC %", "NC %", "VB", "IB", "OL %", "OR %", "f1 %", "time s");
+    for (int i = 0; i < scores->n; i++) {
+        const method_score *row = &scores->row[i];
+        const gls_score_result *r = &row->result;
+        double percent = r->streamlines ? 100 / (double)r->streamlines : 0;
+        gls_text_printf(text,
+                        "%-5s %-10s %11" PRIu64 " %6.1f %6.1f %6.1f %6.1f %3" PRIu64 "/%-2zu %4" PRIu64
+                        " %6.1f %6.1f %6.1f %8.1f\n",
+                        method_model(row), gls_getter_name(row->dg), r->streamlines, percent * (double)r->valid,
+                        percent * (double)r->wrong_path, percent * (double)r->invalid,
+                        percent * (double)r->no_connection, r->valid_bundles, r->n_bundles, r->invalid_bundles,
+                        100 * r->mean_overlap, 100 * r->mean_overreach, 100 * r->mean_f1, row->seconds);
+    }
+    gls_text_puts(text, "VS valid streamlines, WPC wrong path, IC invalid connections, NC no connection; VB valid "
+                        "bundles, IB invalid pairs of end regions;\n"
+                        "OL overlap, OR overreach and f1: means over all bundles\n");
+    for (int i = 0; i < scores->n && bundles; i++) show_bundles(text, &scores->row[i]);
+}
+
+/* `glslines score` without a tractogram. */
+static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
+{
+    gls_text text = {0};
+    if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");
+    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
+    if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
+        gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
+    method_scores *scores = calloc(1, sizeof *scores);
+    gls_status status = scores ? GLS_OK : gls_no_memory();
+    if (!status) status = score(job, o, scores);
+    if (!status) {
+        show(&text, scores, o->bundles);
+        method_scores_add(job->root, scores);
+        job->printed = gls_text_take(&text);
+    }
+    if (scores) method_scores_finish(scores);
+    free(scores);
+    return status;
+}
+
+gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n)
+{
+    const gls_score_cli *o = options;
+    gls_status status = gls_tract_run_reads_all(
+        run, GLS_PATHS(n > 0 ? file[0] : NULL, o->truth, o->template_image, o->against, run->options.reference));
+    if (!status) status = gls_tract_run_writes_json(run, o->json);
+    if (!status) status = n > 0 ? gls_score_tracks(run, o, file[0]) : tract_score_phantom(run, o);
+    return status ? status : gls_tract_run_store_json(run, o->json);
+}
+
+gls_score_cli gls_score_cli_default(void)
+{
+    gls_score_cli o = {
+#define ROW GLS_ROW_DEFAULT
+#include "sinks/score.def"
+#undef ROW
+    };
+    o.snr = gls_phantom_params_default().snr;
+    return o;
 }

@@ -10,8 +10,8 @@
 #include <glslines/filters.h>
 
 #include "record/sidecar.h"
-#include "run/tracts/tracts.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

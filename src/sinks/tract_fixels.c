@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "record/sidecar.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "sinks/weight_files.h"
 #include "util/json_text.h"
 #include "util/status.h"

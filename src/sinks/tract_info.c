@@ -8,7 +8,7 @@
 #include <glslines/tractogram.h>
 
 #include "record/sidecar.h"
-#include "run/tracts/tracts.h"
+#include "sinks/tract_results.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"

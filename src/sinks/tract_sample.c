@@ -7,8 +7,8 @@
 #include <glslines/filters.h>
 #include <glslines/sample.h>
 
-#include "run/tracts/tracts.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
 #include "tractogram/writers.h"
 #include "util/numbers.h"

@@ -10,9 +10,9 @@
 #include <glslines/summary.h>
 
 #include "record/sidecar.h"
-#include "run/tracts/tract_sources.h"
-#include "run/tracts/tracts.h"
+#include "run/tract_commands.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/numbers.h"

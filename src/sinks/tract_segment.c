@@ -5,8 +5,8 @@
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
 
-#include "run/tracts/tracts.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
 #include "tracts/shape.h"
 #include "util/status.h"

@@ -1,0 +1,338 @@
+/* Adds up maps and matrices of shards: finds out which run each belongs to, checks that all parts are there, and sums.
+ */
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "image/formats.h"
+#include "record/sidecar.h"
+#include "sinks/sinks.h"
+#include "util/file.h"
+#include "util/json_text.h"
+#include "util/numbers.h"
+#include "util/status.h"
+#include "util/text.h"
+#include "util/text_tables.h"
+
+/* --- The run of a map. A map does not name its run, but the sidecar of its shard names the map. */
+
+/* Identity of the run, from a sidecar beside the map. */
+typedef struct gls_map_run {
+    bool known;
+    char parameters[17], inputs[17], others[17]; /* hashes; "": not known */
+} gls_map_run;
+
+static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b);
+
+/* Whether the run of a sidecar wrote the map. The map may have been moved. */
+static bool wrote_map(const cJSON *root, const char *map)
+{
+    const cJSON *outputs = gls_json_at(root, GLS_SIDECAR_OUTPUTS);
+    return gls_written_is(gls_json_at(outputs, "density"), map) ||
+           gls_written_is(gls_json_at(outputs, "connectome"), map);
+}
+
+static void copy_hash(const cJSON *item, char hash[17])
+{
+    const char *text = cJSON_GetStringValue(item);
+    snprintf(hash, 17, "%s", text ? text : "");
+}
+
+/* Fills run from a sidecar if it belongs to the shard that wrote the map. */
+static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
+{
+    cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
+    const cJSON *own = gls_json_at(root, "shard"), *index = gls_json_at(own, "index"),
+                *count = gls_json_at(own, "count");
+    const bool found = cJSON_IsNumber(index) && index->valuedouble == shard->index && cJSON_IsNumber(count) &&
+                       count->valuedouble == shard->count && wrote_map(root, map);
+    if (found) {
+        run->known = true;
+        copy_hash(gls_json_at(own, "parameters_hash"), run->parameters);
+        copy_hash(gls_json_at(own, "inputs_hash"), run->inputs);
+        copy_hash(gls_json_at(root, "other_inputs_xxh3_64"), run->others);
+    }
+    cJSON_Delete(root);
+}
+
+/* The run of the map of a shard. index counts from 1. */
+static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
+{
+    const gls_shard shard = {.index = index, .count = count};
+    const int folder = (int)(gls_file_name(map) - map);
+    char mark[64], *path = NULL, *name = folder ? strndup(map, (size_t)folder) : strdup(".");
+    const size_t n = (size_t)snprintf(mark, sizeof mark, "_shard-%uof%u", index, count);
+    DIR *directory = name ? opendir(name) : NULL;
+    gls_map_run run = {.known = false};
+    bool several = false; /* sidecars of different runs name the map; its run is then unknown */
+    for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
+        const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
+        if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
+        if (asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
+        gls_map_run other = {.known = false};
+        read_run(path, map, &shard, &other);
+        free(path);
+        several = map_run_difference(&run, &other) != NULL;
+        if (other.known) run = other;
+    }
+    run.known = run.known && !several;
+    if (directory) closedir(directory);
+    free(name);
+    return run;
+}
+
+/* What differs between two runs; NULL: nothing. */
+static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b)
+{
+    if (!a->known || !b->known) return NULL;
+    return strcmp(a->parameters, b->parameters) != 0 ? "the parameters"
+           : strcmp(a->inputs, b->inputs) != 0       ? "the input data"
+           : strcmp(a->others, b->others) != 0       ? "a region, tissue image or input of a map"
+                                                     : NULL;
+}
+
+enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
+
+static bool is_image(const char *path)
+{
+    return gls_case_ends(path, ".nii") || gls_case_ends(path, ".nii.gz");
+}
+
+bool gls_map_is_name(const char *path)
+{
+    return is_image(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
+}
+
+/* Parts of a name such as "x_shard-2of3.csv". */
+typedef struct part_name {
+    const char *name; /* without folders if the mark is in the last part */
+    int stem;         /* length of the text before the mark */
+    const char *rest; /* text after the mark */
+    unsigned index, count;
+} part_name;
+
+/* Finds the last mark of a shard in a path. GLS_ERR_INPUT if there is none. */
+static gls_status read_name(const char *path, part_name *part)
+{
+    const char *mark = NULL, *slash = strrchr(path, '/');
+    int length = 0;
+    for (const char *c = path; (c = strstr(c, "_shard-")); c++) mark = c;
+    part->name = slash && mark > slash ? slash + 1 : path;
+    if (mark && sscanf(mark, "_shard-%6uof%6u%n", &part->index, &part->count, &length) == 2 && part->index >= 1 &&
+        part->index <= part->count && part->count <= GLS_MAX_SHARDS) {
+        part->stem = (int)(mark - part->name);
+        part->rest = mark + length;
+        return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_INPUT, "%s: its name does not say which part it is, as x_shard-2of3.csv does", path);
+}
+
+/* Whether two names differ only in the index of the part. The files may lie in different folders. */
+static bool same_map(const part_name *a, const part_name *b)
+{
+    const char *slash_a = strrchr(a->rest, '/'), *slash_b = strrchr(b->rest, '/');
+    if (slash_a || slash_b) return slash_a && slash_b && strcmp(slash_a, slash_b) == 0;
+    return a->stem == b->stem && strncmp(a->name, b->name, (size_t)a->stem) == 0 && strcmp(a->rest, b->rest) == 0;
+}
+
+/* The parts of a map, and the run that they belong to as far as it is known. */
+typedef struct map_parts {
+    part_name first;
+    const char **path; /* path of each part; NULL: not found yet */
+    gls_map_run run;
+    const char *run_path; /* the shard from whose sidecar `run` was read */
+    unsigned unknown;     /* number of parts whose run is not known */
+} map_parts;
+
+/* Adds one file to the parts. GLS_ERR_INPUT: it is of another map or run, or a part that is there already. */
+static gls_status check_part(map_parts *p, const char *path, const char *first_path)
+{
+    part_name own;
+    gls_status status = read_name(path, &own);
+    if (status) return status;
+    if (own.count != p->first.count)
+        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", path, own.count, first_path,
+                        p->first.count);
+    if (p->path[own.index - 1])
+        return gls_fail(GLS_ERR_INPUT, "%s: part %u is there twice, also as %s", path, own.index,
+                        p->path[own.index - 1]);
+    if (!same_map(&p->first, &own))
+        return gls_fail(GLS_ERR_INPUT, "%s: is a part of another map than %s", path, first_path);
+    p->path[own.index - 1] = path;
+    const gls_map_run found = map_run_find(path, own.index, own.count);
+    const char *differs = map_run_difference(&p->run, &found);
+    if (differs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, p->run_path, differs);
+    if (!found.known) p->unknown++;
+    if (found.known && !p->run.known) {
+        p->run = found;
+        p->run_path = path;
+    }
+    return GLS_OK;
+}
+
+/* Checks that the files are all parts of one map of one run. Warns if the run of a part is not known. */
+static gls_status check_parts(const char *const *paths, size_t n)
+{
+    map_parts p = {.path = NULL};
+    gls_status status = read_name(paths[0], &p.first);
+    if (status) return status;
+    if (n > p.first.count)
+        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, but %zu files were given", paths[0], p.first.count, n);
+    p.path = calloc(p.first.count, sizeof *p.path);
+    if (!p.path) return gls_no_memory();
+    for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);
+    for (unsigned i = 0; i < p.first.count && !status; i++)
+        if (!p.path[i])
+            status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, p.first.count);
+    if (!status && p.unknown > 0)
+        gls_log(GLS_LOG_WARNING, "%s: of %u of its %u parts no sidecar beside them tells of which run they are",
+                paths[0], p.unknown, p.first.count);
+    free(p.path);
+    return status;
+}
+
+/* A map of counts as its file holds it. */
+typedef struct count_map {
+    gls_nifti_header header;
+    unsigned char *bytes; /* header, padding and voxels */
+    size_t n_bytes, n;
+} count_map;
+
+/* Value i of a map, which is int32 or float64. */
+static double value_at(const count_map *m, size_t i)
+{
+    const unsigned char *at = m->bytes + m->header.offset + i * m->header.values.bytes;
+    int32_t whole;
+    double real;
+    if (m->header.values.datatype == NIFTI_INT32) {
+        memcpy(&whole, at, sizeof whole);
+        return whole;
+    }
+    memcpy(&real, at, sizeof real);
+    return real;
+}
+
+/* Reads a NIfTI map of counts as bytes, unpacked. */
+static gls_status read_map(const char *path, count_map *m)
+{
+    gls_stream *stream = NULL;
+    uint64_t used;
+    size_t got = 0;
+    *m = (count_map){.bytes = NULL};
+    gls_status status = gls_stream_open_regular(path, &stream);
+    if (!status) status = gls_nifti_read_header(stream, path, &m->header, &used);
+    gls_stream_close(stream);
+    stream = NULL;
+    if (status) return status;
+    const gls_values *v = &m->header.values;
+    if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || v->slope != 1 || v->inter != 0 ||
+        !m->header.single_file || m->header.n_volumes != 1)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no map of counts of 'glslines track --density'", path);
+    m->n = gls_grid_voxels(&m->header.grid);
+    m->n_bytes = (size_t)(m->header.offset + m->header.bytes);
+    status = gls_stream_open(path, &stream);
+    if (!status && gls_stream_bound(stream) < m->n_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is truncated: copy or make the file again", path);
+    if (!status && !(m->bytes = malloc(m->n_bytes))) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    if (!status) status = gls_stream_read(stream, m->bytes, m->n_bytes, &got);
+    if (!status && got < m->n_bytes)
+        status = gls_fail(GLS_ERR_INPUT, "%s: is truncated: copy or make the file again", path);
+    gls_stream_close(stream);
+    return status;
+}
+
+/* Adds the map of another shard, which must have the same grid. */
+static gls_status add_map(const char *path, const char *first, const count_map *like, double *sum)
+{
+    count_map m;
+    gls_status status = read_map(path, &m);
+    if (!status && (memcmp(m.header.grid.dim, like->header.grid.dim, sizeof m.header.grid.dim) != 0 ||
+                    memcmp(m.header.grid.affine, like->header.grid.affine, sizeof m.header.grid.affine) != 0))
+        status = gls_fail(GLS_ERR_INPUT, "%s: its grid is not that of %s", path, first);
+    for (size_t i = 0; i < like->n && !status; i++) sum[i] += value_at(&m, i);
+    free(m.bytes);
+    return status;
+}
+
+/* Rejects tables of seeds, which do not add up. */
+static gls_status check_table(const char *path)
+{
+    static const char first[] = "#Track_index";
+    char found[sizeof first - 1];
+    uint64_t bytes = 0;
+    int fd;
+    gls_status status = gls_regular_open(path, &fd, &bytes);
+    if (status) return status;
+    if (bytes >= sizeof found) status = gls_regular_read(path, fd, 0, found, sizeof found);
+    close(fd);
+    if (status || bytes < sizeof found || memcmp(found, first, sizeof found) != 0) return status;
+    return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, not a matrix to add up", path);
+}
+
+/* Adds counts exactly up to 2^53. Writes int32 if the sums fit, like gls_density_write(). */
+static gls_status merge_images(const char *const *paths, size_t n, const char *output, bool force,
+                               gls_output_group *group)
+{
+    count_map first;
+    double *sum = NULL;
+    bool fits = true;
+    gls_status status = read_map(paths[0], &first);
+    if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_no_memory();
+    for (size_t i = 0; i < n && !status; i++) status = add_map(paths[i], paths[0], &first, sum);
+    for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
+    if (!status && fits && first.header.values.datatype == NIFTI_INT32) {
+        for (size_t i = 0; i < first.n; i++) {
+            int32_t whole = (int32_t)sum[i];
+            memcpy(first.bytes + first.header.offset + i * sizeof whole, &whole, sizeof whole);
+        }
+        status = gls_nifti_write_bytes(output, force, group, first.bytes, first.n_bytes);
+    } else if (!status) {
+        status = gls_nifti_write(output, force, group, &first.header.grid, "density", 1, GLS_TYPE_FLOAT64, sum);
+    }
+    free(sum);
+    free(first.bytes);
+    return status;
+}
+
+/* Adds up matrices of the same size and writes the sum. */
+static gls_status merge_tables(const char *const *paths, size_t n, const char *output, bool force,
+                               gls_output_group *group)
+{
+    double *sum = NULL, *more = NULL;
+    size_t rows = 0, columns = 0, r, c;
+    char number[40];
+    gls_text text = {0};
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) status = check_table(paths[i]);
+    if (!status) status = gls_table_read(paths[0], &sum, &rows, &columns);
+    for (size_t i = 1; i < n && !status; i++) {
+        status = gls_table_read(paths[i], &more, &r, &c);
+        if (!status && (r != rows || c != columns))
+            status = gls_fail(GLS_ERR_INPUT, "%s: has %zu x %zu cells, %s has %zu x %zu", paths[i], r, c, paths[0],
+                              rows, columns);
+        for (size_t k = 0; k < rows * columns && !status; k++) sum[k] += more[k];
+        free(more);
+        more = NULL;
+    }
+    const char separator = gls_case_ends(output, ".csv") ? ',' : gls_case_ends(output, ".tsv") ? '\t' : ' ';
+    for (size_t k = 0; k < rows * columns && !status; k++) {
+        gls_text_puts(&text, gls_format_double(sum[k], number, sizeof number));
+        gls_text_append(&text, (k + 1) % columns ? &separator : "\n", 1);
+    }
+    free(sum);
+    return gls_text_write(&text, output, force, group, status);
+}
+
+gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output, bool force, gls_output_group *group)
+{
+    gls_status status = check_parts(paths, n);
+    for (size_t i = 0; i < n && !status; i++)
+        if (is_image(paths[i]) != is_image(output))
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another format than %s", paths[i], output);
+    if (status) return status;
+    return is_image(output) ? merge_images(paths, n, output, force, group)
+                            : merge_tables(paths, n, output, force, group);
+}
