@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    DEGREES = 90,
-    MAX_COLUMNS = GLS_MSMT_MAX_ORDER / 2 + 1
-}; /* angles at which the constraints are set, in steps of one degree */
+/* Constraints are set at each degree from 0 to DEGREES. */
+enum { DEGREES = 90, MAX_COLUMNS = GLS_MSMT_MAX_ORDER / 2 + 1 };
 
 /* Zonal basis (m = 0) of even degrees at an angle to the fibre, and its derivative by the angle; slope may be NULL.
  * cosine: of the angle. */
