@@ -75,6 +75,8 @@ float separation_cosine(float cosine)
 }
 
 #if ANGULAR_WEIGHT
+// Factor of the ODF along a direction at this cosine to the last direction: 1 straight ahead, 1 - angular_weight at a
+// right angle.
 float angular_weight(float cosine) { return 1.0 - params.angular_weight + params.angular_weight * abs(cosine); }
 #endif
 

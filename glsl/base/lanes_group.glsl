@@ -1,5 +1,5 @@
 // Operations of the lanes of a streamline if the lanes are a work group: through shared memory, without an extension.
-// All lanes hold the same state, so each of them reaches every barrier.
+// The contracts stand in base/common.glsl. All lanes hold the same state, so each of them reaches every barrier.
 //
 // A GPU takes longer to read a word of every lane than to wait at a second barrier: so four lanes are combined first,
 // then the results of the fours.
@@ -42,9 +42,11 @@ void lane_show_four(uint x)
     lane_sync();
 }
 
+// Addition as a function, for LANES_JOIN.
 float plus(float a, float b) { return a + b; }
 vec4 plus(vec4 a, vec4 b) { return a + b; }
 
+// Defines the function `name`, which combines a value of every lane by `join`: fours of lanes first, then the fours.
 #define LANES_JOIN(type, vector, name, word_of, of_words, join)                            \
     type name(type x)                                                                      \
     {                                                                                      \
@@ -59,6 +61,7 @@ LANES_JOIN(float, vec4, lane_max, floatBitsToUint, uintBitsToFloat, max)
 LANES_JOIN(uint, uvec4, lane_max, uint, uvec4, max)
 LANES_JOIN(int, ivec4, lane_min, uint, ivec4, min)
 
+// Largest of four numbers.
 float max_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 
 void lane_range(inout float most, inout float least)
@@ -82,6 +85,7 @@ void lane_range(inout float most, inout float least)
     least = -max_of(lows);
 }
 
+// Smallest number whose x has this value; 0x7fffffff if none has.
 int min_where(vec4 x, float value, uvec4 number)
 {
     ivec4 n = ivec4(number);
@@ -214,8 +218,10 @@ int lane_first(bool yes)
 // Words that one lane shows all others; two sets are used in turn.
 shared uint lane_note[8];
 int lane_note_at = 0;
+// Word i of the set in use.
 #define NOTE(i) lane_note[4 * lane_note_at + (i)]
 
+// Changes to the other set of words, before one lane writes to the set.
 void lane_turn() { lane_note_at = 1 - lane_note_at; }
 
 vec3 lane_of(vec3 x, int lane)

@@ -1,4 +1,5 @@
-// Operations of the lanes of a streamline if there is one lane: each invocation tracks a streamline.
+// Operations of the lanes of a streamline if there is one lane: each invocation tracks a streamline, arrays are
+// private, and nothing is combined. The contracts stand in base/common.glsl.
 #define LANE 0
 #define LANES 1
 #define SLOT gl_LocalInvocationIndex

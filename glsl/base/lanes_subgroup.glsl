@@ -1,4 +1,5 @@
-// Operations of the lanes of a streamline if the lanes are a subgroup.
+// Operations of the lanes of a streamline if the lanes are a subgroup (KHR_shader_subgroup). The contracts stand in
+// base/common.glsl.
 #define LANE int(gl_SubgroupInvocationID)
 #if SLOTS == 1
 #define SLOT gl_WorkGroupID.y // always 0; NVIDIA's compiler merges loads only from addresses that it does not know
@@ -119,6 +120,8 @@ float lane_sums(float x[16])
     }
 #endif
 
+// Place of this lane's value in a list that begins with `count` values, by the number of wanted values in lanes before;
+// counts the wanted ones.
 int lane_place(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);

@@ -2,6 +2,7 @@
 // drivers is too coarse.
 float ln(float x)
 {
+    // x = 2^e (1 + m) with m in [-1/3, 1/3).
     int bits = floatBitsToInt(x) - 0x3f2aaaab; // splits x so that the mantissa lies in [2/3, 4/3)
     float e = float(bits >> 23);
     float m = intBitsToFloat((bits & 0x007fffff) + 0x3f2aaaab) - 1.0;

@@ -1,7 +1,9 @@
 // Packs a direction into a word: the octahedron |x| + |y| + |z| = 1 is unfolded to a square with 16 bits along each
 // side. GLSL twin of src/track/shader/packed.h.
+// Folds the lower half of the octahedron outward, to the corners of the square.
 vec2 octahedron_fold(vec2 a) { return (1.0 - abs(a.yx)) * vec2(a.x < 0.0 ? -1.0 : 1.0, a.y < 0.0 ? -1.0 : 1.0); }
 
+// The word of a vector, which need not be of length 1 but must not be 0.
 uint pack_direction(vec3 d)
 {
     vec2 a = d.xy / (abs(d.x) + abs(d.y) + abs(d.z));
@@ -10,6 +12,7 @@ uint pack_direction(vec3 d)
     return q.x | q.y << 16;
 }
 
+// The unit vector that a word stands for.
 vec3 unpack_direction(uint word)
 {
     vec2 a = vec2(float(word & 0xffffu), float(word >> 16)) * (2.0 / 65535.0) - 1.0;
@@ -21,6 +24,7 @@ vec3 unpack_direction(uint word)
 // A random direction, uniform over the sphere.
 vec3 random_direction(uvec4 words)
 {
+    // z is uniform on the sphere (Archimedes); words: two random words of 24 bits each are used.
     float angle = 6.283185307 * float(words.x >> 8) * (1.0 / 16777216.0);
     float z = (float(words.y >> 8) + 0.5) * (2.0 / 16777216.0) - 1.0, r = sqrt(1.0 - z * z);
     return vec3(r * cos(angle), r * sin(angle), z);

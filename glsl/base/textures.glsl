@@ -1,7 +1,7 @@
 // Samples a field stored in textures with the texture unit. A field with many channels is cut into tiles of four
 // channels, and the grid into strips along x; in one or more 3D textures strips lie behind each other and the tiles of
-// a strip side by side, see src/track/field/field.h. Positions are clamped to the outermost voxel centres: samples
-// stay inside their tile, and the outer half voxel is constant.
+// a strip side by side, see src/track/field/field.h. Positions are clamped to the outermost voxel centres: samples stay
+// inside their tile, and the outer half voxel is constant. Units below GUIDE_TEXTURES belong to the guide.
 layout(binding = GUIDE_TEXTURES) uniform sampler3D volume[VOLUME_TEXTURES];
 
 // Texture coordinate of p in tile 0. Positions are rounded to 1/1024 voxel: with offsets up to 16384 texels and sides

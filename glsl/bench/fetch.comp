@@ -1,5 +1,6 @@
 // Measures the peak rate of trilinear samples: neighbouring invocations sample neighbouring places of a texture that
-// fits into the caches, so that only the texture unit limits the rate.
+// fits into the caches, so that only the texture unit limits the rate. Dispatched by measure_fetch() of
+// src/bench/ceilings.c; the sum is stored, so that no compiler removes the samples.
 layout(local_size_x = GROUP_SIZE) in;
 layout(location = 0) uniform float stride; // distance between fetches of successive iterations, in texture coordinates
 layout(std430, binding = 1) writeonly buffer To { float to[]; };

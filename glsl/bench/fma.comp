@@ -1,5 +1,6 @@
-// Measures the peak rate of multiply-adds: twelve independent chains in each invocation, enough to hide latency and
-// few enough for the registers of a CPU; 48 multiply-adds in each iteration.
+// Measures the peak rate of multiply-adds: twelve independent chains in each invocation, enough to hide latency and few
+// enough for the registers of a CPU; 48 multiply-adds in each iteration. Dispatched by measure_fma() of
+// src/bench/ceilings.c; the sum is stored, so that no compiler removes the chains.
 layout(local_size_x = GROUP_SIZE) in;
 layout(location = 0) uniform float factor;
 layout(location = 1) uniform float term;

@@ -1,8 +1,10 @@
 // Element-wise kernel: four elements for each invocation, loaded and stored as vectors. The slot `declarations`
 // declares the arrays as blocks, the scalars as uniforms, and the statements as a function; `body` declares the
-// vectors, calls the function for each element and stores the results.
+// vectors, calls the function for each element and stores the results. src/compute/elementwise.c writes both slots and
+// dispatches the kernel.
 layout(local_size_x = GROUP_SIZE) in;
 
+// Number of elements of each array.
 layout(location = 0) uniform uint gls_count;
 #include <declarations>
 

@@ -1,6 +1,6 @@
 // C = A B, row-major float32, for a rectangle of C and a range of k. The slot `variant` is matmul_tiles.glsl on GPUs
 // and matmul_registers.glsl on software renderers. ALIGNED: rows of A and B begin at multiples of 4 elements, so that
-// four elements are one load.
+// four elements are one load. Dispatched by src/compute/matmul.c.
 layout(location = 0) uniform uint rows;      // number of rows of A and C, up to the last row of this run
 layout(location = 1) uniform uint columns;   // number of columns of B and C
 layout(location = 2) uniform uint depth;     // columns of A and rows of B
@@ -20,8 +20,10 @@ layout(std430, binding = 1) readonly buffer B { ELEMENT b[]; };
 layout(std430, binding = 2) buffer C { ELEMENT c[]; };
 
 #ifdef ALIGNED
+// Four elements of a row of A or B; k and column are multiples of 4.
 vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
 vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
+// Stores four elements of C, if they exist.
 void store_c(uint row, uint column, vec4 sum)
 {
     if (row >= rows || column >= columns) return;
@@ -53,6 +55,7 @@ vec4 load_b(uint k, uint column)
     uvec4 at = min(k, depth - 1u) * columns + min(column + NEXT, uvec4(columns - 1u));
     return mix(vec4(0.0), vec4(b[at.x], b[at.y], b[at.z], b[at.w]), bvec4(k < last_k));
 }
+// Stores one element of C, if its column exists.
 void store_scalar(uint row, uint column, float sum)
 {
     if (column >= columns) return;

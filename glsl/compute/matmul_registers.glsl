@@ -1,6 +1,8 @@
-// Each invocation computes 16 x 16 elements of C in registers and shares nothing. On software renderers a load costs
-// as much as many multiplications, so each loaded value must be used often. Array indices are constants and the loop
-// has no branches; rows and columns behind the edges repeat the last ones and are not stored.
+// Each invocation computes 16 x 16 elements of C in registers and shares nothing. On software renderers a load costs as
+// much as many multiplications, so each loaded value must be used often. Array indices are constants and the loop has
+// no branches; rows and columns behind the edges repeat the last ones and are not stored.
+//
+// The macros: GET_A and GET_B load four elements; SUM adds four products to a vector of sums; ROW adds those of a row.
 layout(local_size_x = 16) in;
 
 #define SIDE 16u

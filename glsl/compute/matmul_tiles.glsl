@@ -14,6 +14,7 @@ layout(local_size_x = INVOCATIONS) in; // SHARE * SLICES
 shared vec4 strip_a[SLICES * VECTORS]; // [slice][k][row / 4]
 shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 
+// Loads this invocation's vectors of the strips of A and B that begin at depth `from`.
 #define FETCH(from)                                                                                                    \
     for (uint l = 0u; l < LOADS; l++) {                                                                                \
         uint v = me + l * SHARE;                                                                                       \
@@ -44,6 +45,8 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 
 void main()
 {
+    // me: number of the invocation in its slice; x, y: its place in the square; own: where the strips of the slice
+    // begin.
     uint slice = gl_LocalInvocationID.x / SHARE, me = gl_LocalInvocationID.x % SHARE;
     uint row = first_row + gl_WorkGroupID.y * TILE, column = first_column + gl_WorkGroupID.x * TILE;
     uint x = me % SIDE, y = me / SIDE, own = slice * VECTORS;
@@ -53,6 +56,7 @@ void main()
     FETCH(first_k + slice * STRIP)
     for (uint k = first_k; k < last_k; k += STRIP * SLICES) {
         for (uint l = 0u; l < LOADS; l++) {
+            // Store the strips that were loaded: A transposed, so that four rows of one k are a vector.
             uint v = me + l * SHARE, r = v / 2u, at = own + v % 2u * TILE + r / 4u;
             strip_a[at][r % 4u] = next_a[l].x;
             strip_a[at + TILE / 4u][r % 4u] = next_a[l].y;
@@ -61,6 +65,7 @@ void main()
             strip_b[own + v] = next_b[l];
         }
         barrier();
+        // Start the loads of the next strips, then multiply those in shared memory.
         FETCH(k + (SLICES + slice) * STRIP)
         for (uint q = 0u; q < STRIP; q++) {
             vec4 a[PARTS], b[PARTS];

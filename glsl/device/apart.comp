@@ -1,10 +1,12 @@
-// Tests whether invocations of a work group keep their private data apart: array elements at differing indices,
-// numbers of loop iterations, returns. word[i] holds a number below PLACES and is replaced by a result that
-// gls_apart_expected() computes, too.
+// Tests whether invocations of a work group keep their private data apart: array elements at differing indices, numbers
+// of loop iterations, returns. word[i] holds a number below PLACES and is replaced by a result that
+// gls_apart_expected() computes, too. src/gpu/renderers.c runs one work group of it when a device is opened whose
+// driver is not known.
 layout(local_size_x = INVOCATIONS) in;
 
 layout(std430, binding = 0) buffer Words { uint word[]; };
 
+// Iterations, `continue`, `break` and an early return that differ between invocations.
 uint turns(uint at, uint me)
 {
     uint sum = 0u;
@@ -20,6 +22,7 @@ uint turns(uint at, uint me)
 void main()
 {
     uint me = gl_LocalInvocationIndex, at = word[me];
+    // Stores to a private array at an index that differs between invocations.
     uint kept[PLACES];
     for (uint k = 0u; k < uint(PLACES); k++) kept[k] = k;
     kept[at] = 11u + me;

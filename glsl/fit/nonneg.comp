@@ -2,7 +2,11 @@
 // src/dwi/nonneg_active.h, step by step, in double precision, which OpenGL ES does not have. Each invocation handles
 // some rows of the constraints B, and a row and a column of the square root V of the inverse of B B' over the active
 // rows. A voxel that needs too many rows or iterations gets NaN, and the host solves it. Sums are taken by fours, with
-// zeros at their ends, because CPU renderers stop an invocation after 65535 loop iterations.
+// zeros at their ends, because CPU renderers stop an invocation after 65535 loop iterations. Dispatched by
+// src/dwi/msmt.c.
+//
+// Defined outside: GROUP, invocations; WIDE, unknowns, padded to fours; ROWS, constraints, and STRIDE, ROWS padded to
+// the group; K, unknowns; MAX_ACTIVE, largest number of active rows.
 layout(local_size_x = GROUP) in;
 
 layout(location = 0) uniform uint n; // number of data of a voxel
@@ -23,15 +27,19 @@ layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // i
 #define LINE (MAX_ACTIVE + 1) // distance of rows of V: odd, so that columns lie in different banks
 
 shared double root[MAX_ACTIVE * LINE]; // needs MAX_ACTIVE <= GROUP
+// lambda: multipliers of the active rows; aim: their target; product, part: work space of sums.
 shared double lambda[MAX_ACTIVE], aim[MAX_ACTIVE], product[MAX_ACTIVE], part[MAX_ACTIVE];
+// start: the solution without constraints; y: the current one, in both precisions.
 shared double start[WIDE], y[WIDE];
 shared vec4 y_float[WIDE / 4];
+// row_of: the constraint of each active row. The arrays behind it are for values of all invocations.
 shared uint row_of[MAX_ACTIVE];
 shared double number[GROUP];
 shared float value_of[GROUP];
 shared uint place_of[GROUP];
 
 uint lane, count, held; // bit q of held: row lane + q GROUP is active
+// Where the matrices of Plan begin, in numbers; set by main().
 uint products, rows, inverse, columns;
 
 // Waits until all invocations have arrived and their writes to shared memory are visible; barrier() alone does not
@@ -175,6 +183,8 @@ void append(uint row, double value)
     meet();
     double of_lane = mine ? row_sum() : 0.0lf;
     if (lane < MAX_ACTIVE) part[lane] = of_lane;
+    // pivot: the part of the new row's square that the active rows do not explain. Its inverse root is the new diagonal
+    // element of V.
     double pivot = plan[products + row * STRIDE + row] + SOFTNESS - total(of_lane * of_lane);
     double scale = 1.0lf / sqrt(max(pivot, MIN_PIVOT)), way = -value * scale;
     if (lane <= count) {
@@ -192,6 +202,7 @@ void append(uint row, double value)
 // Releases the active row at position q: a reflection moves its column of V into the last row, which is dropped.
 void remove(uint q)
 {
+    // The reflection (Householder) maps column q to the last row.
     uint last = count - 1u, row = row_of[q];
     double of_lane = lane <= last ? root[lane * LINE + q] : 0.0lf, square = total(of_lane * of_lane),
            before = root[last * LINE + q], size = sqrt(square), factor = 1.0lf / (square + abs(before) * size);
@@ -209,6 +220,7 @@ void remove(uint q)
         }
     }
     meet();
+    // Move the target so that the multiplier of the dropped row becomes 0, then close the gap by the last column.
     double way = aim[q] / root[last * LINE + q];
     meet();
     if (lane <= last) aim[lane] -= way * root[last * LINE + lane];
@@ -233,6 +245,7 @@ void follow()
 {
     for (;;) {
         bool mine = lane < count && aim[lane] < 0.0lf;
+        // Share of the way to the target at which the first multiplier reaches 0.
         double way = mine ? lambda[lane] / (lambda[lane] - aim[lane]) : 2.0lf;
         uint at = mine ? lane : GROUP;
         lowest_of(way, at);
@@ -296,6 +309,7 @@ bool iterate(double noise)
     bool exact = false;
     for (uint turn = 0u; turn < turns && count < MAX_ACTIVE; turn++) {
         uint row;
+        // The most violated row, in single precision as long as the violation is clear.
         double value = exact ? lowest(row) : lowest_float(row), end = lowest_active();
         if (exact) {
             if (value >= end) return true;
@@ -313,6 +327,7 @@ bool iterate(double noise)
 
 void main()
 {
+    // A work group solves one voxel.
     uint voxel = gl_WorkGroupID.x, block = voxel / BLOCK, at = voxel % BLOCK;
     rows = n * WIDE;
     inverse = rows + ROWS * WIDE;
@@ -334,6 +349,7 @@ void main()
         y[lane] = of_lane;
         y_float[lane / 4u][lane % 4u] = float(of_lane);
     }
+    // Solve, then map the solution back by L^-1 and store it.
     double size = sqrt(total(of_lane * of_lane));
     bool converged = iterate(FLOAT_NOISE * size);
     if (converged) refine();

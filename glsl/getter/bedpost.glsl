@@ -26,10 +26,12 @@ float unit(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 void draw_fibres(vec3 p, uvec4 words)
 {
     for (int k = 0; k < FIBRES; k++) fibre[k] = vec4(0.0);
+    // u decides along each axis whether the upper neighbour is drawn.
     vec3 low = floor(p), u = vec3(unit(words.x), unit(words.y), unit(words.z));
     vec3 voxel = low + vec3(lessThan(u, p - low));
     if (any(lessThan(voxel, vec3(0.0))) || any(greaterThanEqual(voxel, GRID))) return;
     ivec3 texel = ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
+    // Rounding to the nearest sample gives the first and the last one half a chance.
     int tile = FIBRES * int(floor(unit(words.w) * float(SAMPLES - 1) + 0.5));
 #define TILES(i, n_tiles, first)                                                                                  \
     for (int k = 0; k < FIBRES; k++) {                                                                            \
@@ -69,6 +71,7 @@ vec4 start_fibre(float u)
     }
     vec4 best = fibre[0];
     if (START_FIBRE == 0 || FIBRES == 1 || total == 0.0) return best;
+    // Take the first fibre at which the running sum of the weights exceeds u times their total.
     float left = u * total;
     bool found = false;
     for (int k = 0; k < FIBRES; k++) {
@@ -104,6 +107,7 @@ vec4 first_fibre(vec3 p, Draw draw)
 // largest angle.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
+    // begins: the first step of a half. Its random numbers are those of the seed.
     bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;
     vec4 chosen = vec4(0.0);
     if (begins) {
@@ -111,12 +115,14 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
         if (chosen.w == 0.0) return DIRECTION_NONE;
         d = backward ? -normalize(chosen.xyz) : normalize(chosen.xyz);
     }
+    // All steps but the first of a forward half draw a voxel and a sample of their own.
     if (!begins || backward) {
         draw_fibres(p, draw_block(draw, 0u));
         chosen = begins ? start_fibre(unit(draw_block(draw, 1u).x)) : nearest_fibre(d);
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
     vec3 towards = normalize(chosen.xyz);
+    // A fibre is an axis: it is followed in the sense of d.
     float c = dot(towards, d);
     if (!(abs(c) > params.cos_max_angle)) return DIRECTION_NONE;
 #if GUIDE_AMPLITUDE

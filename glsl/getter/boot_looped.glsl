@@ -1,5 +1,6 @@
 // Bootstrap sample in loops: lanes share measurements and random blocks. Neighbouring lanes read neighbouring quads of
-// the matrices.
+// the matrices. Shared memory of a streamline holds the channels of the field, one word for each resampled signal, and
+// the ODF.
 #include "odf/channels.glsl"
 SLOT_ARRAY(float, resampled, N_BLOCKS * 8);
 
@@ -66,6 +67,8 @@ float resampled_signal(int i)
 }
 
 // Matrix entries for four coefficients from j on. A loop over coefficients would leave the sums in memory.
+// The fit runs over the measurements; each lane adds up shares of up to 16 coefficients in registers, degree by degree:
+// degrees 0 to 4 first (15 coefficients), then degree 6 (13), then degree 8 (17).
 #define FIT_QUAD(j) MODEL_FLOATS(MODEL_FIT + (j) / 4 * N_MEASUREMENTS + i)
 #define ADD(at, w) sum[at] += (w) * input_l;
 #define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
@@ -100,6 +103,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         RESIDUAL(i) = fit_base;
     }
 #endif
+    // Degrees 0 to 4.
     NO_SUMS
     for (int i = LANE; i < N_MEASUREMENTS; i += LANES) {
 #if FIT_APART
@@ -124,6 +128,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     }
     lane_sync(); // all lanes have read the coefficients
+    // Combine the lanes. The coefficients of the hat fit are overwritten by those of the sample.
     LANE_SUMS(sum, min(N_COEFFICIENTS, 15), ODF, ODF_CHANNELS, OF_LOW_DEGREES)
 #if SH_ORDER >= 6
     NO_SUMS
@@ -154,6 +159,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
     lane_sync();
 #define SCALE(j, w) CHANNEL(j) *= w;
 #define FIXED(j, value) CHANNEL(j) = value;
+    // Scale the coefficients; for high orders in shared memory, for low orders in each lane.
 #if N_COEFFICIENTS > 15
     if (LANE == 0) {
 #include <scale_rows>

@@ -1,10 +1,12 @@
 // Bootstrap sample written out for one invocation: the matrices are literals in generated rows, which call the macros
-// below. k and n: numbers of coefficients and measurements. Channels: k coefficients of the hat fit, the mean b0
-// signal, padding; from VOLUME_COEFFICIENT_CHANNELS on the residuals.
+// below (src/track/getter/boot.c). k and n: numbers of coefficients and measurements. Channels: k coefficients of the
+// hat fit, the mean b0 signal, padding; from VOLUME_COEFFICIENT_CHANNELS on the residuals. The arrays live in registers
+// of the invocation.
 float channel[VOLUME_CHANNELS];
 float coefficient[N_COEFFICIENTS];
 float fitted[N_COEFFICIENTS];
 
+// Interpolates all channels of the field at p.
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
@@ -26,6 +28,9 @@ void sample_volume(vec3 p)
 #define DRAW(number) words = draw_block(draw, uint(number));
 #define FIRST(word) umulExtended(word, uint(N_MEASUREMENTS), index, fraction);
 #define SECOND umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);
+// The macros of the rows: RESAMPLED takes the drawn residual; HAT adds the hat fit; FIT_BEGIN normalises the signal and
+// applies what does not depend on the degree; DEGREE makes the input of one degree; FIT adds the share of a measurement
+// to a coefficient.
 // Measurements come in blocks of up to 8, numbered by k. s: their signal; e: the normalised signal.
 #define BEGIN { float s[8], e[8], base[8], x[8];
 #define RESAMPLED(k) s[k] = channel[uint(VOLUME_COEFFICIENT_CHANNELS) + index];
@@ -69,6 +74,7 @@ void use_measured(float inverse_s0)
 // Computes the SH coefficients of the ODF at p, in `fitted`.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
+    // fitted = scale * (fit of the resampled or measured signal), coefficient by coefficient.
     sample_volume(p);
     float inverse_s0 = 1.0 / max(channel[N_COEFFICIENTS], params.min_signal);
     EACH_COEFFICIENT(fitted[j] = 0.0;)

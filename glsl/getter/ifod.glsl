@@ -13,6 +13,7 @@
 #include "odf/sh_direction.glsl"
 #include "getter/arc.glsl"
 
+// The getter has no tables in shared memory.
 void prepare_getter() {}
 
 const uint RETRIES = 0xffffu;             // candidates run out before
@@ -50,6 +51,7 @@ Candidate candidate_of(int c, vec3 d, Draw draw)
     return candidate;
 }
 
+// Unit vector of a candidate.
 vec3 direction_of(Candidate candidate, vec3 d)
 {
     return normalize(cos(candidate.angle) * d + sin(candidate.angle) * candidate.across);
@@ -74,6 +76,8 @@ int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, in
 #else
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
+    // iFOD1: the weight is the FOD at p along the candidate. Fixed candidates need no cutoff, because they only bound
+    // weights.
     float f = amplitude_along(direction_of(candidate, d));
     weight = ln(max(f, 1e-30));
     return f > (fixed_one ? 0.0 : params.fod_cutoff) ? PASSED : BELOW;
@@ -129,6 +133,8 @@ int part_lanes() { return 1; }
 void join_parts(inout float weight, inout int found) { lane_sync(); }
 #endif
 
+// Examines one candidate for each lane, or for each group of STEP_PARTS lanes. `parts`: lanes of a candidate; abreast:
+// candidates examined together; c: number of the lane's candidate.
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     int parts = part_lanes(), abreast = LANES / parts;
@@ -141,6 +147,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     lane_ask();
     join_parts(weight, found);
     float most = uintBitsToFloat(aux.x);
+    // Fixed candidates: take the largest weight. A fixed candidate that leaves the grid ends the half.
     if (from < IFOD_GRID) {
         float shown = found == PASSED ? weight : found == LEFT_GRID ? NOT_PASSED : NO_WEIGHT;
         most = max(most, lane_max(fixed_one ? shown : NO_WEIGHT));
@@ -150,6 +157,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     aux.z = uint(from + abreast);
     if (from + abreast < IFOD_GRID) return DIRECTION_RETRY;
     if (most == NO_WEIGHT) return DIRECTION_NONE;
+    // Random candidates: the first one that passes, by number, is taken.
     bool passed = counts && !fixed_one && c < CANDIDATES && found == PASSED && passes(candidate, weight, most);
     int first = lane_first(passed);
     if (first < LANES) return take(lane_of(direction_of(candidate, d), first), d, next);
@@ -160,6 +168,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 // weight of the candidate so far; aux.z: parts examined or skipped.
 uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
+    // The candidate and the part of its arc at which the search stands.
     int c = int(aux.z) / STEP_PARTS, part = int(aux.z) % STEP_PARTS + 1;
     bool fixed_one = c < IFOD_GRID;
     Candidate candidate = candidate_of(c, d, draw);
@@ -167,6 +176,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     int found = weigh_part(p, d, candidate, part, fixed_one, weight);
     bool whole = found == PASSED && part == STEP_PARTS;
     bool ended = found != PASSED || whole;
+    // Advance to the next part, or to the next candidate where this one is decided.
     if (fixed_one && whole) most = max(most, weight);
     aux = uvec3(floatBitsToUint(most), ended ? 0u : floatBitsToUint(weight),
                 ended ? uint((c + 1) * STEP_PARTS) : aux.z + 1u);
@@ -179,6 +189,8 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 }
 #endif
 
+// aux is the state of the search within a step; it is reset by the first attempt. Each attempt looks at IFOD_LOOKS
+// parts or candidates and asks for another one with DIRECTION_RETRY while the step is not decided.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.block == 0u) {

@@ -1,8 +1,9 @@
-// Direction getters along peaks: the peak of the nearest voxel that is closest to the last direction (Mori et al.
-// 1999), or the mean of such peaks of the eight voxels around the point (Garyfallidis 2012).
+// Direction getters fact and eudx, along peaks: the peak of the nearest voxel that is closest to the last direction
+// (Mori et al. 1999), or, with PEAK_MEAN, the mean of such peaks of the eight voxels around the point (Garyfallidis
+// 2012).
 //
 // A peak is a tile of the field: a unit vector along the voxel axes, and its amplitude, 0 if there is no peak. Texels
-// are fetched, not interpolated, because peaks must not be mixed.
+// are fetched, not interpolated, because peaks must not be mixed. src/track/getter/peak_getters.c fills the field.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 
@@ -21,6 +22,7 @@ ivec3 texel_of(vec3 voxel)
     return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
 }
 
+// Peak t of texture i in the voxel whose texel is `texel`.
 #define PEAK_TILE(i, t) texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0)
 
 // Returns the peak of a voxel with the smallest angle to the line of d, with the sign of d, and its amplitude in w.
@@ -65,6 +67,7 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
         if (any(lessThan(voxel, vec3(0.0))) || any(greaterThanEqual(voxel, GRID))) continue;
         bool any_peak;
         vec4 peak = nearest_peak(voxel, d, params.fod_cutoff, any_peak);
+        // Voxels without a peak in the cone leave the mean to the others.
         float weight = peak.w > 0.0 ? w.x * w.y * w.z : 0.0;
         total += weight;
         amplitude += weight * peak.w;
@@ -100,6 +103,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 {
     ivec3 texel = texel_of(voxel);
+    // A selection sort: each turn finds the strongest peak behind the last one, by amplitude and then by number.
     float last = 3e38;
     int last_number = -1;
     for (int n = 0; n < MAX_DIRECTIONS; n++) {

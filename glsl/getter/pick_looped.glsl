@@ -1,6 +1,7 @@
 // Choice of a vertex in loops. Each lane has a stretch of vertices, of odd length so that neighbouring lanes read
-// different banks. Stretches of the last lanes begin earlier, so that none passes the last vertex, and skip vertices
-// of other lanes.
+// different banks. Stretches of the last lanes begin earlier, so that none passes the last vertex, and skip vertices of
+// other lanes. STRETCH: vertices of a lane where the host knows the number of lanes and the cone of a stretch fits one
+// word, else 0.
 #if STRETCH == 0
 #undef STRETCH
 #define STRETCH ((N_VERTICES + LANES - 1) / LANES | 1)
@@ -14,6 +15,7 @@
 #ifdef STRETCH_KNOWN
 #define IN_CONE(i) ((bits >> uint(i) & 1u) != 0u)
 #else
+// Whether vertex v lies in the cone around vertex `from`, by the table of bits.
 bool in_cone(int v, uint from)
 {
     return (MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + v / 32) >> uint(v % 32) & 1u) != 0u;
@@ -23,6 +25,7 @@ bool in_cone(int v, uint from)
 
 // Value of vertex start + i; 0 if it must not be chosen.
 float pick_value(float x, bool in_cone, float level) { return in_cone && x >= level ? x : 0.0; }
+// Value of vertex start + i, and its integer weight in a draw.
 #define PICK_VALUE(i) pick_value(ODF(start + (i)), IN_CONE(i), level)
 #define PICK_WEIGHT(i) uint(int(PICK_VALUE(i) * scale))
 
@@ -35,10 +38,12 @@ int pick_vertex(uint from, Draw draw)
 #if CUTOFF
     level = max(level, params.fod_cutoff);
 #endif
+    // first: where the stretch would begin; start: where it begins so that it ends within the vertices.
     int first = LANE * STRETCH, start = min(first, N_VERTICES - STRETCH);
 #ifdef STRETCH_KNOWN
     uint bits = MODEL_UINT(MODEL_CONE + int(from) * LANES + LANE);
 #endif
+    // det: each lane finds its largest value, the smallest number among equals; then the lanes are compared.
 #if DETERMINISTIC
     int best = N_VERTICES;
     float largest = 0.0;
@@ -53,6 +58,7 @@ int pick_vertex(uint from, Draw draw)
     lane_writes_done();
     return largest > 0.0 ? best : -1;
 #else
+    // prob: sum up the weights of the stretch.
     float scale = PICK_ONE / odf_max;
     uint sum = 0u;
 #ifdef STRETCH_KNOWN
@@ -64,6 +70,7 @@ int pick_vertex(uint from, Draw draw)
 #else
     EACH_OF_STRETCH sum += PICK_WEIGHT(i);
 #endif
+    // target: random, 0 .. total - 1, the same in all lanes. passed: the running sum up to this stretch.
     uint total, target, low, upto = lane_upto(sum, total);
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;
@@ -76,10 +83,12 @@ int pick_vertex(uint from, Draw draw)
 #endif
         if (passed <= target) vertex++;
     }
+    // The lane in whose stretch the target lies has the vertex.
     vertex = lane_chosen(vertex, upto > target && upto - sum <= target);
     lane_writes_done();
     return total > 0u ? vertex : -1;
 #endif
 }
 
+// ODF at vertex v.
 float amplitude_of(int v) { return ODF(v); }

@@ -2,6 +2,7 @@
 // of the cone around vertex `from`; VERTEX(v, b) handles vertex v, whose bit in that word is b.
 #define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
 
+// Chooses a vertex in the cone around vertex `from`, -1 if none has a value above the thresholds.
 int pick_vertex(uint from, Draw draw)
 {
     uint cone;
@@ -23,6 +24,7 @@ int pick_vertex(uint from, Draw draw)
 #undef VERTEX
     return best;
 #else
+    // First visit: the sum of the weights.
     float scale = PICK_ONE / odf_max;
     uint total = 0u;
 #define VERTEX(v, b)                                                        \
@@ -32,6 +34,7 @@ int pick_vertex(uint from, Draw draw)
     }
 #include <vertex_rows>
 #undef VERTEX
+    // Second visit: the number of vertices at which the running sum has not passed the target is the chosen vertex.
     uint target, low, sum = 0u;
     int vertex = 0;
     umulExtended(draw_block(draw, 0u).x, total, target, low);

@@ -28,6 +28,7 @@ const int PTT_TRIES = 4096, PTT_NARROW_TRIES = 256;
 const float PTT_HALVINGS = 8.0;  // how often the radius of the disc is halved over the narrow tries
 const uint PTT_NORMAL = 0x8000u; // block of random numbers for the first normal
 
+// The map is made by gls_ptt_table_nearest() of src/track/getter/ptt_tables.c.
 // Index of the vertex nearest to t, from a map of the hemisphere: the octahedron seen from above, its square rotated
 // to fill the map. Two entries share a word.
 int nearest_vertex(vec3 t)
@@ -55,6 +56,7 @@ vec2 arc_gone(float k, float a)
                 angle > 1e-2 ? (1.0 - cos(angle)) / k : a * angle * (0.5 - angle * angle / 24.0));
 }
 
+// A displacement in mm along the voxel axes, in voxels.
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
 // Data along a probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts with the same amplitude at any
@@ -80,6 +82,7 @@ float sample_at(vec3 p, mat3 frame, Place place)
 {
     vec3 gone = frame * place.gone, heading = frame * place.heading;
 #if PROBE_COUNT > 1
+    // Transport the normal and the binormal of the frame to the place, without twist; the circle lies in their plane.
     vec3 m = frame[1] * place.bend.x + frame[2] * place.bend.y;
     vec3 turn = (place.heading.x - 1.0) * m - dot(place.heading.yz, place.bend) * frame[0];
     vec3 n = frame[1] + place.bend.x * turn, b = frame[2] + place.bend.y * turn;
@@ -116,6 +119,7 @@ vec3 normal_at(vec3 t, float angle)
     return cos(angle) * e + sin(angle) * cross(t, e);
 }
 
+// Random numbers: from 0 up to but not including 1, and an angle in radians.
 float random_part(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 float random_angle(uint word) { return 6.283185307 * float(word >> 8) * (1.0 / 16777216.0); }
 
@@ -160,6 +164,7 @@ float direction_amplitude = 0.0; // ODF along the last direction
 // floats, 0 at the seed; p moves along `next`, the chord of the substep.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
+    // The attempt says how many rounds of candidates this step has tried.
     int tried = int(draw.block >> 16) * PTT_ROUND;
     draw.block = 0u;
     if (aux == uvec3(0u)) {
@@ -173,12 +178,14 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     vec3 n = uintBitsToFloat(aux);
     Candidate chosen;
     if (!candidate_found(p, frame_of(d, n), draw, tried, probe_start(p, d), chosen)) return DIRECTION_RETRY;
+    // Take the substep: p goes along the chord, the tangent and the normal turn about the axis of the bend.
     float angle = chosen.k * params.short_step;
     vec3 m = chosen.bend.x * n + chosen.bend.y * cross(d, n);
     vec2 gone = arc_gone(chosen.k, params.short_step);
     next = normalize(gone.x * d + gone.y * m);
     n += dot(n, m) * ((cos(angle) - 1.0) * m - sin(angle) * d); // the normal is transported without twist
     d = normalize(cos(angle) * d + sin(angle) * m);
+    // Rounding must not let the frame drift from a right angle.
     n = normalize(n - dot(n, d) * d);
     aux = floatBitsToUint(n);
     return DIRECTION_FOUND;

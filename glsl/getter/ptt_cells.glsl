@@ -2,6 +2,8 @@
 // (odf/cells.glsl).
 #include "odf/cells.glsl"
 
+// The ODF at p along the vertex nearest to t, 0 outside the grid. p: voxel coordinates; t: unit vector along the voxel
+// axes.
 float amplitude(vec3 p, vec3 t)
 {
     bool in_grid = all(lessThan(abs(p - 0.5 * (GRID - 1.0)), 0.5 * GRID));

@@ -1,4 +1,7 @@
-// Amplitudes for parallel transport from textures with one channel in a texel.
+// Amplitudes for parallel transport from textures with one channel in a texel: a tile is a vertex.
+//
+// The ODF at p along the vertex nearest to t, 0 outside the grid. p: voxel coordinates; t: unit vector along the voxel
+// axes. Only the texture that holds the vertex is sampled.
 float amplitude(vec3 p, vec3 t)
 {
     int vertex = nearest_vertex(t);

@@ -1,4 +1,7 @@
-// The search for a curve, for one invocation without shared memory.
+// The search for a curve of ptt.glsl, for one invocation without shared memory.
+//
+// Tries PTT_ROUND candidates from number `tried` on. Returns true with the first one whose samples along the probe add
+// up to candidate.least. start: the sample at the start of the probe, which all candidates share, see probe_start().
 const int PTT_ROUND = 2;
 
 bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out Candidate candidate)

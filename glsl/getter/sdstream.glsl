@@ -1,4 +1,5 @@
-// Direction getter sdstream: follows the FOD uphill from the last direction to a peak (Tournier et al. 2012).
+// Direction getter sdstream: follows the FOD uphill from the last direction to a peak (Tournier et al. 2012). The climb
+// is Newton's method along the great circle of steepest ascent, with derivatives of the spherical harmonics.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 #define OWN_PLACES 0
@@ -23,12 +24,15 @@ struct Slope {
 // uses, too. The basis functions are harmonic in x and y, so d2/dy2 of their (x, y) part is -d2/dx2.
 Slope slope_along(vec3 t)
 {
+    // re + i im: (x + i y)^m; _1 and _2: the powers m - 1 and m - 2, for derivatives by x and y. order: m.
     float zz = t.z * t.z, re = 1.0, im = 0.0, re_1 = 0.0, im_1 = 0.0, re_2 = 0.0, im_2 = 0.0, order = 0.0;
     vec3 q, before, with_re, with_im; // the polynomial and its two derivatives
     float value = 0.0, xx = 0.0, xy = 0.0, xz = 0.0, yz = 0.0, z2 = 0.0;
     vec3 gradient = vec3(0.0);
 #define SH_FIRST(k) q = vec3(k, 0.0, 0.0); before = vec3(0.0); with_re = vec3(0.0); with_im = vec3(0.0);
 #define SH_FIRST_Z(k) q = (k) * vec3(t.z, 1.0, 0.0); before = vec3(0.0); with_re = vec3(0.0); with_im = vec3(0.0);
+// The macros below work on (value, first, second derivative by z) of the polynomial Q(z). The rows come from rows_of()
+// of src/track/getter/sh_field.c.
 #define SH_NEXT(f, g, h)                                                                                          \
     {                                                                                                             \
         vec3 r = ((f) * zz + (g)) * q + (h) * before +                                                            \
@@ -72,11 +76,14 @@ Slope slope_along(vec3 t)
 float climb(inout vec3 d)
 {
     for (int turn = 0; turn < CLIMB_TURNS; turn++) {
+        // First derivative along the sphere: the gradient without its part along d.
         Slope slope = slope_along(d);
         float outward = dot(slope.gradient, d);
         vec3 uphill = slope.gradient - outward * d;
         float rise = length(uphill);
         uphill = rise > 0.0 ? uphill / rise : vec3(0.0);
+        // Second derivative along the great circle: that of the function minus the slope outward. The step is rise /
+        // bend, limited to CLIMB_STEP.
         float bend = abs(dot(uphill, slope.second * uphill) - outward);
         float angle = rise < CLIMB_STEP * bend ? rise / bend : rise > 0.0 ? CLIMB_STEP : 0.0;
         d = normalize(d + angle * uphill);

@@ -1,10 +1,11 @@
-// Direction getters along the main axis of a tensor (Basser et al. 2000): signals are interpolated, then the tensor is
-// fitted to their logarithms by unweighted least squares. With TENSOR_BOOTSTRAP the signals of each voxel are those of
-// a wild bootstrap, the measured ones plus or minus the residuals of the voxel's own fit (Jones 2008): signs are bits
-// of random numbers that are counted by voxel, so that a voxel has the same ones all along a streamline.
+// Direction getters tensordet and tensorprob: along the main axis of a tensor (Basser et al. 2000). Signals are
+// interpolated, then the tensor is fitted to their logarithms by unweighted least squares. With TENSOR_BOOTSTRAP
+// (tensorprob) the signals of each voxel are those of a wild bootstrap, the measured ones plus or minus the residuals
+// of the voxel's own fit (Jones 2008): signs are bits of random numbers that are counted by voxel, so that a voxel has
+// the same ones all along a streamline. With TENSOR_RK4 a step is one of the Runge-Kutta method of fourth order.
 //
 // The field has a tile for four volumes; the channel behind the last volume is 1 where a voxel has any signal. For the
-// bootstrap a tile of residuals follows each of them.
+// bootstrap a tile of residuals follows each of them. src/track/getter/tensor_getters.c fills the field.
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
@@ -20,6 +21,7 @@ const uint RETRIES = 0u;
 const int TILES_OF_QUAD = 1 + TENSOR_BOOTSTRAP;
 const uint DRAW_SIGNS = 0x7fffffffu; // for signs of the bootstrap, in place of the number of a step in other draws
 
+// Texel of a voxel in tile 0 of a texture. voxel: whole voxel coordinates.
 ivec3 texel_of(vec3 voxel)
 {
     return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
@@ -31,6 +33,7 @@ ivec3 tile_offset(int t) { return ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0); }
 // Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
 bool has_signal(vec3 p)
 {
+    // Tile that holds the channel behind the last volume.
     const int place = TENSOR_VOLUMES / 4 * TILES_OF_QUAD;
     if (!inside(p)) return false;
     ivec3 texel = texel_of(clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0));
@@ -46,6 +49,7 @@ bool has_signal(vec3 p)
 // The logarithm of a signal in the units of the series; 0 where there is none.
 float log_signal(float s) { return s > 0.0 ? ln(s) - params.min_signal : 0.0; }
 
+// Elements of a tensor in units of 1e-3 mm2/s, along the voxel axes.
 struct Tensor {
     vec3 diagonal; // xx yy zz
     vec3 others;   // xy xz yz
@@ -61,6 +65,7 @@ struct Corners {
 
 Corners corners_of(vec3 p)
 {
+    // p is rounded to 1/1024 voxel as in volume_base(), so that signals and residuals have the same weights.
     Corners c;
     vec3 q = floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0);
     vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
@@ -74,6 +79,7 @@ Corners corners_of(vec3 p)
 // Whether corner k lies at the high end of x, y and z.
 ivec3 corner_high(int k) { return ivec3(k & 1, k >> 1 & 1, k >> 2); }
 
+// Number of the voxel at corner k, x fastest: the counter of its random signs.
 uint corner_voxel(Corners c, int k)
 {
     uvec3 away = uvec3(c.further * corner_high(k));
@@ -93,6 +99,7 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 Tensor tensor_at(vec3 p, Draw draw)
 {
     vec3 base = volume_base(p);
+    // In the order xx yy zz xy xz yz. Each lane adds up its own quads of volumes.
     float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if TENSOR_BOOTSTRAP
     Corners c = corners_of(p);
@@ -123,6 +130,8 @@ Tensor tensor_at(vec3 p, Draw draw)
 #define DRAW_BLOCK(block)
 #define SIGNS(k, block) signs_of(corner_voxel(c, k), block, draw)
 #endif
+// Adds the residuals of the eight corners to the signals s of a quad, weighted trilinearly, each with its random sign.
+// A sign is one bit: shifted to bit 31, it flips the sign bit of the float.
 #define ADD_RESIDUALS(i, t)                                                                                       \
     DRAW_BLOCK(quad / 32)                                                                                         \
     for (int k = 0; k < 8; k++) {                                                                                 \
@@ -140,6 +149,7 @@ Tensor tensor_at(vec3 p, Draw draw)
 #include <tile_loops>
 #undef TILES
 #undef ADD_RESIDUALS
+    // Each lane gets the whole tensor.
     for (int k = 0; k < 6; k++) sum[k] = lane_sum(sum[k]);
     return Tensor(vec3(sum[0], sum[1], sum[2]), vec3(sum[3], sum[4], sum[5]));
 }
@@ -151,6 +161,7 @@ float main_axis(Tensor tensor, out vec3 axis)
     axis = vec3(0.0);
     float mean = (tensor.diagonal.x + tensor.diagonal.y + tensor.diagonal.z) / 3.0;
     vec3 a = tensor.diagonal - mean, b = tensor.others;
+    // off: squared norm of the deviatoric tensor; all: of the whole tensor. FA is sqrt(3/2 off / all).
     float off = dot(a, a) + 2.0 * dot(b, b), all = dot(tensor.diagonal, tensor.diagonal) + 2.0 * dot(b, b);
     if (!(off > 0.0)) return 0.0;
     float scale = inversesqrt(off / 6.0);
@@ -160,6 +171,8 @@ float main_axis(Tensor tensor, out vec3 axis)
     float det = a.x * (a.y * a.z - b.z * b.z) - b.x * (b.x * a.z - b.z * b.y) + b.y * (b.x * b.z - a.y * b.y);
     float x = 1.0 + sqrt(max(det + 2.0, 0.0) / 3.0);
     for (int turn = 0; turn < 4; turn++) x -= (x * (x * x - 3.0) - det) / max(3.0 * (x * x - 1.0), 1e-6);
+    // The rows of A - x I are at right angles to the eigenvector; the longest cross product has the smallest relative
+    // error.
     vec3 r0 = vec3(a.x - x, b.x, b.y), r1 = vec3(b.x, a.y - x, b.z), r2 = vec3(b.y, b.z, a.z - x);
     vec3 c0 = cross(r0, r1), c1 = cross(r0, r2), c2 = cross(r1, r2);
     float n0 = dot(c0, c0), n1 = dot(c1, c1), n2 = dot(c2, c2);
@@ -180,6 +193,7 @@ uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out
     return fa >= params.fod_cutoff && abs(c) >= least_cosine ? DIRECTION_FOUND : DIRECTION_NONE;
 }
 
+// A step of one axis, or with TENSOR_RK4 of four. d becomes the direction of the step. aux is not used.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
@@ -198,6 +212,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
             direction_amplitude = fa;
 #endif
         }
+        // The weights of the four axes are 1, 2, 2, 1.
         if (stage < 4) sum += stage == 0 || stage == 3 ? axis : 2.0 * axis;
         if (stage < 2) at = p + 0.5 * h * axis;
         if (stage == 1) second = axis;
@@ -225,6 +240,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
+// One direction for each seed: the main axis, if FA reaches the cutoff of seeds, and with a seed direction only within
+// the largest angle of it. Its sign is arbitrary.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     bool there = has_signal(p);

@@ -1,4 +1,5 @@
-// Regions at a point, and how they affect a half-streamline.
+// Regions at a point, and how they affect a half-streamline. Included by both guides that know regions; the rows and
+// bits come from src/track/guide/region_stop.c.
 #include "guide/places.glsl"
 
 // Words of voxels, with a bit for each region. Regions on the same grid are a group; its words fill the box around its
@@ -43,11 +44,13 @@ uint regions_at(vec3 p)
 #if ORDERED_REGIONS > 0
 const uint ORDER_BROKEN = 0x80000000u;
 
+// bits: the regions at a point of the streamline. The bits of ordered regions are neighbours, from ORDERED_FIRST on.
 void note_order(uint bits, inout uint memory[GUIDE_ROOM])
 {
     uint met = (bits >> ORDERED_FIRST) & (0xffffffffu >> (32 - ORDERED_REGIONS)),
          want = memory[GUIDE_ORDER] & ~ORDER_BROKEN;
     if (met == 0u) return;
+    // The first region at the point, counted from 0 among the ordered ones.
     uint lowest = uint(findLSB(met));
     if (lowest == want)
         memory[GUIDE_ORDER]++;

@@ -2,6 +2,7 @@
 // beyond the outermost voxel centres the value stays constant.
 layout(binding = 0) uniform sampler3D stop_map;
 
+// Value of the stop map at p, in voxel coordinates.
 float stop_value(vec3 p)
 {
     return texture(stop_map, (p + 0.5) / GRID).r;

@@ -1,4 +1,5 @@
-// Stopping criterion: a half-streamline ends where the stop map falls to the threshold.
+// Stopping criterion: a half-streamline ends where the stop map falls to the threshold. Without regions and tissue the
+// guide remembers nothing.
 #include "guide/stop_map.glsl"
 
 // The negated comparison also ends the half where the map is NaN.

@@ -1,5 +1,6 @@
 // Stopping criterion: tissue decides whether a half-streamline goes on (ACT, Smith et al. 2012, or partial volume maps,
-// Girard et al. 2014), beside the stop map and regions.
+// Girard et al. 2014), beside the stop map and regions. The host side, with the verdict on whole streamlines, is
+// src/track/guide/tissue_stop.c.
 #include "guide/stop_map.glsl"
 #include "guide/places.glsl"
 #if WITH_REGIONS
@@ -13,6 +14,7 @@ layout(binding = TISSUE_UNIT) uniform sampler3D tissue;
 layout(binding = PATH_UNIT) uniform sampler3D pathology;
 #endif
 
+// The tissue at a point: interpolated fractions as in the texture, and that of pathological tissue, each 0 .. 1.
 struct Tissue {
     bool inside, valid; // inside: of the image; valid: there is tissue
     vec4 part;
@@ -23,6 +25,8 @@ struct Tissue {
 Tissue tissue_at(vec3 p)
 {
     const ivec3 n = ivec3(TISSUE_NX, TISSUE_NY, TISSUE_NZ);
+    // Trilinear blend of eight voxels. `valid` needs tissue in the nearest voxel, and fractions that add up to one half
+    // or more.
     Tissue t = Tissue(false, false, vec4(0.0), 0.0);
     vec3 q = mapped(p, TISSUE_X, TISSUE_Y, TISSUE_Z);
     if (!(all(greaterThan(q, vec3(-0.5))) && all(lessThan(q, vec3(n) - 0.5)))) return t;
@@ -136,6 +140,7 @@ uint leave_deep_grey(inout uint memory[GUIDE_ROOM])
     return GUIDE_GO_ON;
 }
 
+// Whether the last point lies in deep grey matter.
 bool in_deep_grey(uint memory[GUIDE_ROOM]) { return (memory[GUIDE_TISSUE] & DEPTH) != 0u; }
 #else
 uint deep_grey(uint number, inout uint memory[GUIDE_ROOM]) { return GUIDE_GO_ON; }
@@ -178,6 +183,8 @@ uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) 
 // depend on the step size; an end is good with probability good / (good + bad).
 uint end_in_maps(Tissue t, uint number, Draw draw)
 {
+    // PVE decides by the fractions alone; CMC by two random numbers, the first for going on, the second for the kind of
+    // end.
     float good = t.part.x, bad = t.part.w;
     if (!t.inside) return GLS_END_TISSUE_OUTSIDE;
 #if TISSUE_RULE == 1
@@ -237,6 +244,7 @@ uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return end; }
 
 #if TISSUE_SGM || TISSUE_PATH || (WITH_REGIONS && (ORDERED_REGIONS > 0 || STOP_AT_ALL))
 #define GUIDE_STARTS
+// The seed counts as point 0: notes its tissue and its regions.
 void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 {
     for (int w = 0; w < GUIDE_WORDS; w++) memory[w] = 0u;
@@ -256,6 +264,9 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
+// End of the half at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The order of the tests is that of the
+// reasons that are reported: mask, stop map, tissue, regions. In cortical grey matter a region that rejects still
+// counts.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
 #if WITH_REGIONS

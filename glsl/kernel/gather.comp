@@ -2,9 +2,10 @@
 // half-streamline reversed, seed, forward half-streamline. With ends_alone only the first and the last point of each
 // streamline, once if they are the same.
 //
-// An item of work is a run of GATHER_RUN neighbouring points of the pool, or the seed of a streamline. The loop strides
-// by the size of the dispatch, so any number of work groups does all items. Points are three floats each: voxel
-// coordinates in the pool, coordinates of the output space in Output, whose points of a streamline follow one another.
+// Dispatched by gls_gather_begin() of src/track/engine/gather.c. An item of work is a run of GATHER_RUN neighbouring
+// points of the pool, or the seed of a streamline. The loop strides by the size of the dispatch, so any number of work
+// groups does all items. Points are three floats each: voxel coordinates in the pool, coordinates of the output space
+// in Output, whose points of a streamline follow one another.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"
@@ -12,13 +13,16 @@ layout(local_size_x = GROUP_SIZE) in;
 struct Placed {
 #include "layout/placed.def"
 };
+// The streamlines of the round with their places in the output: n_lines records.
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
+// Points of all halves: blocks of POOL_BLOCK points, in the order in which the halves took them.
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };
 // layout: see half.glsl
 layout(std430, binding = 2) readonly buffer State {
 #include "layout/state.def"
     uint state[];
 };
+// Points of all placed streamlines.
 layout(std430, binding = 3) writeonly buffer Output { float point[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/gather_params.def"
@@ -28,12 +32,14 @@ layout(std140, binding = 0) uniform Params {
 #include "layout/block.def"
 #undef WORD
 
+// GUIDE_WORDS and BLOCK_SIZE of the State buffer are definitions of the guide's plan.
 // Writes point k of a streamline whose first point has index `first` and which has `last` further points.
 void write_point(uint first, uint k, uint last, vec3 p)
 {
     uint at = first + k;
     if (params.ends_alone != 0u) {
         if (k != 0u && k != last) return;
+        // the first point comes to index `first`, the last one behind it
         at = first + min(k, 1u);
     }
     point[at * 3u] = params.xx * p.x + params.xy * p.y + params.xz * p.z + params.xt;
@@ -47,10 +53,12 @@ void write_point(uint first, uint k, uint last, vec3 p)
 void copy_run(uint from)
 {
     uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (from / POOL_BLOCK);
+    // Skip halves behind the placed streamlines, and blocks of particles, whose record names NO_ITEM.
     uint item = state[owner + BLOCK_HALF];
     if (item >= 2u * params.n_lines) return;
     uint k = state[owner + BLOCK_PART] * POOL_BLOCK + from % POOL_BLOCK, s = item / 2u;
     uint first = lines[s].first, backward = lines[s].backward, forward = lines[s].forward;
+    // The half may have stored more points than it keeps: the host shortens streamlines that are too long.
     bool is_forward = (item & 1u) == 1u;
     if (first == NOT_PLACED) return;
     uint until = min(k + uint(GATHER_RUN), is_forward ? forward : backward);

@@ -1,5 +1,6 @@
-// A half-streamline while it is tracked: how it starts, how it goes on by one drawn direction, and where its points
-// are stored.
+// A half-streamline while it is tracked: how it starts, how it goes on by one drawn direction, and where its points are
+// stored. Every kernel of pass 2 includes this file after the slot <getter>. All lanes of a streamline hold the same
+// struct Half and call the same functions; lane 0 writes to the buffers.
 #include <guide>
 
 #if TAKES_BACK || LOOP_CHECK
@@ -7,6 +8,8 @@
 #else
 #define POOL_ACCESS writeonly
 #endif
+// Points, three words each: the bits of x, y and z in voxel coordinates. Blocks of POOL_BLOCK points belong to one
+// half.
 layout(std430, binding = 1) POOL_ACCESS buffer Pool { uint pool[]; };
 // layout: for each half its state; then for each half GUIDE_WORDS words of the guide; then BLOCK_SIZE words for each
 // block of the pool
@@ -39,6 +42,7 @@ struct Half {
 // getter makes the frame at the seed and reverses it for the backward half-streamline.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
+    // Seed, and first direction of the forward half.
     bool backward = (item & 1u) == 0u;
     Half h;
     h.item = item;
@@ -51,6 +55,7 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     h.d = vertex_direction(vertex);
     if (flipped) h.d = -h.d;
 #endif
+    // A getter with a frame makes the frame at the first step; others know the vertex of d.
 #if FRAMED
     h.aux = uvec3(0u);
     h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
@@ -90,18 +95,21 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 // Stores q as the next point of the half-streamline. Returns false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
+    // The first point of each block takes a new block.
     uint in_block = h.n_points % POOL_BLOCK;
 #if TAKES_BACK
     if (in_block == 0u) h.block = block_behind(h);
 #else
     if (in_block == 0u) h.block = next_block();
 #endif
+    // Lane 0 writes the point, and for a new block the record by which gather.comp finds the owner.
     if (h.block >= params.pool_blocks) return false;
     if (LANE == 0) {
         uint at = (h.block * POOL_BLOCK + in_block) * 3u;
         pool[at] = floatBitsToUint(q.x);
         pool[at + 1u] = floatBitsToUint(q.y);
         pool[at + 2u] = floatBitsToUint(q.z);
+        // BLOCK_PART says which stretch of the half the block holds, so blocks may come in any order.
         if (in_block == 0u) {
             uint owner = block_record(h.block);
             state[owner + BLOCK_HALF] = h.item;
@@ -160,6 +168,7 @@ uint half_move(inout Half h, vec3 q, vec3 next)
     uint block = h.block;
     vec3 before = h.p;
 #endif
+    // Store the point, and advance position, direction and counters.
     h.p = q;
 #if FRAMED
     // the getter has moved the frame already
@@ -191,9 +200,11 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #if PARTICLES
     if (filter_is_on(h)) return filter_advance(h, outcome, next);
 #endif
+    // A getter that wants another try gets one in the next iteration, up to RETRIES times for this step.
     bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;
+    // The guide works on a copy of its memory, because the joint step of a backward half must leave no trace.
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
@@ -201,9 +212,11 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #if BACKTRACK
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif
+    // The seed counts as the first point for the guide.
 #ifdef GUIDE_STARTS
     if (!h.joint && h.n_points == 0u && half_at_point(h)) guide_start(h.p, memory);
 #endif
+    // At each further point the guide gets the amplitude along the direction by which the half leaves the point.
 #if GUIDE_AMPLITUDE
     if (h.n_points > 0u && half_at_point(h)) {
 #ifdef GETTER_AMPLITUDE
@@ -228,6 +241,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
     bool moves = passed > 0;
 #else
+    // Steps along a straight line: one place, tested against the grid, the loop check and the guide in this order.
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     if (outcome != DIRECTION_FOUND)
         end = end_of_outcome(outcome, memory);
@@ -249,6 +263,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         return true;
     }
     h.memory = memory;
+    // Bad ends may be undone: back-tracking takes the half back, particle filtering begins a run of the filter.
 #if BACKTRACK
     if (end_is_bad(end, memory)) {
         if (half_returns(h, end)) return true;
@@ -258,11 +273,14 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #if PARTICLES
     if (end_is_bad(end) && filter_may_begin(h, outcome)) return filter_begin(h, outcome, q, next);
 #endif
+    // Take the step, then end the half if the guide, the pool or the maximum length says so.
     if (moves) {
         uint moved = half_move(h, q, next);
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
     }
     if (end == GUIDE_GO_ON) return true;
+    // The result counts parts of steps: an arc may have ended before its last part, and the tissue guide may cut the
+    // half.
     uint parts = h.n_points * uint(STEP_PARTS);
 #if OWN_STEPS
     if (moves) parts -= uint(STEP_PARTS - passed);

@@ -1,4 +1,8 @@
-// Loads and stores a half-streamline in the work buffer.
+// Keeps a half-streamline in the work buffer between the dispatches of staged kernels. The members of struct Half that
+// are not stored follow from the others: the item is the slot, and the block of random numbers starts again at each
+// direction.
+//
+// Loads the half of a slot; every lane gets the same copy.
 Half load_half(uint slot)
 {
     uint flags = WORK(WORK_FLAGS, slot);
@@ -17,6 +21,7 @@ Half load_half(uint slot)
     return h;
 }
 
+// Stores the half of a slot; lane 0 alone writes. Seed and stream of the random numbers never change.
 void store_half(uint slot, Half h)
 {
     if (LANE != 0) return;

@@ -1,6 +1,6 @@
-// Ends half-streamlines that come back to a cube of five voxels against the direction that they last had there, as
-// FSL's probtrackx2. The points of the half are read again from the pool whenever it enters a cube; the seed has no
-// direction.
+// Loop check (--loop-check): ends half-streamlines that come back to a cube of five voxels against the direction that
+// they last had there, as FSL's probtrackx2 does. The points of the half are read again from the pool whenever the half
+// enters a cube; the seed has no direction.
 
 // Notes which block came before one that has got its first point, and the place before this point.
 void loop_note_block(Half h, uint previous, vec3 before)
@@ -41,11 +41,13 @@ bool loop_closes(Half h, vec3 q, vec3 d)
     ivec3 cube = loop_cube(q);
     uint closes = 0u;
     if (LANE == 0 && h.n_points > 0u && loop_cube(h.p) != cube) {
+        // Walk back over the points, the newest first; `before` is the place from which the half came to p.
         uint block = h.block, i = h.n_points;
         vec3 p = h.p;
         while (i > 0u) {
             i--;
             vec3 before = i % POOL_BLOCK == 0u ? loop_before(block) : loop_point(block, i % POOL_BLOCK - 1u);
+            // The newest point in the cube decides: the direction of the step that led to it, in mm, against d.
             if (loop_cube(p) == cube) {
                 vec3 mm = (p - before) / vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z);
                 closes = dot(mm, d) < 0.0 ? 1u : 0u;

@@ -1,12 +1,20 @@
 // Makes octets from pairs, see odf/cells.glsl: n_layers layers of voxels one after the other; one more layer of pairs
 // is read where the grid goes on.
+//
+// Dispatched by src/track/field/cells.c while the field is filled. One invocation makes several octets: the loop
+// strides by the size of the dispatch. Reads Pairs (binding 0) and writes Octets (binding 1).
 layout(local_size_x = GROUP_SIZE) in;
+// Half floats: the low half of a word is the value of a voxel for one vertex, the high half that of the next voxel
+// along x.
 layout(std430, binding = 0) readonly buffer Pairs { uint pairs[]; };
+// Four pairs: at (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1). At the upper border of the grid the last voxel
+// repeats.
 layout(std430, binding = 1) writeonly buffer Octets { uvec4 octets[]; };
 layout(location = 0) uniform uint first; // first octet of the first layer
-layout(location = 1) uniform uint n_layers;
-layout(location = 2) uniform uint n_pair_layers;
+layout(location = 1) uniform uint n_layers; // layers of octets to make
+layout(location = 2) uniform uint n_pair_layers; // layers in Pairs: n_layers, or one more
 
+// Words of a row along x, and of a layer: each voxel has N_VERTICES words.
 const uint ROW = uint(GRID_NX * N_VERTICES), LAYER = uint(GRID_NY) * ROW;
 
 void main()

@@ -6,7 +6,12 @@
 // The particles of a half-streamline are stored in blocks of the pool. First comes one word for each step and particle.
 // Then come, for each particle, three words of its position, one of its vertex, one of its weight and one of its state:
 // the index of its parent in the step before, its end, its number of steps, and how often it was drawn.
+//
+// In the words of a half, FILTER_TURN names the particle whose direction is drawn next: the number of steps of the run,
+// the step and the particle. The particles of a step come one after the other, then those of the next step. Lane 0
+// alone reads and writes the words of particles.
 
+// Bits of the word of state of a particle.
 const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
            FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
 // Bits of the word of a step: vertex, VERTEX_FLIPPED, parent of the particle.
@@ -14,6 +19,8 @@ const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 
 const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
 
+// Whether a run of the filter is at work on the half, and the number of runs that the half has had, the current one
+// included.
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
 uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] & ((1u << FILTER_LOST_SHIFT) - 1u); }
 
@@ -26,6 +33,7 @@ uint particle_word(uint base, uint particle)
 }
 const uint PARTICLE_VERTEX = 3u, PARTICLE_WEIGHT = 4u, PARTICLE_STATE = 5u;
 
+// Weight and state of particle k; particle_goes(): whether a particle of this state has not ended.
 float particle_weight(uint base, uint k) { return uintBitsToFloat(pool[particle_word(base, k) + PARTICLE_WEIGHT]); }
 uint particle_state(uint base, uint k) { return pool[particle_word(base, k) + PARTICLE_STATE]; }
 bool particle_goes(uint stand) { return (stand & FILTER_END) >> FILTER_END_SHIFT == GUIDE_GO_ON; }
@@ -46,6 +54,7 @@ uint signed_vertex(uint vertex, vec3 d)
     return vertex | (dot(vertex_direction(vertex), d) < 0.0 ? VERTEX_FLIPPED : 0u);
 }
 
+// Unit vector of a word of signed_vertex() or of a step, along the voxel axes.
 vec3 signed_direction(uint word)
 {
     vec3 d = vertex_direction(word & WAY_VERTEX);
@@ -91,10 +100,13 @@ float weight_sum(uint base)
 // once, it takes the places of others that are not. Afterwards all weights are equal, 1 / N_PARTICLES.
 void resample(Half h, uint base, uint step, float total)
 {
+    // Draw N_PARTICLES times with replacement and count how often each particle was drawn.
     for (uint i = 0u; i < N_PARTICLES; i++) {
         uint k = particle_at(base, filter_uniform(h, step, FILTER_RESAMPLE, i) * total);
         pool[particle_word(base, k) + PARTICLE_STATE] += FILTER_DRAWN;
     }
+    // Overwrite particles that were not drawn with those that were drawn more than once. There are as many extra draws
+    // as particles without a draw.
     uint source = 0u;
     for (uint k = 0u; k < N_PARTICLES; k++) {
         if (particle_state(base, k) >> FILTER_DRAWN_SHIFT != 0u) continue;
@@ -106,6 +118,7 @@ void resample(Half h, uint base, uint step, float total)
     }
     for (uint k = 0u; k < N_PARTICLES; k++) {
         uint at = particle_word(base, k);
+        // All particles are equal now: clear the counts of draws and reset the weights.
         pool[at + PARTICLE_STATE] &= FILTER_DRAWN - 1u;
         pool[at + PARTICLE_WEIGHT] = floatBitsToUint(1.0 / float(N_PARTICLES));
     }
@@ -142,6 +155,7 @@ void note_particle(Half h, uint base, uint step, uint k, uint end, vec3 q, vec3 
     set_particle(at, q, vertex, weight, k | end << FILTER_END_SHIFT | made << FILTER_MADE_SHIFT);
 }
 
+// Whether at least one particle of this run has not ended.
 bool any_particle_goes(uint base)
 {
     bool any = false;
@@ -153,6 +167,8 @@ bool any_particle_goes(uint base)
 // filter run is over.
 uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
 {
+    // A particle that has ended keeps its place: the word of its step repeats its parent, so that the way back through
+    // the steps stays whole.
     bool over = false;
     while (!over) {
         for (k++; k < N_PARTICLES; k++) {
@@ -161,6 +177,7 @@ uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
             pool[way_word(base, step, k)] = (stand & FILTER_PARENT) << WAY_PARENT_SHIFT;
             pool[at] = (stand & ~FILTER_PARENT) | k;
         }
+        // All particles have made this step; the run ends after its last step, or when every particle has ended.
         end_filter_step(h, base, step);
         step++;
         over = step == steps || !any_particle_goes(base);
@@ -173,6 +190,7 @@ uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
 // drawn for it.
 void become_particle(inout Half h, uint base, uint turn)
 {
+    // The attempt selects the blocks of random numbers: particle k has those from (k + 1) << 16 on.
     uint k = turn >> FILTER_PARTICLE_SHIFT, at = particle_word(base, k);
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = turn;
     for (int a = 0; a < 3; a++) h.p[a] = uintBitsToFloat(pool_word(at + uint(a)));
@@ -187,9 +205,11 @@ void become_particle(inout Half h, uint base, uint turn)
 // FILTER_DRAWN if it has a weight; if no particle has, it is the first.
 uint choose_particle(Half h, uint base, uint n_steps)
 {
+    // Draw the particle; without any weight left, the first one stands in.
     float sum = weight_sum(base);
     uint k = sum > 0.0 ? particle_at(base, filter_uniform(h, n_steps, FILTER_CHOICE, 0u) * sum) : 0u;
     uint stand = particle_state(base, k) | (sum > 0.0 ? FILTER_DRAWN : 0u);
+    // Follow the parents back, and copy the words of the steps to particle 0.
     k = stand & FILTER_PARENT;
     for (uint step = n_steps; step-- > 0u;) {
         uint word = pool[way_word(base, step, k)];
@@ -203,6 +223,7 @@ uint choose_particle(Half h, uint base, uint n_steps)
 // good end, and goes on from there with random numbers of its own. Returns false if the half-streamline has ended.
 bool filter_end(inout Half h, uint base, uint n_steps)
 {
+    // Choose a particle, and restore the half where the run began.
     uint stand = 0u;
     if (LANE == 0) stand = choose_particle(h, base, n_steps);
     stand = lane_lead(stand);
@@ -212,6 +233,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = 0u;
     if ((stand & FILTER_DRAWN) == 0u) h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] += 1u << FILTER_LOST_SHIFT;
     h.attempt = 0u;
+    // Repeat the steps of the particle as points of the half; regions on the way may end the half earlier.
     for (uint i = 0u; i < taken; i++) {
         uint word = pool_word(way_word(base, i, 0u));
         vec3 d = signed_direction(word & ~WAY_PARENT);
@@ -227,6 +249,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
             break;
         }
     }
+    // The half goes on with counters of random numbers that no other run of the filter has used.
     h.draw.step = filter_step(h, 0u);
     if (end == GUIDE_GO_ON) return true;
     half_end(h, h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
@@ -239,6 +262,7 @@ bool filter_advance(inout Half h, uint outcome, vec3 next)
 {
     uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], steps = turn & 0xffu,
          step = turn >> FILTER_STEP_SHIFT & 0xffu, k = turn >> FILTER_PARTICLE_SHIFT, base = filter_base(h);
+    // Test the place that the particle steps to; `bad` becomes the probability of a bad end there.
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     float bad = 0.0;
     uint end = GLS_END_NO_DIRECTION;
@@ -285,13 +309,16 @@ bool take_store(inout Half h)
 // ended.
 bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
 {
+    // The run has back + front steps from the point with number n + 1 - back on, and stays within the maximum length.
     uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;
     uint front = min(MAX_FRONT, left > back + 1u ? left - back - 1u : 0u), end = GUIDE_GO_ON;
     bool stored = true;
+    // The point of the bad end becomes a point of the half first, because with back = 1 the particles start there.
     if (outcome == DIRECTION_FOUND) {
         if (back == 1u) end = guide_taken(q, n, h.memory);
         stored = half_move(h, q, next) != HALF_LOST;
     }
+    // A pool without room for the particles loses the half: the round tracks it again.
     if (stored && !take_store(h)) {
         h.block = params.pool_blocks;
         stored = false;
@@ -300,6 +327,7 @@ bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
         half_end(h, !stored ? HALF_LOST : h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
         return false;
     }
+    // Take the half back, and start all particles at its last point with equal weights.
     half_restore(h, n + 1u - back);
     h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]++;
     uint base = filter_base(h), vertex = signed_vertex(h.aux.x, h.d);

@@ -1,6 +1,10 @@
 // Pass 2 in one kernel: tracks half-streamlines. Invocations take one half-streamline after the other from a queue;
 // each iteration draws one direction for the half-streamline that the invocation holds, so that none is idle before the
 // queue is empty.
+//
+// Dispatched by track_fused() of src/track/engine/passes.c with a fixed number of work groups, on GPUs only: llvmpipe
+// limits the iterations of a kernel. Reads Lines (binding 0), the model (base/model.glsl) and the field; writes the
+// points to Pool (binding 1) and the results of the halves to State (binding 2), see kernel/half.glsl.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>
@@ -14,6 +18,7 @@ struct Line {
 #undef FIELD
 layout(std430, binding = 0) readonly buffer Lines { Line lines[]; };
 
+// Streamlines to track: n_items / 2 records. Element i also says, in `turn`, which streamline is the i-th of the queue.
 // Takes the next half-streamline of the queue for this slot. A number of n_items or more means that the queue is empty.
 uint next_item()
 {
@@ -24,10 +29,14 @@ uint next_item()
 
 void main()
 {
+    // The lanes of a slot leave the loop together, when the queue is empty; until then all of them reach the barriers
+    // of the getter.
     prepare_getter();
     Half h = half_start(NO_ITEM, vec3(0.0), 0u, 0u, 0u);
     bool done = false;
     while (!done) {
+        // Take the next half: entry `place` of the queue is half place % 2 of streamline lines[place / 2].turn. At the
+        // end of the queue the last half is loaded again, but never advanced.
         if (h.item == NO_ITEM) {
             uint place = next_item();
             done = place >= params.n_items;
@@ -37,6 +46,7 @@ void main()
             h = half_start(2u * i + place % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
             if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // a half-streamline that is not wanted
         }
+        // Draw one direction, and take the step or end the half.
         h.draw.block = h.attempt << 16;
         vec3 next = h.d;
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);

@@ -1,6 +1,10 @@
 // Second stage of an iteration: computes the ODF at every active position and its peaks; in pass 1 these are the
 // initial directions of the seed, in pass 2 they give one step. Reads the coefficients that sample.comp has written for
 // the same entry of the list of active slots.
+//
+// Dispatched by run_iterations() of src/track/engine/passes.c, after sample.comp. One invocation handles one entry of
+// the list. Reads and writes Work (binding 0); writes Pool in pass 2 and the records of layout/directions.def in pass
+// 1, both at binding 1; reads and writes State (binding 2) in pass 2.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>
@@ -25,10 +29,13 @@ void main()
     vec4 quads[COEFFICIENT_QUADS];
     for (int q = 0; q < COEFFICIENT_QUADS; q++) quads[q] = load_quad(first + uint(q));
     EACH_COEFFICIENT(c[j] = quads[j / 4][j % 4];)
+    // In pass 1 there is no last direction: the host sets it to 0 and params.angular_weight to 0, so the axis has no
+    // effect.
     odf_axis = work_vector(WORK_DIRECTION, slot);
     evaluate_odf(c);
     uint n = find_peaks();
     list_candidates(n);
+    // Pass 1 writes the record of the seed; pass 2 chooses a peak and takes the step.
     if (params.is_initial != 0u) {
         uint vertex[MAX_DIRECTIONS];
         uint found = inside(work_vector(WORK_POSITION, slot)) ? list_peaks(vertex) : 0u;

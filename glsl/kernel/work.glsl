@@ -1,4 +1,5 @@
-// Half-streamlines (in pass 1: seeds) between dispatches; layout: layout/work.def.
+// Half-streamlines (in pass 1: seeds) between the dispatches of staged kernels; layout: layout/work.def. The host fills
+// the slots once and then rewrites only the list of active slots.
 layout(std430, binding = 0) buffer Work { uint work[]; };
 
 #define WORD(name, first, n) const int name = first;
@@ -16,6 +17,7 @@ vec3 work_vector(int word, uint slot)
     return uintBitsToFloat(words);
 }
 
+// Stores a vector of a slot of which `word` is the first word.
 void set_work_vector(int word, uint slot, vec3 value)
 {
     WORK(word, slot) = floatBitsToUint(value.x);
@@ -25,6 +27,9 @@ void set_work_vector(int word, uint slot, vec3 value)
 
 // Slot of this streamline's lanes. Behind the end of the list the last entry is repeated; such lanes must not write
 // what others read.
+// - work_index: number of the entry of the list that this streamline's lanes handle; it may lie behind the end.
+// - work_slot: the slot that the entry names.
+// - work_live: whether the entry exists, so that results may be stored.
 uint work_index() { return gl_WorkGroupID.x * GROUP_SLOTS + SLOT; }
 uint work_slot() { return work[min(work_index(), params.n_active - 1u)]; }
 bool work_live() { return work_index() < params.n_active; }

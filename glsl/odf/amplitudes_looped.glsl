@@ -6,6 +6,7 @@ float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 
 #if ANGULAR_WEIGHT
+// Angular weights of the vertices v to v + 3.
 vec4 weights(int v)
 {
     vec4 w;

@@ -1,4 +1,5 @@
-// ODF sampled on the sphere, from a field of amplitudes, written out for one invocation.
+// ODF sampled on the sphere, from a field of amplitudes, written out for one invocation: the ODF is an array of the
+// invocation. Channels that pad the last tile repeat the last vertex.
 float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting

@@ -24,6 +24,8 @@ layout(std430, binding = 6) readonly buffer Part2 { WORDS part2[]; };
 layout(std430, binding = 7) readonly buffer Part3 { WORDS part3[]; };
 #endif
 
+// Word `at` of buffer `part`. Invocations may need different buffers, so the buffers are no array: its index would have
+// to be the same for all.
 WORDS words_at(uint part, uint at)
 {
 #if CELL_BUFFERS > 1
@@ -46,6 +48,7 @@ struct Cell {
 };
 
 const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // words or octets of a voxel
+// Distances, in words or octets, to the next voxel along each axis; 0 where the grid has one voxel.
 const uint NEXT_X = GRID_NX > 1 ? VOXEL : 0u;
 const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX) * VOXEL : 0u;
 const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY) * VOXEL : 0u;
@@ -60,6 +63,7 @@ Cell cell_at(vec3 p)
 }
 
 #if CELL_CORNERS == 1
+// A pair along x made from two single values; shift: 0 or 16, the half of the word that holds the direction.
 uint pair_of(uint part, uint at, uint shift)
 {
     return (words_at(part, at) >> shift & 0xffffu) | (words_at(part, at + NEXT_X) >> shift & 0xffffu) << 16;

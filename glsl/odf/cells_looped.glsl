@@ -6,6 +6,7 @@ SLOT_ARRAY(float, odf, ODF_CHANNELS);
 
 float odf_max = 0.0, odf_min = 0.0;
 
+// Interpolates the ODF at p for all vertices, a vertex for each lane, and finds its largest and smallest value.
 void odf_at(vec3 p)
 {
     Cell cell = cell_at(p);

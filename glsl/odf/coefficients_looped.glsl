@@ -2,6 +2,7 @@
 #include "odf/channels.glsl"
 #include "odf/sh_looped.glsl"
 
+// Interpolates the coefficients at p, the lanes together, and evaluates the ODF at all vertices.
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);

@@ -4,6 +4,7 @@
 float channel[VOLUME_CHANNELS];
 float interpolated[N_COEFFICIENTS];
 
+// Interpolates the coefficients at p, and evaluates the ODF at all vertices.
 void odf_at(vec3 p)
 {
     vec3 base = volume_base(p);

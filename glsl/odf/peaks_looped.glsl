@@ -32,6 +32,7 @@ bool is_peak(int v, float level)
     return peak;
 }
 
+// Stores vertex v with its value at this place of the list; places behind the end are dropped.
 void store_candidate(int place, int v)
 {
     if (place >= MAX_CANDIDATES) return;
@@ -42,6 +43,8 @@ void store_candidate(int place, int v)
 // Lists the local maxima that can be peaks, in ascending order. Returns their number.
 uint find_peaks()
 {
+    // `above` is the smallest value of a peak: the larger of pmf_threshold of the maximum, and of peak_threshold of the
+    // range from the lowest value up (DIPY's relative peak threshold).
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     // an ODF that is flat or nowhere positive has no peak
@@ -69,6 +72,7 @@ uint find_peaks()
 
 int n_candidates = 0;
 
+// find_peaks() has listed the candidates already.
 void list_candidates(uint n)
 {
     n_candidates = int(n);
@@ -79,6 +83,7 @@ int take_strongest()
 {
     float value = -1.0;
     int best = n_candidates;
+    // Few candidates are read by every lane; else each lane looks at its own and the lanes are compared.
     bool few = FEW > 0 && n_candidates <= FEW;
     for (int i = few ? 0 : LANE; i < n_candidates; i += few ? 1 : LANES) {
         if (VALUE(i) > value) {
@@ -91,6 +96,7 @@ int take_strongest()
     vec3 direction = vertex_direction(CANDIDATE(best));
     if (few) lane_sync();
     else lane_writes_done();
+    // Values of -1 mark candidates that are used, or too near to a stronger one.
     for (int i = LANE; i < n_candidates; i += LANES) {
         float c = separation_cosine(dot(vertex_direction(CANDIDATE(i)), direction));
         if (i == best || c > params.cos_separation) VALUE(i) = -1.0;

@@ -23,6 +23,9 @@ uint is_peak[PEAK_WORDS];
 #define MORE(n) above = larger(above, odf[n]);
 #define VERTEX_MORE_END(v, b) bits |= odf[v] >= above ? b : 0u; }
 
+// A vertex is a peak if its value reaches `level` and the value of each neighbour. level: the larger of pmf_threshold
+// of the maximum, and of peak_threshold of the range from the lowest value up (DIPY's relative peak threshold). Returns
+// the number of peaks, which are marked in is_peak.
 uint find_peaks()
 {
     float floor_value = params.pmf_threshold * odf_max;

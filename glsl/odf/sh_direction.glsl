@@ -65,6 +65,9 @@ float amplitude_along(vec3 t)
 #if TILES_IN_TURN
     vec4 tile = vec4(0.0);
 #endif
+// Macros of the generated rows (src/track/getter/sh_field.c). q: polynomial Q of the current degree; before: that of
+// the degree before; re + i im: (x + iy)^m; with_re, with_im: sums over degrees of the cosine and sine functions of
+// order m.
 #define SH_FIRST(k) q = k; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_FIRST_Z(k) q = (k) * t.z; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_NEXT(f, g, h) { float r = ((f) * zz + (g)) * q + (h) * before; before = q; q = r; }

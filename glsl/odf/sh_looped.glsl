@@ -1,4 +1,5 @@
-// ODF from SH coefficients, in loops.
+// ODF from SH coefficients, in loops: a lane evaluates whole orbits of vertices, or single vertices where the sphere
+// has no orbits. The ODF lies in shared memory.
 #include "odf/channels.glsl"
 SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
@@ -6,6 +7,7 @@ SLOT_ARRAY(float, odf, ODF_CHANNELS);
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
 
+// Stores the ODF at vertex v, weighted, and includes the value in the extremes of this lane.
 void store_odf(int v, float value)
 {
 #if ANGULAR_WEIGHT
@@ -76,6 +78,7 @@ void evaluate_odf(float c[N_COEFFICIENTS])
         store_odf(v, value);
     }
 #endif
+    // Combine the extremes of the lanes.
     ODF_EXTREMES
     lane_writes_done();
 }

@@ -1,6 +1,6 @@
-// ODF from SH coefficients, written out for one invocation as generated rows of literals, orbit by orbit. Basis
-// functions fall into four classes by their signs under x -> -x and y -> -y, so that the four members of a reflection
-// orbit cost little more than one.
+// ODF from SH coefficients, written out for one invocation as generated rows of literals, orbit by orbit
+// (src/track/shader/source_rows.c). Basis functions fall into four classes by their signs under x -> -x and y -> -y, so
+// that the four members of a reflection orbit cost little more than one.
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
@@ -32,6 +32,9 @@ void note(float least, float most)
     odf_min = min(odf_min, least);
 }
 
+// The rows add w times coefficient j to the sum of a class: pp, mm, mp, pm, named by the signs under x -> -x and y ->
+// -y (in orbits of two members, pp and mm are the even and the odd functions). ORBIT_END4, 2 and 1 combine the sums
+// into the values of the members of an orbit, which are neighbours in odf[].
 #define PP(j, w) pp += w * c[j];
 #define MM(j, w) mm += w * c[j];
 #define MP(j, w) mp += w * c[j];

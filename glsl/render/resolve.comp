@@ -1,9 +1,12 @@
-// Computes a pixel from four samples: tubes, darkened where others stand in front of them, then the slices behind
-// them, then the background. LAYERS: the mean colour of all tubes of a sample, with an opacity that follows from their
-// number.
+// Computes a pixel from four samples: tubes, darkened where others stand in front of them, then the slices behind them,
+// then the background. LAYERS: the mean colour of all tubes of a sample, with an opacity that follows from their
+// number. One invocation computes one pixel of a strip. Dispatched by src/render/raster.c. Only integers are used, so
+// that every device draws the same.
 layout(local_size_x = 64) in;
 
 #define FIELD(type, name) type name;
+// Depth of the nearest tube of each sample, larger towards the viewer; its colour, 0: no tube, or with LAYERS sums of
+// red, green, blue and number of tubes; colours of the slices; the pixels.
 layout(std430, binding = 0) readonly buffer Depth { uint depth[]; };
 layout(std430, binding = 1) readonly buffer Colour { uint colour[]; };
 layout(std430, binding = 2) readonly buffer Back { uint back[]; };
@@ -20,6 +23,8 @@ layout(std140, binding = 0) uniform Params {
 // How much the surface at a sample is hidden from ambient light, 0 .. 256.
 uint hidden_share(int x, int y, uint at)
 {
+    // 16 samples around, in one of 16 patterns by the sample's position. Each that lies in front darkens, less so the
+    // further in front.
     const int reach = 768; // in sixteenths of a sample: what stands further in front of a surface darkens it less
     int z = int(depth[at]) + 24;
     uint sum = 0u, pattern = uint(((y + params.phase) & 3) * 4 + (x & 3)) * 16u;
@@ -60,6 +65,7 @@ void main()
     uint i = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64u + gl_LocalInvocationID.x;
     if (i >= uint(params.out_width * params.out_height)) return;
     int x = 2 * (int(i) % params.out_width), y = 2 * (int(i) / params.out_width) + params.margin;
+    // Four samples over the background. Sums have four times the range of one sample: alpha up to 1020.
     uvec4 sum = sample_at(x, y) + sample_at(x + 1, y) + sample_at(x, y + 1) + sample_at(x + 1, y + 1);
     uvec4 ground = uvec4(params.background, params.background >> 8, params.background >> 16, params.background >> 24);
     ground &= 255u;

@@ -1,6 +1,8 @@
 // Draws segments of streamlines as tubes with round ends into samples (four of which make a pixel). Only integers are
 // used, so that every device draws the same. DEPTH: depth of the nearest surface of each sample. COLOUR: its colour;
-// the largest number if two surfaces are equally near. LAYERS: sums over all surfaces in front of the slices.
+// the largest number if two surfaces are equally near. LAYERS: sums over all surfaces in front of the slices. One
+// invocation draws one segment, or in rows of work groups a part of it. Dispatched by src/render/raster.c, first with
+// DEPTH, then with COLOUR; with opacity below 1 once, with LAYERS.
 layout(local_size_x = 64) in;
 
 #define FIELD(type, name) type name;
@@ -39,6 +41,8 @@ void draw_sample(Segment s, int length, uint at, int scaled_along, int scaled_ac
 #ifdef LAYERS
     if (beyond != 0 || along == length) return;
 #endif
+    // q: square of the distance from the axis, 0 .. 256 at the edge; t: share along the segment; z: depth of the
+    // surface.
     uint squared = uint(across * across + beyond * beyond) >> params.radius_shift;
     if (squared >= params.radius_squared) return;
     uint q = (squared * params.per_squared) >> 14, t = min((uint(on) * s.per_length) >> 12, 4096u);
@@ -62,6 +66,7 @@ void main()
     uint i = gl_GlobalInvocationID.x;
     if (i >= params.n) return;
     Segment s = segments[i];
+    // Walk along the axis of the larger extent, so that each column crosses the tube in a short span.
     bool steep = abs(s.dy) > abs(s.dx);
     int major = steep ? s.y : s.x, minor = steep ? s.x : s.y, d = steep ? s.dy : s.dx;
     int unit = max(abs(steep ? s.along_y : s.along_x), 1);
@@ -72,6 +77,7 @@ void main()
     first += int(gl_WorkGroupID.y) * params.columns;
     last = min(last, first + params.columns - 1);
     int half_span = (params.radius << 14) / unit + 4, rows = steep ? params.width : params.height;
+    // Samples of the column that the tube may touch; positions go on by additions.
     for (int column = first; column <= last; column++) {
         int centre = minor + (((column * 16 + 8 - major) * (s.slope >> 4)) >> 12);
         int from = max((centre - half_span) >> 4, 0), to = min((centre + half_span) >> 4, rows - 1);

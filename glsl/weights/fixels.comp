@@ -1,6 +1,7 @@
 // An iteration of SIFT2 (Smith et al. 2015) for fixels, after rows.comp has summed up all streamlines: computes
 // densities, mean coefficients and cost, and clears the sums. One invocation handles one fixel; a work group adds up
-// the costs of its 64 fixels.
+// the costs of its 64 fixels. Dispatched by src/weights/solver_device.c; src/weights/solver_host.c computes the same on
+// the CPU.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -38,6 +39,7 @@ void main()
     uint k = group * 64u + lane;
     part[lane] = k < n_fixels ? complete(k) : vec2(0.0);
     barrier();
+    // Sum by halves: the order is fixed, so the cost does not depend on the device.
     for (uint half_size = 32u; half_size > 0u; half_size /= 2u) {
         if (lane < half_size) part[lane] += part[lane + half_size];
         barrier();

@@ -1,6 +1,9 @@
-// Maps streamlines to fixels: which fixels each streamline traverses, and for what length. One invocation walks along
-// a streamline and stores its visits, then joins them by voxel, direction and fixel. Each streamline has room for as
-// many visits as it has points, and SPARE more; one that needs more walks again, and takes room behind that of all.
+// Maps streamlines to fixels: which fixels each streamline traverses, and for what length. One invocation walks along a
+// streamline and stores its visits, then joins them by voxel, direction and fixel. Each streamline has room for as many
+// visits as it has points, and SPARE more; one that needs more walks again, and takes room behind that of all.
+//
+// Dispatched by src/weights/map_device.c for blocks of streamlines; src/weights/voxel_walk.c computes the same on the
+// CPU.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -33,6 +36,7 @@ layout(std430, binding = 4) writeonly buffer Entries { uint entry[]; };
 // first point of each streamline, and the end of the last
 layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 
+// Value in place of an index: there is none. The words below are where parts of Lobes begin.
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
@@ -169,6 +173,7 @@ void main()
 {
     uint s = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64u + gl_LocalInvocationID.x;
     if (s >= n_streamlines) return;
+    // Room of this streamline for visits: one for each point, and SPARE.
     begins = start[s];
     uint n = start[s + 1u] - begins, all = start[n_streamlines] + SPARE * n_streamlines, n_entries = 0u,
          first_entry = 0u;
@@ -177,18 +182,21 @@ void main()
     capacity = n + SPARE;
     n_visits = 0u;
     if (n >= 2u) walk_along(n);
+    // Too many visits: walk again, with room behind that of all streamlines, if the buffer has any left.
     if (n_visits > capacity) {
         place = all + atomicAdd(row[0], n_visits);
         capacity = place + n_visits <= room ? n_visits : 0u;
         n_visits = 0u;
         if (capacity > 0u) walk_along(n);
     }
+    // Join visits to entries, and store them where the counter of entries stands.
     if (n_visits > 0u) {
         sort_visits();
         n_entries = join_visits(contribution);
         first_entry = atomicAdd(row[1], n_entries);
         for (uint i = 0u; i < n_entries; i++) entry[first_entry + i] = visit[place + i].x;
     }
+    // The record of the streamline.
     uvec2 words = unpackDouble2x32(contribution);
     row[6u * s + 2u] = first_entry;
     row[6u * s + 3u] = n_entries;

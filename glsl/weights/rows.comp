@@ -1,7 +1,8 @@
 // An iteration of SIFT2 (Smith et al. 2015) for streamlines: computes the cost of the current coefficients, new
 // coefficients, and their sums in each fixel. A coefficient c is the logarithm of a weight. One invocation handles one
 // streamline: it minimises the cost along that streamline's coefficient while all others keep their old values. Sums
-// are in fixed point, so that they do not depend on the order in which invocations add to them.
+// are in fixed point, so that they do not depend on the order in which invocations add to them. Dispatched by
+// src/weights/solver_device.c, chunk by chunk; the CPU's twin is src/weights/solver_host.c.
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -45,6 +46,7 @@ uint fixel_of(uint i)
 // adds nothing to it, and for a small negative number the high word of all ones and the carry add up to 0.
 void add_fixed(uint place, float v)
 {
+    // Two's complement in 64 bits; the carry of the low word goes to the high word.
     v = fixed_range(v);
     uint high = uint(abs(v) * 0.00390625), low = uint((abs(v) - float(high) * 256.0) * 16777216.0);
     if (v < 0.0) {
@@ -60,6 +62,7 @@ void add_fixed(uint place, float v)
 // coefficient of the other fixels of the streamline, weighted by length.
 float give_way(uint begin, uint end)
 {
+    // Find the fixel that pulls most: too few streamlines, weighted by the length of this one.
     EXACT float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {
@@ -96,6 +99,7 @@ vec2 improve(uint s)
     search.variation = uintBitsToFloat(streamline[2u * s + 1u]);
     search.tikhonov = tikhonov;
     search.limit = limit;
+    // Moments of the data term over the entries, and the total variation of the old coefficient.
     EXACT Moments m = Moments(0.0, 0.0, 0.0, 0.0, 0.0);
     EXACT float tv = 0.0;
     for (uint i = begin; i < end; i++) {
@@ -106,6 +110,7 @@ vec2 improve(uint s)
         tv += (f.w * q) * variation(search.c, search.e, mean.x, mean.y);
         if (f.z > 0.0) m = add_moments(m, f.z * l, f.x, l, (f.y - l) * search.e);
     }
+    // Newton steps; the derivatives of the total variation need a loop over the entries in each.
     Step at = Step(0.0, 1.0);
     for (int n = 0; n < 100 && begin < end && abs(at.d) > 0.001; n++) {
         EXACT float c = search.c + at.x, e = exponential(c), slope = 0.0, bend = 0.0;
@@ -120,10 +125,12 @@ vec2 improve(uint s)
         }
         at = newton(search, m, at, e, slope, bend);
     }
+    // Limit the change and the coefficient; a coefficient above the maximum is replaced.
     float c = search.c + clamp(at.x, -limit, limit);
     c = c < min_coefficient ? min_coefficient : c;
     if (c > max_coefficient) c = give_way(begin, end);
     streamline[to + s] = floatBitsToUint(c);
+    // A coefficient at the minimum stands for a weight of 0.
     float w = c > min_coefficient ? exponential(c) : 0.0;
     for (uint i = begin; i < end; i++) {
         float q = float(entry[i] & 255u);

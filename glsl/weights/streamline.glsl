@@ -7,6 +7,7 @@ FUNCTION float exponential(float x)
 {
     x = x < F(-87.0) ? F(-87.0) : x;
     x = x > F(88.0) ? F(88.0) : x;
+    // e^x = 2^n e^r with |r| <= ln(2) / 2; ln(2) is subtracted in two parts, the first of them exact.
     int n = INT(x * F(1.44269504) + (x < F(0.0) ? F(-0.5) : F(0.5)));
     float whole = FLOAT(n);
     EXACT float r = (x - whole * F(0.693359375)) + whole * F(2.12194440e-4);
@@ -25,6 +26,7 @@ FUNCTION float reciprocal(float x)
 {
     float a = x < F(1.0e-37) ? F(1.0e-37) : x;
     a = a > F(1.0e37) ? F(1.0e37) : a;
+    // Newton's method from an estimate by the bits of the exponent.
     EXACT float r = intBitsToFloat(2129859011 - floatBitsToInt(a));
     for (int i = 0; i < 4; i++) r = r * (F(2.0) - a * r);
     return r;
@@ -36,6 +38,7 @@ struct Moments {
     float da, dg, aa, ag, gg; // sums of h times each product
 };
 
+// Adds an entry to the moments.
 FUNCTION Moments add_moments(Moments m, float h, float d, float a, float g)
 {
     EXACT float hd = h * d, ha = h * a;
@@ -81,6 +84,8 @@ struct Step {
 // One step. e: e^(c + x); slope and bend: sums of the derivatives of the total variation over the entries.
 FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float bend)
 {
+    // First and second derivative of the cost by the coefficient: data term, total variation, and Tikhonov
+    // regularisation.
     EXACT float u = e - s.e, x = at.x;
     EXACT float along = m.da + m.aa * u + m.ag * x;
     EXACT float first = F(2.0) * (e * along + (m.dg + m.ag * u + m.gg * x));
@@ -89,6 +94,7 @@ FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float b
     second = second + s.variation * bend + F(2.0) * s.tikhonov;
     EXACT float d = second != F(0.0) ? -(first * reciprocal(abs(second))) : F(0.0);
     d = abs(d) <= F(3.0e38) ? d : F(0.0); // replaces infinity and NaN by 0
+    // The step, and the change in all, stay within the limit.
     d = d > s.limit ? s.limit : d;
     d = d < -s.limit ? -s.limit : d;
     bool high = x >= s.limit && d > F(0.0);

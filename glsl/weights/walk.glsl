@@ -5,9 +5,11 @@
 // avoided, because drivers round them differently. Double precision is needed: lengths much shorter than a voxel are
 // summed, and one entry more or less changes all weights of a fixel.
 
+// A place in grid coordinates.
 struct Spot {
     double x, y, z;
 };
+// A voxel: the coordinates of its centre.
 struct Cell {
     int x, y, z;
 };
@@ -86,6 +88,7 @@ FUNCTION Cell cell_of(Spot s)
     return c;
 }
 
+// Whether two voxels are the same.
 FUNCTION bool same_cell(Cell a, Cell b)
 {
     return a.x == b.x && a.y == b.y && a.z == b.z;
@@ -122,6 +125,7 @@ FUNCTION double root(double x)
     return high_word(x) > 863000000u ? y : D(0.0);
 }
 
+// Distance between two places, mm.
 FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
 {
     return root(square_distance(GRID a, b));
@@ -132,6 +136,7 @@ FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
 FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last, Spot from, double at)
 {
     Exit e;
+    // Bisection between the last place inside and the first one outside, until both are closer than the precision.
     Spot inside = from;
     double low = at, high = D(1.0);
     e.leave = c;
@@ -157,7 +162,7 @@ FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last
     return e;
 }
 
-// Cosine|, times the length of (x, y, z), of the angle to direction i; directions are axes without a sense.
+// Magnitude of the scalar product of (x, y, z) and direction i; directions are axes without a sense.
 FUNCTION double dot_of(GRID_PARAMETER uint i, double x, double y, double z)
 {
     EXACT double d = x * DIRECTION(i, 0) + y * DIRECTION(i, 1) + z * DIRECTION(i, 2);
@@ -169,12 +174,14 @@ FUNCTION double dot_of(GRID_PARAMETER uint i, double x, double y, double z)
 FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
 {
     EXACT double dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
+    // The line in mm, along the axes of the directions.
     EXACT double x = AXIS(0, 0) * dx + AXIS(0, 1) * dy + AXIS(0, 2) * dz;
     EXACT double y = AXIS(1, 0) * dx + AXIS(1, 1) * dy + AXIS(1, 2) * dz;
     EXACT double z = AXIS(2, 0) * dx + AXIS(2, 1) * dy + AXIS(2, 2) * dz;
     if (x == D(0.0) && y == D(0.0) && z == D(0.0)) x = D(1.0);
     // the start of the search does not affect its result
     float fx = FLOAT(x), fy = FLOAT(y), fz = FLOAT(z);
+    // Cell of the cube: its face has the largest component; the other two, divided by that one, lie in 32 x 32 cells.
     uint face = abs(fy) > abs(fx) ? 1u : 0u;
     if (abs(fz) > (face == 1u ? abs(fy) : abs(fx))) face = 2u;
     EXACT float up = face == 0u ? fx : face == 1u ? fy : fz;
@@ -193,6 +200,7 @@ FUNCTION uint direction_of(GRID_PARAMETER Spot a, Spot b)
     int i = INT(v), j = INT(w);
     i = i < 0 ? 0 : i > 31 ? 31 : i;
     j = j < 0 ? 0 : j > 31 ? 31 : j;
+    // Climb from neighbour to neighbour while the scalar product grows.
     uint here = START((face * 32u + UINT(i)) * 32u + UINT(j)), next = here;
     double best = dot_of(GRID here, x, y, z);
     do {

@@ -6,6 +6,7 @@
 // on by mirrored points.
 FUNCTION void walk_along(WALK_PARAMETERS uint n)
 {
+    // v0 .. v3: four successive points of the streamline; `through`: the cubic between v1 and v2.
     const uint pieces = (n - 1u) * RATIO;
     uint segment = 0u, k = 0u;
     Spot v1 = VERTEX(0u), v2 = VERTEX(1u), v0 = mirrored(v1, v2), v3 = mirrored(v2, v1);
@@ -15,6 +16,7 @@ FUNCTION void walk_along(WALK_PARAMETERS uint n)
     Cell cell = cell_of(v1);
     double length_in = D(0.0);
     for (uint made = 0u; made <= pieces; made++) {
+        // Next place p3: behind the end, on the cubic, or at the next point, where a new cubic begins.
         if (made == pieces) {
             p3 = mirrored(p2, p1);
         } else if (++k < RATIO) {
@@ -30,12 +32,14 @@ FUNCTION void walk_along(WALK_PARAMETERS uint n)
             through = curve_of(GRID v0, v1, v2, v3);
             p3 = v1;
         }
+        // At the start: the place before the first point is the mirror image of the first new place.
         if (made == 0u) {
             p0 = mirrored(p2, p3);
             p1 = p2;
             p2 = p3;
             continue;
         }
+        // Pass from voxel to voxel until the voxel of p2 is reached.
         Cell last = cell_of(p2);
         Spot from = p1;
         if (!same_cell(cell, last)) {

@@ -9,8 +9,10 @@
 #include "record/run_params.h"
 #include "util/status.h"
 
-enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 };
+enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 }; /* default numbers of seeds */
 
+/* Opens the devices in the order of the command line and chooses the number of seeds: the smaller default if any device
+ * is a software renderer, so that all devices track the same seeds. */
 static gls_status open_devices(bench_run *run)
 {
     bool software = false;
@@ -26,7 +28,7 @@ static gls_status open_devices(bench_run *run)
     return GLS_OK;
 }
 
-/* Makes a folder for the tractograms whose writing is timed. */
+/* Makes a temporary folder, run->directory, for the tractograms whose writing is timed; none with --no-write. */
 static gls_status make_directory(bench_run *run)
 {
     const char *place = getenv("TMPDIR");
@@ -44,6 +46,7 @@ static gls_status make_directory(bench_run *run)
                     place, strerror(errno));
 }
 
+/* Measures one getter on each device with each mapping. A mapping that a device lacks is left out with a warning. */
 static gls_status measure_columns(bench_run *run, int dg, const bench_model *model)
 {
     gls_status status = GLS_OK;
@@ -63,6 +66,8 @@ static gls_status measure_columns(bench_run *run, int dg, const bench_model *mod
     return status;
 }
 
+/* Fits the model of one getter and measures its columns. The temporary folder exists in the phase of
+ * tracking only. */
 static gls_status measure_getter(bench_run *run, int dg)
 {
     bench_model model;
@@ -81,6 +86,7 @@ static gls_status measure_getter(bench_run *run, int dg)
     return status;
 }
 
+/* Measures all requested getters. GLS_ERR_UNSUPPORTED if no column could be measured. */
 static gls_status measure_getters(bench_run *run)
 {
     gls_status status = GLS_OK;

@@ -11,6 +11,7 @@
 #include "track/engine/timed.h"
 #include "util/status.h"
 
+/* Sizes of the arrays of bench_run; the command line is checked against these. */
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8
 #define BENCH_MAX_COLUMNS 64
@@ -32,9 +33,9 @@ typedef struct bench_options {
     bool no_write, no_ceilings;
     const char *write_data; /* folder for the data of the benchmark; NULL: none */
     bool force;             /* files there may be replaced */
-    uint64_t chunk_size;
-    int repeat;
-    int argc; /* command line, for the JSON */
+    uint64_t chunk_size;    /* seeds of a batch; 0: chosen by the tracker */
+    int repeat;             /* repetitions of a column, 1 to BENCH_MAX_REPEAT */
+    int argc;               /* command line, for the JSON */
     char **argv;
 } bench_options;
 
@@ -53,6 +54,7 @@ typedef enum bench_time {
 } bench_time;
 extern const char *const bench_time_names[BENCH_TIMES];
 
+/* Plain writes by one thread, and by as many as the writer of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
 
 /* What a device reaches in small kernels that each do one thing. */
@@ -70,7 +72,7 @@ typedef struct bench_device {
     bench_ceilings ceilings;
 } bench_device;
 
-/* Work for one stored point, counted from the algorithm; see work.c. */
+/* Work for one stored point, counted from the algorithm; bench_work_count() in measure.c has the rules. */
 typedef struct bench_work {
     double fetches;       /* trilinear samples of four channels */
     double fetched_bytes; /* bytes of the eight texels of each sample */
@@ -80,9 +82,9 @@ typedef struct bench_work {
 /* A fitted model for one direction getter. */
 typedef struct bench_model {
     gls_model model;
-    gls_odf_source *odf;
-    gls_image *peaks;   /* peaks of the phantom, for getters that follow peaks */
-    double seconds_fit; /* without the fit of FA */
+    gls_odf_source *odf; /* for getters that sample ODFs; NULL: none */
+    gls_image *peaks;    /* peaks of the phantom, for getters that follow peaks */
+    double seconds_fit;  /* without the fit of FA */
 } bench_model;
 
 /* One getter on one device with one mapping. */
@@ -91,8 +93,8 @@ typedef struct bench_column {
     uint64_t nseeds;
     gls_track_params params;
     gls_track_result result;
-    uint64_t commissural;
-    uint64_t file_bytes; /* 0: no file written */
+    uint64_t commissural; /* streamlines from one hemisphere to the other */
+    uint64_t file_bytes;  /* 0: no file written */
     /* Bytes per second of plain writes of equally many bytes to the same place, after each repetition, by one thread
      * and by as many threads as the writer has. 0: not measured. */
     double plain[BENCH_PLAIN][BENCH_MAX_REPEAT];
@@ -100,7 +102,7 @@ typedef struct bench_column {
     uint64_t host_bytes;             /* upper bound of host memory for streamlines */
     uint64_t device_bytes;           /* device memory of the tracker */
     bench_work work;
-    double seconds_fit, seconds_create;
+    double seconds_fit, seconds_create; /* fit of the model; making of the tracker, with its upload and compilation */
     double seconds[BENCH_TIMES][BENCH_MAX_REPEAT];
     int n; /* number of repetitions */
 } bench_column;
@@ -126,11 +128,11 @@ typedef struct bench_run {
     bench_column column[BENCH_MAX_COLUMNS];
     int n_columns;
     uint64_t nseeds; /* seeds of all getters, except of ptt on a software renderer, which gets fewer */
-    time_t started;
+    time_t started;  /* date of the results */
     bench_busy busy; /* CPU seconds when the benchmark began */
     gls_warnings warnings;
-    double seconds_phantom, seconds_fa;
-    char *directory; /* folder of temporary files; NULL: none */
+    double seconds_phantom, seconds_fa; /* time of making the data */
+    char *directory;                    /* folder of temporary files; NULL: none */
 } bench_run;
 
 /* Measures everything. Fills *run, which need not be initialised. Call bench_finish() also after a failure. */

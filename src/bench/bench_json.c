@@ -14,7 +14,8 @@
 #include "util/json_text.h"
 #include "util/status.h"
 
-/* "model name" of the first CPU; the machine's name on other systems. */
+/* Copies the "model name" of the first CPU to `name` of `size` bytes; on systems without /proc/cpuinfo the machine's
+ * name. */
 static void cpu_name(char *name, size_t size)
 {
     struct utsname system;
@@ -31,6 +32,7 @@ static void cpu_name(char *name, size_t size)
     if (file) fclose(file);
 }
 
+/* Adds CPU, memory, system and load of the host. */
 static void add_host(cJSON *root, const bench_run *run)
 {
     char name[256];
@@ -95,6 +97,7 @@ static void add_devices(cJSON *root, const bench_run *run)
     }
 }
 
+/* Adds the parameters of tracking of a column, those of ptt and of cutoffs where the getter has them. */
 static void add_params(cJSON *column, const gls_track_params *p)
 {
     cJSON *object = cJSON_AddObjectToObject(column, "parameters");
@@ -185,6 +188,7 @@ static void add_times(cJSON *column, const bench_column *c)
     gls_json_double(rate, "whole", whole > 0 ? round((double)c->result.points / whole) : NAN);
 }
 
+/* Adds all columns with parameters, results and times. */
 static void add_columns(cJSON *root, const bench_run *run)
 {
     cJSON *columns = cJSON_AddArrayToObject(root, "columns");

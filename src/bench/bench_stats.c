@@ -26,6 +26,7 @@ uint64_t bench_commissural(const gls_streamlines *s)
     return count;
 }
 
+/* Appends `found` to the n places unless it is there, or the list is full. Returns the new length. */
 static int add_once(int *place, int n, int max, int found)
 {
     for (int i = 0; i < n; i++)

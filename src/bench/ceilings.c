@@ -1,4 +1,5 @@
-/* What a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples. */
+/* Measures what a device reaches in kernels that do one thing: copying, multiply-adds, trilinear samples. The rates of
+ * tracking are shown as shares of these ceilings. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,6 +10,8 @@
 #include "util/status.h"
 
 /* Loops stay far below 65536 iterations, after which llvmpipe ends a kernel. */
+/* The constants of glsl/bench: values copied by an invocation, and turns of the loops with their operations; edge of
+ * the texture; measurements of which the best counts; limit of launches. */
 enum {
     COPY_TURNS = 4,
     FMA_TURNS = 512,
@@ -28,14 +31,14 @@ typedef struct probe {
     uint32_t group_size, max_groups;
 } probe;
 
-/* Number of work groups whose output fits the buffer. */
+/* Number of work groups whose output, bytes_each for each invocation, fits the buffer `to`. */
 static uint32_t groups_of(const probe *p, uint64_t bytes_each)
 {
     uint64_t groups = gls_buffer_size(p->to) / (bytes_each * p->group_size);
     return (uint32_t)(groups < p->max_groups ? groups : p->max_groups);
 }
 
-/* Host seconds of several launches. */
+/* Measures the host's seconds of several launches, from an idle device until all are done. */
 static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
                                 int launches, double *seconds)
 {
@@ -48,8 +51,9 @@ static gls_status time_launches(const probe *p, gls_kernel *kernel, const gls_ar
     return status;
 }
 
-/* Best rate of several measurements, invocations per second. Uses the host's clock, because software renderers do not
- * time kernels. Increases groups, then launches, until a measurement takes long enough for this clock. */
+/* Finds the best rate of BEST_OF measurements, invocations per second. Uses the host's clock, because software
+ * renderers do not time kernels. Increases groups up to `limit`, then launches, until a measurement takes long enough
+ * for this clock. */
 static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *args, size_t n_args, uint32_t groups,
                             uint32_t limit, double *rate)
 {
@@ -69,6 +73,7 @@ static gls_status best_rate(const probe *p, gls_kernel *kernel, const gls_arg *a
     return status;
 }
 
+/* Compiles a kernel of glsl/bench with the constants of this file. The caller destroys *kernel. */
 static gls_status load(const probe *p, const char *file, gls_kernel **kernel)
 {
     char group[16], copy[16], fma[16], fetch[16], size[16];

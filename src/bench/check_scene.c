@@ -18,12 +18,12 @@
 /* --- Does a device keep batches apart that are in flight at the same time? Small batches of unequal size must give the
  * streamlines, and the map counted on the device, of one batch with all seeds. */
 
-/* Result of a run: a hash of its streamlines in order, and the map. */
+/* Result of a run: a hash of its streamlines in their order, their number, and the density map. */
 typedef struct outcome {
     uint64_t hash, n;
     gls_density *map;
     const gls_visited *visited; /* counts made on the device for the streamlines being delivered */
-    double *voxel;
+    double *voxel;              /* values of the map at the end, from malloc */
 } outcome;
 
 /* Hashes streamlines in their order and adds them to a density map, to compare runs in small and large batches. */
@@ -87,8 +87,9 @@ static gls_status check_batches(gls_device *device, const gls_track_params *para
 
 enum { N_TIMED_SEEDS = 20000 };
 
-/* user: where the CPU seconds of the process stood after the kernel before; then those since are printed, which other
- * programs on the machine do not lengthen. NULL: the seconds that passed. */
+/* Prints a line for check_device() when a kernel was compiled. user: CPU seconds of the process until the kernel
+ * before; the seconds since then are printed, which other programs on the machine do not lengthen. NULL: prints the
+ * seconds that passed. */
 static void print_kernel(void *user, const char *label, double seconds, const char *messages)
 {
     double *spent = user;
@@ -108,6 +109,7 @@ typedef struct comparison {
     bool lines; /* print streamlines */
 } comparison;
 
+/* Prints one streamline with its seed. at: index of the known line that begins there. */
 static void print_line(uint32_t seed, const float (*point)[3], size_t n, size_t at)
 {
     printf("line\t%u\t%zu", seed, at);
@@ -115,6 +117,7 @@ static void print_line(uint32_t seed, const float (*point)[3], size_t n, size_t 
     putchar('\n');
 }
 
+/* Receives streamlines and compares them with the known lines; prints the streamlines if asked to. */
 static gls_status compare(void *user, const gls_streamlines *found)
 {
     comparison *c = user;
@@ -128,12 +131,15 @@ static gls_status compare(void *user, const gls_streamlines *found)
     return gls_known_compare(&c->known, found);
 }
 
+/* Receives streamlines of a run whose time alone counts. */
 static gls_status drop(void *user, const gls_streamlines *found)
 {
     (void)user, (void)found;
     return GLS_OK;
 }
 
+/* Tracks the seeds of the known lines and compares, then times a run of random seeds (fewer on software renderers), and
+ * prints both results. */
 static gls_status track(gls_tracker *tracker, const gls_known_scene *s, bool software, comparison *c)
 {
     gls_seeds *seeds = NULL;
@@ -152,7 +158,8 @@ static gls_status track(gls_tracker *tracker, const gls_known_scene *s, bool sof
     return status;
 }
 
-/* Tracks the same seeds in small batches, several in flight if the device does that. */
+/* Tracks random seeds at once and in small batches, several in flight if the device does that, and prints how many
+ * sizes of batches gave the same result. The sizes are unequal, so that batches overtake each other. */
 static gls_status compare_batches(gls_device *device, const gls_known_scene *s, bool software)
 {
     static const uint32_t batch[] = {23, 7, 97, 23, 41};
@@ -166,6 +173,7 @@ static gls_status compare_batches(gls_device *device, const gls_known_scene *s, 
     return status;
 }
 
+/* Parses "VARIANT:MAPPING". Returns false if either is unknown. */
 static bool parse(const char *what, size_t *variant, gls_mapping *mapping)
 {
     const char *colon = strchr(what, ':');

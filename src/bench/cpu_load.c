@@ -1,4 +1,5 @@
-/* How busy other processes keep the machine while the benchmark runs. */
+/* Measures how busy other processes keep the machine while the benchmark runs, because their load lengthens the
+ * times. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "bench/bench.h"
 #include "util/clock.h"
 
+/* CPU seconds, in user mode and in the kernel, of this process (RUSAGE_SELF) or of its children that ended. */
 static double seconds_of(int who)
 {
     struct rusage usage;
@@ -19,6 +21,7 @@ static double seconds_of(int who)
 bench_busy bench_busy_now(void)
 {
     bench_busy now = {.clock = gls_clock_seconds(), .own = seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN)};
+    /* First line of /proc/stat: clock ticks of all CPUs together since the start of the machine. */
     unsigned long long user, nice, system, idle, wait, irq, soft, steal;
     FILE *file = fopen("/proc/stat", "r");
     now.known = file && fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait,

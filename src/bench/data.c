@@ -7,11 +7,11 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-enum { N_DIRECTIONS = 150, N_B0 = 10 };
+enum { N_DIRECTIONS = 150, N_B0 = 10 }; /* volumes of the phantom */
 
 static const int default_shape[3] = {81, 106, 76};
 
-/* Makes a phantom of the asked or the default size. The data borrow its images. */
+/* Makes a phantom of the requested or the default size. run->data borrows its images. */
 static int make_phantom(bench_run *run)
 {
     gls_phantom_params params = gls_phantom_params_default();
@@ -37,7 +37,7 @@ static int make_phantom(bench_run *run)
     return GLS_OK;
 }
 
-/* The stop map of `track`: FA, 0 outside the mask. */
+/* Makes the stop map of `track`: FA, 0 outside the mask. */
 static int make_stop_map(bench_run *run)
 {
     gls_job_inputs *in = &run->data;

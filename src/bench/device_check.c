@@ -21,9 +21,10 @@ static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", 
                                         "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
 
-/* What a driver says of a program; -1: nothing. */
+/* What a driver prints about a compiled program; -1: nothing. */
 typedef struct statistics {
     long size; /* instructions or bytes; distinguishes a kernel from programs that the driver compiles for itself */
+    /* registers of an invocation, values that did not fit, waves of a SIMD unit at a time, invocations of a vector */
     long registers, spills, waves, simd;
 } statistics;
 
@@ -40,6 +41,7 @@ typedef struct check_run {
     char last[512]; /* the line that best describes a failure */
 } check_run;
 
+/* *value = the number behind the text `key` in a line. Returns false if the line lacks the key. */
 static bool number_behind(const char *line, const char *key, long *value)
 {
     const char *at = strstr(line, key);
@@ -48,6 +50,7 @@ static bool number_behind(const char *line, const char *key, long *value)
     return true;
 }
 
+/* Keeps the statistics of the larger program: a driver also compiles small programs for itself. */
 static void keep_larger(check_run *run)
 {
     if (run->now.size >= run->largest.size) run->largest = run->now;
@@ -85,6 +88,7 @@ static void read_spills(check_run *run, const char *line)
     keep_larger(run);
 }
 
+/* Prints the statistics that are known, on the present line. */
 static void print_statistics(const statistics *s)
 {
     if (s->simd >= 0) printf("  SIMD%ld", s->simd);
@@ -94,7 +98,8 @@ static void print_statistics(const statistics *s)
     if (s->spills >= 0) printf(", %ld spilled", s->spills);
 }
 
-/* Reads one line of the process: its own lines with tabs, or statistics that the driver printed. */
+/* Reads one line of the child process, one of its own with tabs, or statistics that the driver printed, and prints
+ * results as they come. user: check_run. Returns false: the reading goes on. */
 static bool read_line(void *user, const char *line)
 {
     check_run *run = user;
@@ -132,6 +137,8 @@ static bool read_line(void *user, const char *line)
     return false;
 }
 
+/* Environment of the child: that of this process, and the variables of talkative[] that are not set. Only the list is
+ * from calloc, not its texts. NULL: out of memory. */
 static char **environment_of_child(void)
 {
     size_t n = 0, kept = 0;
@@ -146,7 +153,8 @@ static char **environment_of_child(void)
     return list;
 }
 
-/* Starts the process that checks one variant in one mapping. */
+/* Starts the process that checks one variant in one mapping, `what`. Returns false with errno if there is no
+ * process. */
 static bool start(const check_options *options, const char *what, gls_child *child)
 {
     static const char *const graphics[] = {
@@ -168,7 +176,8 @@ static bool start(const check_options *options, const char *what, gls_child *chi
     return started;
 }
 
-/* Whether the getter works in this mapping. */
+/* Checks one variant in one mapping and prints the result. Returns whether the getter works in this mapping. *rate:
+ * points per second, 0 if nothing was tracked. */
 static bool check_mapping(const check_options *options, size_t variant, gls_mapping mapping, double *rate)
 {
     check_run run = {.variant = gls_known_variants[variant].name,
@@ -199,7 +208,8 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
     return false;
 }
 
-/* Whether `only` names the variant, and the mapping if it names one. */
+/* Whether `only` names the variant, and the mapping if it names one. NULL names all; GLS_MAPPING_AUTO: only the variant
+ * is compared. */
 static bool is_wanted(const char *only, const char *variant, gls_mapping mapping)
 {
     size_t n = only ? strcspn(only, ":") : 0;

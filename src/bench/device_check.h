@@ -4,6 +4,7 @@
 
 #include <glslines/track.h>
 
+/* Options of the check, from the command line. */
 typedef struct check_options {
     const char *device;
     gls_graphics api;

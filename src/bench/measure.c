@@ -16,29 +16,35 @@
 #include "util/threads.h"
 
 /* --- Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
- * * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o
+ *
+ * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o
  * substeps, q + 1 samples of a probe, t threads, c curves tried for a short step. A fetch is a trilinear sample of four
  * channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes. MAC:
- * a multiply-add. * boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for
- * the stop map; n k MACs of the hat matrix, n k of the fit, v k of the ODF. * prob, det: ceil(k / 4) + 1 fetches, for
- * the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the cone's sum. * ptt: o (c q + 2) fetches,
- * for the curves, their start and the stop map; with several threads o (c (q + 1) t + 1), since each thread has its own
- * start; 18 MACs a sample for position and tangent on the arc, two products of a frame. * ifod2: ceil(k / 4) fetches
- * and 2 k MACs for each of a samples of the FOD, and 3 fetches of the stop map. ifod1 samples the same coefficients
- * along e directions. sdstream climbs in u iterations of 8 k MACs. * fact, eudx: a texel for each peak of one voxel, or
- * of eight, which is an eighth of a fetch each, and the stop map; three MACs a peak. * tensordet: ceil((n + 1) / 4)
- * fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition: eight texels of residuals for
- * each of these fetches, an eighth of a fetch each, and n signs. closest is like det. Getters that draw directions at
- * random sample only the stop map. * One direction is drawn for each point. Failed draws, the two ends and initial
- * directions are not counted. Operations other than multiply-adds (random numbers, logarithms, comparisons, texture
- * units) are not counted either. */
+ * a multiply-add.
+ * - boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for the stop map;
+ *   n k MACs of the hat matrix, n k of the fit, v k of the ODF.
+ * - prob, det: ceil(k / 4) + 1 fetches, for the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the
+ *   cone's sum. closest is like det.
+ * - ptt: o (c q + 2) fetches, for the curves, their start and the stop map; with several threads o (c (q + 1) t + 1),
+ *   since each thread has its own start; 18 MACs a sample for position and tangent on the arc, two products of a frame.
+ * - ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 fetches of the stop map. ifod1
+ *   samples the same coefficients along e directions. sdstream climbs in u iterations of 8 k MACs.
+ * - fact, eudx: a texel for each peak of one voxel, or of eight, which is an eighth of a fetch each, and the stop map;
+ *   three MACs a peak.
+ * - tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition:
+ *   eight texels of residuals for each of these fetches, an eighth of a fetch each, and n signs.
+ * - Getters that draw directions at random sample only the stop map.
+ *
+ * One direction is drawn for each point. Failed draws, the two ends and initial directions are not counted. Operations
+ * other than multiply-adds (random numbers, logarithms, comparisons, texture units) are not counted either. */
 
+/* Number of texels of four channels that hold this many. */
 static double tiles(size_t channels)
 {
     return (double)((channels + 3) / 4);
 }
 
-/* Counts the work for one point with these parameters. */
+/* Counts the work for one point with these parameters, by the rules above. */
 static bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
     /* at the defaults: about two curves are tried for a step; thirteen arcs with two samples each until one is rejected
@@ -88,11 +94,11 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
 
 /* --- The rate of the file system for plain writes: the ceiling for the writer of a tractogram. */
 
-#define PIECE ((size_t)16 << 20)
+#define PIECE ((size_t)16 << 20) /* bytes of one write */
 /* Larger files give no better measurement, and the memory may be needed for the tractogram. */
 #define MAX_BYTES ((uint64_t)4 << 30)
 
-/* A file that is written without a format, to measure what the disk reaches. */
+/* A file that is written without a format, to measure what the disk reaches. `failed` is set by any thread. */
 typedef struct plain {
     gls_output output;
     uint64_t bytes;
@@ -100,6 +106,7 @@ typedef struct plain {
     bool failed;
 } plain;
 
+/* Writes pieces from .. until - 1 of the file; runs on any thread. */
 static void write_some(void *user, int thread, size_t from, size_t until)
 {
     plain *p = user;
@@ -110,7 +117,8 @@ static void write_some(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Fills in *rate: bytes per second of plain writes of 16 MiB each to a new file in this folder. Measured once. */
+/* Fills in *rate: bytes per second of plain writes of PIECE bytes each to a new file in this folder, with fsync(). The
+ * file is removed. Measured once. */
 static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate)
 {
     char path[4096];
@@ -137,7 +145,8 @@ const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_su
                                                    "gather",          "readback",   "kernels_and_transfers",
                                                    "wait_for_writer", "write",      "whole"};
 
-/* Counts streamlines, and passes them to the writer if there is one. Runs on a thread of the tracker. */
+/* Receiver of streamlines: counts those between hemispheres, and passes all to the writer if there is one. Runs on a
+ * thread of the tracker. error: message of a write that failed, because messages belong to threads. */
 typedef struct sink {
     gls_tractogram_writer *writer;
     uint64_t commissural;
@@ -145,6 +154,7 @@ typedef struct sink {
     char error[1024];
 } sink;
 
+/* Receives a batch of streamlines; the seconds of the writer are added up. */
 static gls_status take(void *user, const gls_streamlines *streamlines)
 {
     sink *s = user;
@@ -158,6 +168,7 @@ static gls_status take(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
+/* Passes the progress of the tracker to the monitor, `user`. Returns false to cancel the run. */
 static bool step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
 {
     gls_progress progress = {.phase = GLS_PHASE_TRACK,
@@ -168,7 +179,8 @@ static bool step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t
     return gls_monitor_step(user, &progress);
 }
 
-/* One run from the first seed to the complete file. Deletes the file afterwards. */
+/* Tracks once, from the first seed to the complete file, and fills in the times and the result of the column. Deletes
+ * the file afterwards. GLS_ERR_CANCELLED if the monitor cancelled the run. */
 static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
                     double seconds[BENCH_TIMES])
 {
@@ -211,8 +223,8 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     return GLS_OK;
 }
 
-/* Measures plain writes to the same place at this moment. Memory that the machine has not used for a while is slow at
- * first, for the writer and for plain writes. */
+/* Measures plain writes to the same place at this moment, for repetition i: memory that the machine has not used for a
+ * while is slow at first, for the writer and for plain writes. */
 static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 {
     const int n_threads[BENCH_PLAIN] = {1, gls_pieces_threads()};
@@ -222,7 +234,8 @@ static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
     return status;
 }
 
-/* Warms up and repeats. Fails if a repetition gives other streamlines than the first run. */
+/* Runs once to warm up, then repeats and stores the times. Fails if a repetition gives other streamlines than the first
+ * run. */
 static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
@@ -243,7 +256,8 @@ static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, 
     return status;
 }
 
-/* An additional run in which the host waits for each kernel. Its times are kept apart, because waiting costs time. */
+/* Runs once more with a host that waits for each kernel, and stores the seconds of the kernels. Times of this run are
+ * kept apart, because waiting costs time. */
 static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
@@ -256,7 +270,7 @@ static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_s
     return status;
 }
 
-/* Parameters of all columns; MRtrix3's getters have their own step, angle and maximum length. */
+/* Returns the parameters of a column. MRtrix3's getters have their own step, angle and maximum length. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);
@@ -275,6 +289,8 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 /* Seeds of a run on a CPU renderer: parallel transport makes twenty short steps for each point. */
 enum { SEEDS_SOFTWARE_PTT = 100 };
 
+/* Number of seeds of a getter: that of the command line, or the default, which is smaller for ptt on software
+ * renderers. */
 static uint64_t seeds_for(const bench_run *run, int dg)
 {
     bool software = false;

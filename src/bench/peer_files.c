@@ -23,6 +23,7 @@ typedef struct peer_folder {
     gls_output_group group;
 } peer_folder;
 
+/* Path of a file of the folder, which the caller frees. NULL: out of memory. */
 static char *path_in(const peer_folder *to, const char *name)
 {
     char *path = NULL;
@@ -31,6 +32,7 @@ static char *path_in(const peer_folder *to, const char *name)
     return NULL;
 }
 
+/* Writes a file of the folder as part of the group. */
 static gls_status write_bytes(peer_folder *to, const char *name, const void *data, size_t bytes)
 {
     char *path = path_in(to, name);
@@ -39,6 +41,7 @@ static gls_status write_bytes(peer_folder *to, const char *name, const void *dat
     return status;
 }
 
+/* Writes an image of the folder in single precision, as part of the group. */
 static gls_status write_image(peer_folder *to, const char *name, const gls_image *image)
 {
     char *path = path_in(to, name);
@@ -69,6 +72,7 @@ static gls_status write_array(peer_folder *to, const char *name, const double *v
     return status;
 }
 
+/* Writes all seeds as rows x y z in voxel coordinates. */
 static gls_status write_seeds(peer_folder *to, const bench_run *run)
 {
     const size_t n = (size_t)run->nseeds;
@@ -85,6 +89,7 @@ static gls_status write_seeds(peer_folder *to, const bench_run *run)
     return status;
 }
 
+/* Writes the gradient table as rows b x y z, vectors along the voxel axes. */
 static gls_status write_gradients(peer_folder *to, const gls_gradients *g)
 {
     double *row = malloc(4 * g->n * sizeof *row);

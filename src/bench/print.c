@@ -10,8 +10,9 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-enum { LABEL = 26, CELL = 25 };
+enum { LABEL = 26, CELL = 25 }; /* widths in characters */
 
+/* Prints one cell, right-aligned. */
 static void cell(const char *text)
 {
     printf("  %*s", CELL, text);
@@ -22,12 +23,13 @@ static void end_row(void)
     putchar('\n');
 }
 
+/* Prints the name of a row, left-aligned. */
 static void label(const char *text)
 {
     printf("%-*s", LABEL, text);
 }
 
-/* Milliseconds with four digits. */
+/* Writes seconds as milliseconds with four digits. */
 static void milliseconds(double seconds, char *text, size_t size)
 {
     double ms = 1e3 * seconds;
@@ -51,6 +53,7 @@ static void time_row(const bench_run *run, const char *name, bench_time time)
     end_row();
 }
 
+/* Prints a row of counts, one of each column by `value`. */
 static void count_row(const bench_run *run, const char *name, uint64_t (*value)(const bench_column *))
 {
     char text[32];
@@ -84,6 +87,7 @@ static uint64_t seeds_of(const bench_column *c)
     return c->nseeds;
 }
 
+/* Prints the heads of the columns: getter, lanes, and device if there are several. */
 static void head(const bench_run *run)
 {
     char text[80];
@@ -99,6 +103,7 @@ static void head(const bench_run *run)
     end_row();
 }
 
+/* Prints three rows of lengths of streamlines. */
 static void lengths(const bench_run *run)
 {
     char text[32];
@@ -117,6 +122,7 @@ static void lengths(const bench_run *run)
     }
 }
 
+/* Prints a row of points per second, by the median of a time. */
 static void rate_row(const bench_run *run, const char *name, bench_time time)
 {
     char text[32];
@@ -128,6 +134,7 @@ static void rate_row(const bench_run *run, const char *name, bench_time time)
     end_row();
 }
 
+/* The double at an offset of a struct. */
 static double member(const void *of, size_t offset)
 {
     return *(const double *)((const char *)of + offset);
@@ -198,6 +205,7 @@ static void file_row(const bench_run *run)
     end_row();
 }
 
+/* Prints the devices with their ceilings. */
 static void devices(const bench_run *run)
 {
     for (int i = 0; i < run->options->n_devices; i++) {

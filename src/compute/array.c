@@ -1,4 +1,5 @@
-/* Typed arrays on a device: creation, clearing, copies. */
+/* Typed arrays on a device: creation, clearing, copies. An array stores each element as 32 bits (float, int or uint);
+ * copies convert between this form and the types of the host. */
 #include "compute/array.h"
 
 #include <stdio.h>
@@ -113,6 +114,7 @@ gls_status gls_array_clear(gls_array *array)
     return gls_buffer_clear(array->buffer);
 }
 
+/* GLS_ERR_ARGUMENT unless elements first .. first + n - 1 exist. */
 static gls_status check_range(const char *function, const gls_array *array, size_t first, size_t n)
 {
     if (first <= array->length && n <= array->length - first) return GLS_OK;
@@ -133,6 +135,7 @@ gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void 
     gls_status status = check_range(__func__, array, first, n);
     if (status || n == 0) return status;
     if (same_bytes(array, type)) return gls_buffer_write(array->buffer, 4 * first, 4 * n, data);
+    /* Convert to the stored type, by way of the array's own type, so that values that it cannot hold are refused. */
     void *stored = malloc(4 * n);
     if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
     status = gls_convert_via(first, n, data, type, array->type, stored, gls_type_stored(array->type));

@@ -4,11 +4,13 @@
 
 #include <glslines/compute.h>
 
+/* Elements are stored as 32-bit words of gls_type_stored(type), whatever `type` is; the buffer has room for whole
+ * vectors of four. The device belongs to the caller. */
 struct gls_array {
     gls_device *device;
     gls_buffer *buffer;
     gls_type type;
-    size_t length;
+    size_t length; /* elements */
 };
 
 /* Returns GLS_ERR_ARGUMENT unless the array is alive, belongs to this device and is stored as this type. function,

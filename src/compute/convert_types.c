@@ -11,8 +11,10 @@
 #include "util/text.h"
 #include "util/status.h"
 
+/* Values that are widened at a time; a block of 8 KiB stays in the first cache and on the stack. */
 #define BLOCK 1024
 
+/* Type in which a device buffer holds values of each type: GLSL without extensions has only 32-bit types. */
 static const gls_type stored[] = {
     [GLS_TYPE_FLOAT16] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT32] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT64] = GLS_TYPE_FLOAT32,
     [GLS_TYPE_INT8] = GLS_TYPE_INT32,      [GLS_TYPE_INT16] = GLS_TYPE_INT32,     [GLS_TYPE_INT32] = GLS_TYPE_INT32,
@@ -20,6 +22,7 @@ static const gls_type stored[] = {
     [GLS_TYPE_UINT32] = GLS_TYPE_UINT32,   [GLS_TYPE_UINT64] = GLS_TYPE_UINT32,   [GLS_TYPE_BOOL] = GLS_TYPE_UINT32,
 };
 
+/* Whether the value is one of gls_type. */
 static bool is_type(gls_type type)
 {
     return (unsigned)type < GLS_TYPE_COUNT;
@@ -32,6 +35,7 @@ gls_type gls_type_stored(gls_type type)
 
 /* --- widening ------------------------------------------------------------- */
 
+/* Member of `wide` that holds a block: d, s or u. */
 typedef enum wide_kind { WIDE_DOUBLE, WIDE_SIGNED, WIDE_UNSIGNED } wide_kind;
 
 /* A block of widened values of one kind. */
@@ -53,6 +57,7 @@ static double from_half(uint16_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
+/* Body of a case of widen(): copies n values of ctype into member `field`, then leaves the switch. */
 #define WIDEN(field, ctype)                                                \
     for (size_t i = 0; i < n; i++) out->field[i] = ((const ctype *)in)[i]; \
     break
@@ -126,6 +131,8 @@ static uint16_t to_half(double value)
     default: break;                                                                                     \
     }
 
+/* Dispatches over the integer types. FITS is one of the FITS_ macros below; the bounds of each type are given twice, as
+ * doubles with an excluded end (2^64 is a double, UINT64_MAX is not) and as integers. */
 #define NARROW_INTEGERS(field, FITS)                                                          \
     switch (type) {                                                                           \
     case GLS_TYPE_INT8: NARROW(field, int8_t, FITS, -0x1p7, 0x1p7, INT8_MIN, INT8_MAX);       \
@@ -148,11 +155,14 @@ static uint16_t to_half(double value)
     }                                                            \
     return n
 
+/* Whether x is a value of the type: whole and in range. Comparisons of mixed sign are avoided by the casts; NaN fails
+ * each comparison. */
 #define FITS_DOUBLE(x, low, end, min, max) ((x) >= (low) && (x) < (end) && (x) == trunc(x))
 #define FITS_SIGNED(x, low, end, min, max) \
     (((min) == 0 ? (x) >= 0 : (x) >= (int64_t)(min)) && ((x) < 0 || (uint64_t)(x) <= (uint64_t)(max)))
 #define FITS_UNSIGNED(x, low, end, min, max) ((x) <= (uint64_t)(max))
 
+/* The three functions narrow a block of one kind; each returns the index of the first value that does not fit, or n. */
 static size_t narrow_double(const wide *in, size_t n, void *out, gls_type type)
 {
     NARROW_FLOATS(d);

@@ -1,5 +1,6 @@
 /* Element-wise kernels: builds the declarations and statements that glsl/compute/elementwise.comp includes from the
- * caller's parameters and expression. */
+ * caller's parameters and expression. For "in float x[], out float y[], float a" and "y = a * x" the kernel loads
+ * vectors of four, calls the statements for each component, and stores y. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #define MAX_PARAMETERS 32
 #define MAX_NAME 32
 
+/* Types of values in the caller's expression. A bool is stored as uint, 0 or 1. */
 typedef enum value_type { VALUE_FLOAT, VALUE_INT, VALUE_UINT, VALUE_BOOL } value_type;
 
 /* Names in GLSL of a value, of a stored value, and of a vector of four stored values. */
@@ -40,7 +42,7 @@ struct gls_elementwise {
     gls_device *device;
     gls_kernel *kernel;
     char label[48];
-    uint32_t group_size;
+    uint32_t group_size; /* invocations of a work group */
     signature signature;
 };
 
@@ -56,6 +58,7 @@ static void take_word(const char **text, char word[MAX_NAME])
     word[n] = '\0';
 }
 
+/* Takes "[]" from the text, with spaces anywhere. Returns false, and leaves the text, if something else is there. */
 static bool take_brackets(const char **text)
 {
     const char *at = *text;
@@ -67,6 +70,7 @@ static bool take_brackets(const char **text)
     return true;
 }
 
+/* Finds the type of this name in GLSL. */
 static bool find_type(const char *word, value_type *type)
 {
     for (int t = VALUE_FLOAT; t <= VALUE_BOOL; t++)
@@ -82,6 +86,7 @@ static const char *parse_parameter(const char **text, const signature *before, p
 {
     char word[MAX_NAME];
     take_word(text, word);
+    /* Access, type, name, brackets, in this order. */
     bool in = strcmp(word, "in") == 0, out = strcmp(word, "out") == 0, inout = strcmp(word, "inout") == 0;
     if (in || out || inout) take_word(text, word);
     if (!find_type(word, &p->type)) return "expected float, int, uint or bool";
@@ -288,6 +293,7 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
     return GLS_OK;
 }
 
+/* Checks and binds the operands, and runs the kernel over n elements. gpu_seconds: NULL, or the device's time. */
 static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands, size_t n_operands, double *gpu_seconds)
 {
     const signature *s = &e->signature;
@@ -302,6 +308,7 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     }
     args[s->n] = gls_arg_uint(0, (uint32_t)n);
     if (n == 0) return GLS_OK;
+    /* Four elements for each invocation; groups in rows, because one axis has a limit. */
     uint32_t groups = (uint32_t)((n - 1) / 4 / e->group_size) + 1, row = e->device->info.max_work_groups;
     if (row > groups) row = groups;
     gls_status status =

@@ -58,6 +58,8 @@ static void define_tiles(tiling t, char texts[4][12], gls_define defines[4])
     }
 }
 
+/* Compiles the kernel of a way and its tiles, or takes it from the device's cache. ALIGNED needs n and k divisible by
+ * 4. */
 static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gls_kernel **kernel)
 {
     char texts[4][12], *variant = NULL;
@@ -97,6 +99,7 @@ static void choose_block(const product *p, tiling t, uint64_t block[3])
 static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3],
                             const uint64_t block[3], double *gpu_seconds)
 {
+    /* Blocks at the far edges of the matrices are smaller. */
     uint64_t last[3] = {first[0] + block[0], first[1] + block[1], first[2] + block[2]};
     uint32_t size[3] = {p->m, p->n, p->k};
     for (int a = 0; a < 3; a++)
@@ -152,6 +155,7 @@ static gls_status run_host(const product *p, double *gpu_seconds)
     gls_status status = gls_blas_check("matrix product");
     if (!status) status = gls_device_enter(p->device, "matrix product");
     if (status) return status;
+    /* A buffer can be mapped only once: for a product of a matrix with itself both factors read one view. */
     bool one = p->a == p->b;
     uint64_t a_bytes = 4 * (uint64_t)p->m * p->k, b_bytes = 4 * (uint64_t)p->k * p->n;
     gls_host_view view[3] = {{p->c->buffer, 4 * (uint64_t)p->m * p->n, true, NULL},
@@ -172,6 +176,7 @@ static gls_status run_host(const product *p, double *gpu_seconds)
 
 /* --- product ----------------------------------------------------------------- */
 
+/* GLS_ERR_ARGUMENT unless all three arrays exist on one device as floats and are large enough, and c is no factor. */
 static gls_status check(const product *p)
 {
     const gls_array *arrays[] = {p->a, p->b, p->c};

@@ -1,4 +1,5 @@
-/* Programs that run with a grid and a block: one kernel for each size of the block, compiled when it is first used. */
+/* Programs that run with a grid and a block, as in CUDA: one kernel for each size of the block, compiled when it is
+ * first used. The size is a definition of the source (glsl/base/block.glsl). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,14 @@ typedef struct variant {
 struct gls_program {
     gls_device *device;
     char label[48];
-    char *source;
+    char *source; /* copy of the caller's text */
     gls_define *defines;
     size_t n_defines;
     variant variants[MAX_VARIANTS]; /* the last compiled comes first */
     uint32_t max_block[3];
 };
 
+/* Frees the host memory; the kernels must have been destroyed, or the device closed. */
 static void drop(void *object)
 {
     gls_program *program = object;
@@ -42,6 +44,7 @@ static void drop(void *object)
     free(program);
 }
 
+/* Copies the caller's definitions. Returns false if memory ran out; drop() frees what was copied. */
 static bool copy_defines(gls_program *program, const gls_define *defines, size_t n)
 {
     program->defines = calloc(n + 1, sizeof *program->defines);
@@ -89,6 +92,7 @@ static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls
             *kernel = program->variants[i].kernel;
             return GLS_OK;
         }
+    /* A new size replaces the one that was compiled first. */
     gls_status status = make_kernel(program, block, kernel);
     if (status) return status;
     gls_kernel_destroy(program->variants[MAX_VARIANTS - 1].kernel);
@@ -168,11 +172,13 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
     return GLS_OK;
 }
 
+/* Whether arguments of this kind are numbers, whose slots are locations. */
 static bool is_scalar(gls_arg_kind kind)
 {
     return kind != GLS_ARG_BUFFER && kind != GLS_ARG_UNIFORMS && kind != GLS_ARG_TEXTURE;
 }
 
+/* Whether two arguments have the same slot; all numbers share one range of slots. */
 static bool same_place(gls_arg_kind a, uint32_t slot_a, gls_arg_kind b, uint32_t slot_b)
 {
     return slot_a == slot_b && (a == b || (is_scalar(a) && is_scalar(b)));
@@ -208,6 +214,7 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
     return GLS_OK;
 }
 
+/* Runs the program with checked sizes and arguments. An empty grid runs nothing but is checked, too. */
 static gls_status run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args,
                       size_t n_args, double *gpu_seconds)
 {

@@ -1,17 +1,20 @@
-/* Arrays that exist on host and device: each side is copied when it is needed and the other one has changed. */
+/* Arrays that exist on host and device: each side is copied when it is needed and the other one has changed. Any thread
+ * may ask for either side; the lock guards the state, not the contents. */
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "compute/array.h"
 #include "gpu/objects.h"
 
+/* Owns the array and the host's copy. */
 struct gls_unified {
     gls_array *array;
-    void *host;
+    void *host; /* elements of the array's type; from calloc */
     pthread_mutex_t lock;
     gls_unified_state state;
 };
 
+/* Frees the host memory; the array must have been destroyed, or its device closed. */
 static void drop(void *object)
 {
     gls_unified *unified = object;
@@ -49,6 +52,7 @@ void gls_unified_destroy(gls_unified *unified)
     drop(unified);
 }
 
+/* Whether the value is one of gls_access. */
 static bool is_access(gls_access access)
 {
     return access == GLS_ACCESS_READ || access == GLS_ACCESS_WRITE || access == GLS_ACCESS_READ_WRITE;
@@ -61,6 +65,7 @@ gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data
     gls_status status = GLS_OK;
     pthread_mutex_lock(&unified->lock);
     gls_unified_state *state = &unified->state;
+    /* Bring the device's changes, unless all of them will be overwritten. */
     if (state->device_dirty && access != GLS_ACCESS_WRITE) {
         status = gls_array_read(unified->array, 0, unified->array->length, unified->host, unified->array->type);
         state->to_host += !status;
@@ -81,6 +86,7 @@ gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array
     gls_status status = GLS_OK;
     pthread_mutex_lock(&unified->lock);
     gls_unified_state *state = &unified->state;
+    /* Send the host's changes, unless all of them will be overwritten. */
     if (state->host_dirty && access != GLS_ACCESS_WRITE) {
         status = gls_array_write(unified->array, 0, unified->array->length, unified->host, unified->array->type);
         state->to_device += !status;

@@ -33,6 +33,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     for (size_t k = 0; k < n_arrays; k++)
         if (!gls_handle_alive(arrays[k], GLS_HANDLE_ARRAY))
             return gls_handle_refuse(op->name, names[k], arrays[k], GLS_HANDLE_ARRAY);
+    /* All arrays: on one device, stored alike, of one length, none of them bool. */
     gls_device *device = arrays[0]->device;
     gls_type stored = gls_type_stored(arrays[0]->type);
     for (size_t k = 0; k < n_arrays; k++) {
@@ -46,6 +47,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     }
     bool fits = stored == GLS_TYPE_FLOAT32 || (stored == GLS_TYPE_INT32 ? op->on_int : op->on_uint);
     if (!fits) return gls_fail(GLS_ERR_ARGUMENT, "%s does not work on %s", op->name, gls_type_name(stored));
+    /* The declaration "in float a[], in float b[], out float y[]". */
     char parameters[96];
     gls_operand operands[3];
     int length = 0;

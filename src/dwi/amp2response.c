@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Constraints are set at each degree from 0 to DEGREES. */
 enum { DEGREES = 90, MAX_COLUMNS = GLS_MSMT_MAX_ORDER / 2 + 1 };
 
-/* Zonal basis at an angle to the fibre, and its derivative with respect to the angle. cosine: of the angle. */
+/* Zonal basis (m = 0) of even degrees at an angle to the fibre, and its derivative by the angle; slope may be NULL.
+ * cosine: of the angle. */
 static void zonal(int order, double cosine, double *value, double *slope)
 {
     double basis[(GLS_MSMT_MAX_ORDER + 1) * (GLS_MSMT_MAX_ORDER + 2) / 2];
+    /* the derivative of Y_l0 is sqrt(l (l + 1)) times the function of m = 1 without its factor sqrt(2) */
     const double v[1][3] = {{sqrt(fmax(0, 1 - cosine * cosine)), 0, cosine}};
     gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, v, 1, basis);
     for (int l = 0; l <= order; l += 2) {
@@ -24,7 +27,9 @@ static void zonal(int order, double cosine, double *value, double *slope)
     }
 }
 
-/* Constraints: amplitudes at 0 .. 90 degrees, and slopes at 1 .. 89 degrees. Returns the number of rows. */
+/* Fills the rows of the constraints: amplitudes at 0 .. 90 degrees are not negative, and slopes at 1 .. 89 degrees are
+ * not negative, so that the signal rises from the fibre to the equator. Returns the number of rows, each of order / 2 +
+ * 1 numbers. */
 static size_t set_rows(int order, double *rows)
 {
     size_t k = (size_t)order / 2 + 1, n = 0;
@@ -37,7 +42,8 @@ static size_t set_rows(int order, double *rows)
     return n;
 }
 
-/* Adds the volumes of a shell, in all voxels, to the normal matrix and the right side. */
+/* Adds the volumes of a shell, in all voxels, to the lower half of the normal matrix and to the right side of the least
+ * squares problem. of[i]: shell of volume i. */
 static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, int order,
                        const gls_fibres *fibres, double *normal, double *right)
 {

@@ -21,6 +21,7 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
                          float *values)
 {
     size_t n_broken = 0;
+    /* without gaps, a run of values can be copied as a whole */
     bool contiguous = index[n - 1] - index[0] == n - 1;
     memset(values, 0, n_volumes * size * sizeof *values);
     for (size_t i = 0; i < n_volumes; i++) {
@@ -32,6 +33,7 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
             for (size_t v = 0; v < n; v++) to[v] = from[index[v]];
     }
     for (size_t v = 0; v < n; v++) {
+        /* 0 times a value is 0, or NaN if the value is not finite */
         float finite = 0;
         for (size_t i = 0; i < n_volumes; i++) finite += values[i * size + v] * 0.0f;
         if (finite == 0) continue;

@@ -22,24 +22,28 @@ gls_csd_options gls_csd_options_default(void)
 /* Data shared by all threads. */
 typedef struct job {
     gls_csd_plan plan;
-    gls_csd_kernel kernel;
-    const float **volume; /* the weighted volumes */
+    gls_csd_kernel kernel; /* for the instruction set of this CPU */
+    const float **volume;  /* the weighted volumes */
     size_t voxels, total;
-    bool clip; /* negative signal is set to 0 */
-    gls_image *sh;
+    bool clip;     /* negative signal is set to 0 */
+    gls_image *sh; /* result: plan.k volumes; threads write different voxels */
+    /* voxels that reached max_iterations, and those with values that are not finite */
     atomic_size_t n_unconverged, n_broken;
 } job;
 
+/* Next multiple of 64 bytes, a cache line, to which the parts of the memory of a thread are aligned. */
 static size_t round_up(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
 }
 
+/* Bytes of the coefficients of a block. */
 static size_t coefficients_bytes(const gls_csd_plan *plan)
 {
     return round_up(plan->k * GLS_CSD_BLOCK * sizeof(double));
 }
 
+/* Bytes of the memory of one thread, in the order of solve_block(). */
 static size_t workspace_bytes(const gls_csd_plan *plan)
 {
     return round_up(gls_csd_scratch_bytes(plan)) + coefficients_bytes(plan) +
@@ -76,6 +80,7 @@ static void report(const job *job)
     if (n_broken) gls_log(GLS_LOG_WARNING, "CSD: %zu voxels with values that are not finite get no ODF", n_broken);
 }
 
+/* Checks the ranges of the options. GLS_ERR_ARGUMENT on failure. */
 static gls_status check_options(const gls_csd_options *options)
 {
     GLS_REQUIRE(options->rule == GLS_CSD_RULE_DIPY || options->rule == GLS_CSD_RULE_MRTRIX);
@@ -87,6 +92,7 @@ static gls_status check_options(const gls_csd_options *options)
     return GLS_OK;
 }
 
+/* Checks that the series fits the table, and that a mask (NULL: none) has one volume on the grid of the series. */
 static gls_status check_images(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                                const gls_image *mask)
 {
@@ -117,7 +123,7 @@ static gls_status set_harmonics(const gls_response *response, const gls_gradient
     return status;
 }
 
-/* Warns if the directions alone do not determine the coefficients (super-resolved CSD). */
+/* Warns if the directions alone do not determine the coefficients of this order (super-resolved CSD). */
 static void warn_of_order(const gls_csd_plan *plan, int order)
 {
     int possible = order;
@@ -129,7 +135,9 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
                 order, plan->k, plan->n, possible);
 }
 
-/* Makes the plan of a fit: harmonics of the response, directions of the constraint, matrices. */
+/* Makes the plan of a fit: harmonics of the response, directions of the constraint, matrices. Directions come from the
+ * options (a list or a sphere), or are those that DIPY or MRtrix3 use. gls_csd_plan_finish() frees the plan, which is
+ * empty after a failure. */
 static gls_status make_plan(const gls_image *dwi, const gls_gradients *gradients, const gls_response *response,
                             const gls_csd_options *options, gls_csd_plan *plan)
 {

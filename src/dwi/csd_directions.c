@@ -29,7 +29,8 @@ gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
     return status;
 }
 
-/* Converts a row of the file to a unit vector: azimuth and elevation in radians, as MRtrix3 writes them, or x y z. */
+/* Converts a row of the file to a unit vector: azimuth and angle from the z axis in radians, as MRtrix3 writes them, or
+ * x y z of any length above 0. number: row for messages, from 1. */
 static gls_status take_row(const char *path, const double *row, size_t columns, size_t number, double out[3])
 {
     if (columns == 2) {

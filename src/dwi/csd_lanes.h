@@ -31,10 +31,11 @@ typedef struct SLOTS {
     VD *factor;            /* (k + 1)(k + 2) / 2: rows of the Cholesky factor, and below them the right side */
     VD *inverse;           /* k: inverse of the diagonal */
     VD *f;                 /* k: solution */
+    /* LANES x n_rows: rows that enter or leave the normal matrix of each slot */
     uint32_t *enter, *leave;
-    VD threshold;
-    size_t voxel[LANES];
-    int iterations[LANES];
+    VD threshold;          /* amplitude of each slot's voxel below which a row is active */
+    size_t voxel[LANES];   /* voxel of the block in each slot */
+    int iterations[LANES]; /* number of solutions of each slot's voxel */
 } SLOTS;
 
 /* c[j][v] = sum over i of a[i][j] b[i][v] for 4 rows j. */
@@ -50,7 +51,8 @@ TARGET static inline void NAME(product)(const double *a, size_t step, const VD *
     }
 }
 
-/* Computes unconstrained solutions of the block, and the rows where their low orders are below the threshold. */
+/* Computes right sides and unconstrained solutions of the block, and the rows where the amplitude of their low orders
+ * is below the threshold. signal[i * stride + v]: weighted volume i of voxel v. */
 TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, size_t stride, SLOTS *s)
 {
     for (size_t i = 0; i < plan->n; i++)
@@ -63,6 +65,7 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
         NAME(product)(plan->start + j, 2 * plan->padded, s->signal, plan->n, s->right + j * VECS);
         NAME(product)(plan->start + plan->padded + j, 2 * plan->padded, s->signal, plan->n, s->first + j * VECS);
     }
+    /* amplitudes of the low orders, in tiles of 4 rows by 2 vectors of voxels */
     for (size_t v = 0; v < VECS; v += 2) {
         VD least[2] = {s->first[v] * plan->threshold, s->first[v + 1] * plan->threshold};
         for (size_t r = 0; r < plan->n_rows; r += 4) {
@@ -143,12 +146,14 @@ TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(con
         }
 }
 
+/* to = from plus the outer products of n listed rows; `from` and `to` may be the same matrix. */
 TARGET static void NAME(add_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from,
                                   double *to)
 {
     NAME(update_signed)(plan, list, n, true, from, to);
 }
 
+/* to = from minus the outer products of n listed rows. */
 TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *list, size_t n, const double *from,
                                      double *to)
 {
@@ -165,6 +170,7 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
             coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
         return false;
     }
+    /* starts from P + mu and adds the active rows, or from P + mu + B'B and removes the others: whichever are fewer */
     bool few = 2 * count <= plan->n_rows;
     for (size_t r = 0; r < plan->n_rows; r++) {
         int8_t in = s->low[r * GLS_CSD_BLOCK + v];
@@ -226,6 +232,7 @@ TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_e
     return changed;
 }
 
+/* Stores the solution of a slot in the column of its voxel. */
 TARGET static void NAME(store)(const gls_csd_plan *plan, const SLOTS *s, size_t slot, double *coefficients)
 {
     for (size_t j = 0; j < plan->k; j++) coefficients[j * GLS_CSD_BLOCK + s->voxel[slot]] = s->f[j][slot];
@@ -257,6 +264,8 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
                                  uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {
     s->iterations[slot]++;
+    /* The matrix is not positive definite: the voxel keeps its last solution, or the unconstrained one if there is
+     * none. */
     if (!sound) {
         if (s->iterations[slot] == 1)
             for (size_t j = 0; j < plan->k; j++)

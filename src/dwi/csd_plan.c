@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOW_ORDER 4
+#define LOW_ORDER 4 /* the first choice of negative directions looks at orders up to this one, as the authors do */
 #define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
 #define RIDGE 1e-5           /* added to a normal matrix that is not positive definite */
 #define MRTRIX_WEIGHT 50.0   /* weight of the constraint in MRtrix3, times the mean of the response */
 #define MRTRIX_RIDGE 2e-4    /* ridge of MRtrix3, times the first diagonal entry of the normal matrix */
-#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON)
+#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON) /* a worse condition number is that of a singular matrix */
 
 void gls_csd_plan_finish(gls_csd_plan *plan)
 {
@@ -45,7 +45,8 @@ static gls_status set_responses(const gls_gradients *gradients, int order, const
     return GLS_OK;
 }
 
-/* a += b'b, lower half. Rows of b are `step` values apart. */
+/* Adds b'b to the lower half of the k x k matrix a, row by row of b, so that sums have one order. Rows of b are `step`
+ * values apart. */
 static void add_products(const double *b, size_t rows, size_t step, size_t k, double *a)
 {
     for (size_t r = 0; r < rows; r++, b += step)
@@ -64,7 +65,8 @@ static void copy_tiles(const double *a, size_t k, double *tiles)
         }
 }
 
-/* Cholesky factor l of a. Returns false if a is not positive definite within rounding. */
+/* Computes the Cholesky factor l of the k x k matrix a, of which the lower half is read. Returns false if a is not
+ * positive definite within rounding. */
 static bool factor(const double *a, size_t k, double *l)
 {
     double norm = 0, condition = 0;
@@ -96,6 +98,7 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
         goto fail;
     }
     for (size_t i = 0; i < k; i++) largest = fmax(largest, p[i * k + i]);
+    /* tries ridges of RIDGE, 10 RIDGE, ...; `added`: the one that is on the diagonal */
     double mu = RIDGE, added = 0;
     for (; mu < largest; mu *= 10) {
         for (size_t i = 0; i < k; i++) p[i * k + i] += mu - added;
@@ -125,6 +128,7 @@ fail:
 static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, const double *harmonics,
                                      double *p, double *inverse)
 {
+    /* the highest order that directions and response determine */
     int order = 0;
     while (gls_sh_count(order + 2) <= n && gls_sh_count(order + 2) <= k && harmonics[order / 2 + 1] != 0) order += 2;
     size_t fitted = gls_sh_count(order), kept = fitted < n_low ? fitted : n_low;
@@ -134,6 +138,7 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     for (size_t i = 0; i < n && !status; i++) memcpy(part + i * fitted, x + i * k, fitted * sizeof *part);
     if (!status) status = gls_ridge_inverse(part, n, fitted, no_penalty, inverse, NULL);
     if (!status) memset(inverse + kept * n, 0, (k - kept) * n * sizeof *inverse);
+    /* MRtrix3 adds the ridge to the normal matrix of the iterations, not to that of the first solution */
     double ridge = MRTRIX_RIDGE * p[0];
     for (size_t i = 0; i < k; i++) p[i * k + i] += ridge;
     free(part);
@@ -141,7 +146,7 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     return status;
 }
 
-/* Computes B: amplitudes on the sphere times scale. */
+/* Computes plan->rows, B: amplitudes of the coefficients at the vertices of the sphere, times `scale`. */
 static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double scale)
 {
     for (size_t r = 0; r < sphere->n; r++) {
@@ -181,6 +186,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     }
     status = set_responses(gradients, options->sh_order, harmonics, x);
     if (status) goto fail;
+    /* p = X'X, to which the first solution adds its ridge */
     add_products(x, n, k, k, p);
     gls_blas_begin();
     status = mrtrix ? set_mrtrix_inverse(x, n, k, n_low, harmonics, p, inverse)
@@ -199,6 +205,8 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                                   : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));
     status = set_rows(plan, sphere, options->sh_order, scale);
     if (status) goto fail;
+    /* tau of the mean amplitude; MRtrix3 looks for negative amplitudes instead. rows[0] is Y_00 times the scale of
+     * B. */
     plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);

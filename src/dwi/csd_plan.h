@@ -32,6 +32,7 @@ typedef struct gls_csd_plan {
     bool solve_all;   /* iterate also where the first solution is nowhere below the threshold */
 } gls_csd_plan;
 
+/* Number of tiles in the lower half of a symmetric matrix of `padded` rows. */
 static inline size_t gls_csd_tiles(size_t padded)
 {
     size_t n = padded / GLS_CSD_TILE;

@@ -1,4 +1,4 @@
-/* Chooses the shell that is deconvolved. */
+/* Chooses the shell of a series that is deconvolved, and checks that a series has one shell. */
 #include "dwi/csd_plan.h"
 
 #include <glslines/csd.h>
@@ -16,6 +16,7 @@
 #define BEST_LOW 2000.0 /* s/mm2: range in which the contrast of fibres is best for the noise */
 #define BEST_HIGH 3000.0
 
+/* Distance of the b-value of a shell from the best range, in s/mm2; 0 inside the range. */
 static double off_best(const gls_shell *shell)
 {
     return fmax(0, fmax(BEST_LOW - shell->bval, shell->bval - BEST_HIGH));
@@ -35,7 +36,8 @@ static size_t best_shell(const gls_shell *shell, size_t n)
     return best;
 }
 
-/* Writes the reason for the choice of best_shell(). */
+/* Writes the reason for the choice of best_shell() to text of `room` bytes. needed: number of coefficients of the
+ * order. */
 static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t needed, char *text, size_t room)
 {
     size_t most = 0, n_largest = 0;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SDM 10.0
+#define MAX_SDM 10.0 /* larger values of the signal decay metric count as this one */
 #define RESPONSES_HINT \
     "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd (track, fit)"
 #define ENOUGH_VOXELS 1000 /* minimum size of an eroded mask */
@@ -31,20 +31,22 @@ gls_responses_options gls_responses_options_default(void)
                                    .n_voxels = 300};
 }
 
-/* Voxels of the eroded mask, and the tissues to which they are assigned; sets have one byte, 0 or 1, for each voxel. */
+/* Voxels of the eroded mask, and the tissues to which they are assigned. Arrays have one entry for each voxel of the
+ * list; sets have one byte, 0 or 1, for each. */
 typedef struct estimation {
     const gls_image *dwi;
     const gls_gradients *gradients;
     const gls_responses_options *options;
-    size_t n, *voxel;
-    double *sdm; /* signal decay metric: how fast the signal falls with b */
+    size_t n, *voxel; /* number of voxels, and their indices in the grid, ascending */
+    double *sdm;      /* signal decay metric: how fast the signal falls with b */
     float *fa;
-    double (*axis)[3];
-    uint8_t *wm, *gm, *csf, *outlier, *half;
-    double *work;  /* n values of work space */
-    float *single; /* n values of work space */
+    double (*axis)[3];                       /* main axis of the tensor along the voxel axes */
+    uint8_t *wm, *gm, *csf, *outlier, *half; /* sets, in one allocation at wm; half: work space */
+    double *work;                            /* n values of work space */
+    float *single;                           /* n values of work space */
 } estimation;
 
+/* Frees the arrays; all may be NULL. */
 static void finish(estimation *s)
 {
     free(s->voxel);
@@ -62,6 +64,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     size_t voxels = gls_grid_voxels(&mask->grid), left = 0;
     uint8_t *set = malloc(voxels);
     if (!set) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
+    /* as asked, then once, then not at all */
     const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
     for (int i = 0; i < 3; i++) {
         for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
@@ -87,7 +90,8 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     return GLS_OK;
 }
 
-/* Means of the shells at a voxel in single precision; negative values count as 0. */
+/* Means of the shells at voxel v, rounded to single precision; negative values count as 0. of[i]: shell of volume i;
+ * n_shells is at most 64. */
 static void shell_means(const estimation *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
                         float *mean)
 {
@@ -115,6 +119,7 @@ static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, do
     return true;
 }
 
+/* Allocates the arrays for at most n voxels. finish() frees them, also after a failure. */
 static gls_status allocate(estimation *s, size_t n)
 {
     s->voxel = malloc(n * sizeof *s->voxel);
@@ -166,6 +171,7 @@ static gls_status find_voxels(estimation *s, const gls_image *mask)
     return status;
 }
 
+/* Number of voxels in a set. */
 static size_t count(const estimation *s, const uint8_t *set)
 {
     size_t n = 0;
@@ -193,7 +199,8 @@ static float threshold(const estimation *s, const uint8_t *set, double from, dou
     return best;
 }
 
-/* Separates white matter by FA, and CSF from the rest by the metric. */
+/* First assignment: voxels of FA above the threshold are white matter; of the others, those of a metric above the
+ * optimal threshold over the median are CSF, and the rest is grey matter. */
 static void split(estimation *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -210,7 +217,8 @@ static void split(estimation *s)
             count(s, s->wm), count(s, s->gm), count(s, s->csf));
 }
 
-/* Removes voxels that decay like CSF from the white matter. */
+/* Removes from the white matter the voxels that decay like CSF, more than 2 robust standard deviations (median absolute
+ * deviation times MAD_FACTOR) faster than the median, and marks them as outliers. */
 static void refine_wm(estimation *s)
 {
     size_t n = 0;
@@ -224,7 +232,8 @@ static void refine_wm(estimation *s)
     }
 }
 
-/* Keeps grey matter around its median, without the voxels set off on either side. */
+/* Keeps the grey matter around its median metric: an optimal threshold on each side of the median removes voxels that
+ * decay much faster or more slowly. */
 static void refine_gm(estimation *s)
 {
     uint8_t *half = s->half;
@@ -239,7 +248,8 @@ static void refine_gm(estimation *s)
     }
 }
 
-/* Adds outliers of the white matter to the CSF, and keeps the voxels that decay fastest. */
+/* Adds to the CSF the outliers of white matter that decay faster than its slowest voxel, then keeps the voxels above
+ * the optimal threshold. */
 static void refine_csf(estimation *s)
 {
     double least = INFINITY;
@@ -250,14 +260,15 @@ static void refine_csf(estimation *s)
     for (size_t i = 0; i < s->n; i++) s->csf[i] = s->csf[i] && (float)(s->sdm[i] - least) >= best;
 }
 
-/* The n-th largest of count values, counted from 1. Sorts the values in place. */
+/* Returns the n-th largest of `count` values, counted from 1. Sorts the values in place. */
 static double threshold_nth_largest(double *value, size_t count, size_t n)
 {
     gls_sort(value, count);
     return value[count - n];
 }
 
-/* Keeps the voxels of a set with the highest score; all that tie with the last one stay. */
+/* Keeps the n voxels of a set with the highest score; all that tie with the last one stay. An empty set stays empty;
+ * from others at least one voxel is kept. */
 static void keep_best(const estimation *s, uint8_t *set, const double *score, size_t n)
 {
     size_t all = 0;
@@ -269,6 +280,7 @@ static void keep_best(const estimation *s, uint8_t *set, const double *score, si
     for (size_t i = 0; i < s->n; i++) set[i] = set[i] && score[i] >= limit;
 }
 
+/* The given percentage of n voxels, rounded to even, at least 1. */
 static size_t part_of(size_t n, double percent)
 {
     double part = rint((double)n * percent / 100);
@@ -299,12 +311,14 @@ static gls_status respond(const estimation *s, const uint8_t *set, int order, gl
     return status;
 }
 
-/* Scores all voxels; -infinity outside the set. */
+/* Scores the voxels of a set by gls_dhollander_score() with a fit of SH order `order`; score[i] is -infinity outside
+ * the set. */
 static gls_status score_wm(const estimation *s, const uint8_t *set, const gls_tissue_response *csf, int order,
                            double *score)
 {
     size_t n = 0, *list = calloc(2 * s->n, sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
+    /* where[]: position in the list of all voxels, list[]: index in the grid */
     size_t *where = list + s->n;
     for (size_t i = 0; i < s->n; i++) {
         score[i] = -INFINITY;

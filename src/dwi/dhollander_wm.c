@@ -1,4 +1,5 @@
-/* Finds voxels with a single bundle of white matter (Dhollander et al. 2019). */
+/* Scores voxels by how much they look like a single bundle of white matter (Dhollander et al. 2019): the sharper and
+ * stronger the largest peak of the ODF, the higher the score. */
 #include "dwi/response_parts.h"
 
 #include <glslines/sh.h>
@@ -14,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARP_ORDER = 6, MAX_COUNT = 28 };
+enum { SHARP_ORDER = 6, MAX_COUNT = 28 }; /* MAX_COUNT: number of coefficients of this order */
 
-/* Makes the response with the highest possible contrast, scaled to the median of the voxels' mean signal. */
+/* Makes the response of highest contrast, scaled to the median of the mean signals of the n voxels: zonal coefficients
+ * of one magnitude and alternating sign for weighted shells, only a mean at b = 0. The caller destroys *response. */
 static gls_status sharp_response(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,
                                  const gls_tissue_response *csf, gls_tissue_response **response)
 {
@@ -39,8 +41,8 @@ static gls_status sharp_response(const gls_image *dwi, const gls_gradients *grad
     return status;
 }
 
-/* Largest amplitude of an SH function: of the vertices of the sphere, and of the peak uphill from the best one. matrix:
- * the basis at the vertices. */
+/* Returns the largest amplitude of an SH function: over the vertices of the sphere, and at the peak that is uphill from
+ * the best vertex. matrix: the basis at the vertices, n x k. */
 static double largest(int order, const double *sh, const gls_sphere *sphere, const double *matrix)
 {
     size_t k = gls_sh_count(order), best = 0;
@@ -55,7 +57,8 @@ static double largest(int order, const double *sh, const gls_sphere *sphere, con
     return fmax(most, gls_peak_climb(order, sh, u));
 }
 
-/* Fits the listed voxels in blocks and scores them. */
+/* Fits white matter and CSF to the n listed voxels, in blocks that threads share, and scores them: largest amplitude
+ * over the sum of the first coefficients of both tissues. */
 static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, const size_t *voxel, size_t n,
                             const gls_sphere *sphere, double *score)
 {

@@ -47,6 +47,8 @@ gls_status gls_gradients_allocate(size_t n, gls_gradients **gradients)
     return GLS_OK;
 }
 
+/* Checks the options of a table and warns of a high b0 threshold. grid may be NULL only for vectors along the voxel
+ * axes, the one frame that needs no affine. GLS_ERR_ARGUMENT on failure. */
 static gls_status check_options(const gls_gradients_options *options, const gls_grid *grid)
 {
     GLS_REQUIRE(isfinite(options->b0_threshold) && options->b0_threshold >= 0);
@@ -60,7 +62,8 @@ static gls_status check_options(const gls_gradients_options *options, const gls_
     return GLS_OK;
 }
 
-/* Checks and copies b-values and finds the b0 volumes. */
+/* Checks b-values in s/mm2 (finite, 0 to MAX_BVAL), copies them to the table and marks as b0 the volumes up to
+ * `threshold`. A table without a b0 volume is GLS_ERR_INPUT unless without_b0; name: file that messages name. */
 static gls_status set_bvals(gls_gradients *table, const double *bval, double threshold, bool without_b0,
                             const char *name)
 {
@@ -93,6 +96,7 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
  * positive determinant. */
 static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3], bool *x_flipped)
 {
+    /* the identity, which the image rule keeps */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) map[r][c] = r == c;
     *x_flipped = false;
@@ -108,6 +112,8 @@ static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][
                 *x_flipped ? "x of the vectors negated" : "vectors taken along the voxel axes as they are");
         return;
     }
+    /* Vectors along the scanner axes: the columns of the affine, scaled to length 1, are the voxel axes in the scanner
+     * frame; the inverse of this rotation takes a vector to the voxel axes. */
     double rotation[3][4] = {{0}}, inverse[3][4];
     for (int c = 0; c < 3; c++) {
         double norm = sqrt(grid->affine[0][c] * grid->affine[0][c] + grid->affine[1][c] * grid->affine[1][c] +
@@ -121,12 +127,15 @@ static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][
             determinant);
 }
 
+/* Squared length of a vector, without a guard against overflow: callers check that the result is finite. */
 static double squared_length(const double v[3])
 {
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-/* Multiplies b-values by the squared lengths of their vectors, if the lengths mean that. Returns whether they do. */
+/* scaled[i] = b-values multiplied by the squared lengths of their vectors, if options->scaling asks for it, or if it is
+ * automatic and a length differs clearly from 1 (MRtrix3 and some scanners encode b-values so). Otherwise copies the
+ * b-values. Returns whether they were multiplied. Volumes up to the b0 threshold keep their b-values. */
 static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options,
                         const char *name, double *scaled)
 {
@@ -136,6 +145,7 @@ static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, c
         scaled[i] = bval[i];
         if (!(bval[i] > options->b0_threshold && square > 0 && isfinite(square))) continue;
         scaled[i] = bval[i] * square;
+        /* the length that is farthest from 1, as a ratio: 0.5 and 2 are equally far */
         if (fabs(log(square)) > fabs(log(most))) most = square;
     }
     bool means_it = fabs(most - 1) > MAX_SCALING;
@@ -151,11 +161,14 @@ static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, c
     return apply;
 }
 
-/* Checks a vector and scales it to length 1, or to zero for a b0 volume without direction. */
+/* Scales a vector to length 1. *deviation: how far its length was from 1. A b0 volume whose vector has another length,
+ * or is not finite, gets the zero vector and deviation 0; the same in a weighted volume is GLS_ERR_INPUT, unless the
+ * length is finite and above 0. */
 static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3],
                               double *deviation)
 {
     double norm = sqrt(squared_length(in));
+    /* Vectors of b0 volumes that deviate by more than MAX_NORM_DEVIATION are placeholders, not directions. */
     *deviation = fabs(norm - 1);
     if (*deviation <= MAX_NORM_DEVIATION || (!is_b0 && norm > 0 && isfinite(norm))) {
         for (int c = 0; c < 3; c++) out[c] = in[c] / norm;
@@ -204,7 +217,8 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
     return GLS_OK;
 }
 
-/* Makes a table from b-values in s/mm2 and vectors; the names are those of the files, for messages. */
+/* Makes a table from n b-values in s/mm2 and n vectors in the frame of the options; the names are those of the files,
+ * for messages. The caller destroys *gradients. Options were checked by check_options(). */
 static gls_status create_named(const double *bval, const double (*bvec)[3], size_t n,
                                const gls_gradients_options *options, const gls_grid *grid, const char *bval_name,
                                const char *bvec_name, gls_gradients **gradients)
@@ -241,7 +255,8 @@ gls_status gls_gradients_create(const double *bval, const double (*bvec)[3], siz
     return create_named(bval, bvec, n, options, grid, "b-values", "b-vectors", gradients);
 }
 
-/* Reads one row or column of n_volumes b-values. The caller frees *bval. */
+/* Reads one row or column of n_volumes b-values from a text file. The caller frees *bval. GLS_ERR_INPUT for another
+ * number of values. */
 static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
 {
     double *values = NULL;
@@ -261,8 +276,8 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
     return status;
 }
 
-/* Reads vectors. A 3 x 3 table is read in the layout of FSL, with x, y and z in rows, as the format defines; nothing
- * else in the table decides it. */
+/* Reads n_volumes vectors from a text file of 3 rows or 3 columns. A 3 x 3 table is read in the layout of FSL, with x,
+ * y and z in rows, as the format defines; nothing else in the table decides it. The caller frees *bvec. */
 static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)[3])
 {
     double *values = NULL, (*vectors)[3] = NULL;

@@ -14,8 +14,8 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-#define MAX_JSON ((size_t)256 << 20)
-#define NORM_TOLERANCE 0.01
+#define MAX_JSON ((size_t)256 << 20) /* bytes; a larger file is refused before it is parsed */
+#define NORM_TOLERANCE 0.01          /* deviations of lengths from 1 beyond this are reported */
 
 /* Reads rows x y z b of a text file. The caller frees *row. Tables of DSI Studio, with b first, are refused. */
 static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
@@ -68,7 +68,7 @@ static gls_status rows_of_json(const char *path, const cJSON *scheme, double (**
     return GLS_OK;
 }
 
-/* Reads the entry "dw_scheme" of a JSON file, which MRtrix3's -json_export writes. */
+/* Reads the entry "dw_scheme" of a JSON file, which MRtrix3's -json_export writes. The caller frees *row. */
 static gls_status read_json(const char *path, double (**row)[4], size_t *n)
 {
     char *text = NULL;
@@ -83,7 +83,7 @@ static gls_status read_json(const char *path, double (**row)[4], size_t *n)
     return status;
 }
 
-/* Takes the table from the header of a .mif. */
+/* Takes the table from the header of a .mif or .mif.gz; the pixels are not read. The caller frees *row. */
 static gls_status read_mif(const char *path, double (**row)[4], size_t *n)
 {
     gls_mif_header header;
@@ -96,7 +96,9 @@ static gls_status read_mif(const char *path, double (**row)[4], size_t *n)
     return *n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: its header has no gradient table (dw_scheme)", path);
 }
 
-/* Scales each b-value by the squared length of its vector; vectors get length 1, or 0 if they have no direction. */
+/* Splits rows x y z b. bval: each b multiplied by the squared length of its vector, as MRtrix3 encodes b-values; bvec:
+ * vectors of length 1, 0 for those of length 0; vectors that are not finite stay as they are, so that the checks of the
+ * table name them. range: shortest and longest vector of the weighted volumes, infinity and 0 if there are none. */
 static void scale(double (*row)[4], size_t n, double b0_threshold, double *bval, double (*bvec)[3], double range[2])
 {
     range[0] = INFINITY, range[1] = 0;
@@ -111,7 +113,8 @@ static void scale(double (*row)[4], size_t n, double b0_threshold, double *bval,
     }
 }
 
-/* Makes a table from rows x y z b along the scanner axes; messages get the name of the file in front. */
+/* Makes a table from n rows x y z b along the scanner axes, whatever frame the options name; messages begin with the
+ * name of the file. */
 static gls_status create(const char *path, double (*row)[4], size_t n, const gls_gradients_options *options,
                          const gls_grid *grid, gls_gradients **gradients)
 {

@@ -16,13 +16,16 @@
 #define CLEARLY 10.0     /* a b-value must be this many times nearer to one shell than to the next */
 #define FAR_OFF 0.2      /* relative distance from which on a requested b-value names no shell */
 
-/* Work space of the clustering, in one allocation. */
+/* Work space of the clustering (DBSCAN of one dimension). Arrays have one entry for each volume of the table. */
 typedef struct clusters {
-    const gls_gradients *table;
+    const gls_gradients *table; /* the table, only read */
+    /* label: cluster of each volume, GLS_NO_SHELL as long as it has none; queue: volumes of the current cluster in the
+     * order in which they joined; n: number of finished clusters */
     size_t *label, *queue, n;
-    bool *seen;
+    bool *seen; /* volumes whose neighbours were counted */
 } clusters;
 
+/* Number of weighted volumes whose b-value lies within REACH of b, the volume of b itself included. */
 static size_t count_near(const clusters *c, double b)
 {
     size_t n = 0;
@@ -30,7 +33,8 @@ static size_t count_near(const clusters *c, double b)
     return n;
 }
 
-/* Adds all free neighbours of a b-value to the current shell and to the queue. */
+/* Adds all weighted volumes within REACH of b that belong to no cluster yet to cluster c->n and to the queue, whose
+ * length is *queued. */
 static void take_near(clusters *c, double b, size_t *queued)
 {
     for (size_t i = 0; i < c->table->n; i++) {
@@ -40,7 +44,9 @@ static void take_near(clusters *c, double b, size_t *queued)
     }
 }
 
-/* Volumes in file order start shells; a shell grows through volumes that have enough neighbours. */
+/* Groups the volumes into clusters, c->label and c->n. Volumes in file order start clusters, if they have enough
+ * neighbours; a cluster grows through members that have enough neighbours, and takes the neighbours of each. The order
+ * of the file decides which cluster gets a volume between two, as in MRtrix3. */
 static void find_clusters(clusters *c)
 {
     for (size_t i = 0; i < c->table->n; i++) c->label[i] = GLS_NO_SHELL;
@@ -60,7 +66,8 @@ static void find_clusters(clusters *c)
     }
 }
 
-/* Mean, standard deviation and range of the b-values of one cluster, or of all b0 volumes. */
+/* Measures the b-values of cluster `which`, or, with is_b0, of all b0 volumes: mean, sample standard deviation (0 for
+ * one volume) and range, in s/mm2. */
 static void measure(const gls_gradients *table, const size_t *label, size_t which, bool is_b0, gls_shell *shell)
 {
     double sum = 0;
@@ -79,6 +86,7 @@ static void measure(const gls_gradients *table, const size_t *label, size_t whic
     shell->deviation = shell->n > 1 ? sqrt(shell->deviation / (double)(shell->n - 1)) : 0;
 }
 
+/* Order of qsort_r: indices into the shells `user` by rising mean b-value. */
 static int by_bval(const void *a, const void *b, void *user)
 {
     const gls_shell *shell = user;
@@ -99,6 +107,7 @@ gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **she
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the shells of %zu volumes", n);
         goto fail;
     }
+    /* Clusters in the order in which they were found, then sorted by b-value behind the b0 volumes, if any. */
     find_clusters(&c);
     for (size_t k = 0; k < c.n; k++) {
         measure(gradients, c.label, k, false, &found[k]);
@@ -107,6 +116,7 @@ gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **she
     qsort_r(order, c.n, sizeof *order, by_bval, found);
     if (b0) measure(gradients, c.label, 0, true, &sorted[0]);
     for (size_t k = 0; k < c.n; k++) sorted[b0 + k] = found[order[k]];
+    /* of[i]: shell of volume i in the sorted order */
     for (size_t i = 0; i < n && of; i++) {
         of[i] = gradients->is_b0[i] ? 0 : GLS_NO_SHELL;
         for (size_t k = 0; k < c.n && !gradients->is_b0[i]; k++)
@@ -147,7 +157,8 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
                                          shell[i].bval, shell[i].n);
 }
 
-/* Distance of a b-value from a shell, in standard deviations of the shell. */
+/* Distance of a b-value from a shell, in standard deviations of the shell; a shell of nearly equal b-values counts the
+ * square root of its b-value as its width. */
 static double distance(const gls_shell *shell, double bval)
 {
     double width = shell->deviation < 1 ? sqrt(shell->bval) : shell->deviation;
@@ -161,15 +172,19 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
     double least = INFINITY, second = INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (shell[i].is_b0) continue;
+        /* a b-value inside the range of a shell, or within 1 s/mm2 of its mean, names it */
         if ((shell[i].min_bval <= bval && bval <= shell[i].max_bval) || fabs(bval - shell[i].bval) <= 1) {
             *found = i;
             return GLS_OK;
         }
         double d = distance(&shell[i], bval);
+        /* least and second: the two smallest distances so far */
         second = fmin(second, fmax(d, least));
         if (d < least) nearest = i;
         least = fmin(least, d);
     }
+    /* otherwise the nearest shell is taken with a warning, if no other is nearly as near and the b-value is not far
+     * off */
     if (nearest != SIZE_MAX && CLEARLY * least <= second &&
         fabs(bval - shell[nearest].bval) <= FAR_OFF * shell[nearest].bval) {
         gls_log(GLS_LOG_WARNING, "no shell has b = %g s/mm2; the shell of %.6g (%g to %g) is used", bval,
@@ -183,6 +198,8 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
                     nearest == SIZE_MAX ? ": three volumes or more of nearly one b-value make one" : "");
 }
 
+/* Copies volumes volume[0 .. to->n - 1] of a table to `to`, which is allocated and empty, with the properties of the
+ * table. */
 static void copy_selected(const gls_gradients *from, gls_gradients *to, const size_t *volume)
 {
     to->b0_threshold = from->b0_threshold;
@@ -202,7 +219,8 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
     return gls_gradients_select_shells(gradients, &bval, 1, selected, volume);
 }
 
-/* Marks the shells that the b-values name, and the b0 volumes. */
+/* Sets marked[i] for the b0 volumes and for the shells that the b-values name. GLS_ERR_INPUT if a b-value names no
+ * shell or one that is marked. */
 static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bval, size_t n_bvals, bool *marked)
 {
     for (size_t i = 0; i < n; i++) marked[i] = shell[i].is_b0;

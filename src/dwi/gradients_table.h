@@ -8,7 +8,8 @@
 /* Allocates a table of n zero entries; destroy it by gls_gradients_destroy(). */
 gls_status gls_gradients_allocate(size_t n, gls_gradients **gradients);
 
-/* Lists the weighted shells: "700 (30 volumes), 2000 (60 volumes)". */
+/* Lists the weighted shells in text of `room` bytes: "700 (30 volumes), 2000 (60 volumes)". Shells that do not fit are
+ * left out; "none" if there is no weighted shell. */
 void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, size_t room);
 
 /* --- Checks of units: values that water and scanners cannot have show that a file uses other units than expected. */
@@ -17,7 +18,8 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
  * `who` and names the likely units; of_series: those of the b-values, because the eigenvalues come from a series. */
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series);
 
-/* Checks that the largest b-value of a table with weighted volumes is possible in s/mm2. */
+/* Checks that the largest b-value of a table with weighted volumes is possible in s/mm2; GLS_ERR_INPUT otherwise. name:
+ * the file, for the message. */
 gls_status gls_units_check_bvals(const gls_gradients *gradients, const char *name);
 
 /* Ratio of the signal of a series and the signal of a response. signal: of the response, mean over directions, in raw

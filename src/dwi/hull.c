@@ -1,4 +1,6 @@
-/* Convex hull of directions on a sphere, by inserting points one after another. */
+/* Convex hull of directions on a sphere, by inserting points one after another: each new point removes the facets that
+ * it sees and joins their outline. The facets of the hull are the Delaunay triangles of the directions on the sphere,
+ * which peak search uses as neighbourhood. */
 #include "dwi/sphere_data.h"
 
 #include "util/maths.h"
@@ -14,19 +16,23 @@
 /* Four points on a great circle stay in one plane at any radius, so each coordinate also moves by up to this value.
  * Faces of a complete hull around the origin lie in no such plane, but faces of the first few points do. */
 #define SHIFT 1e-14
-#define MIN_HEIGHT 1e-6
+#define MIN_HEIGHT 1e-6 /* least distance of the fourth point from the plane of the other three */
 
+/* 80-bit numbers on x86, so that PERTURBATION and SHIFT are far above the rounding. */
 typedef long double vector[3];
 
+/* A triangle of the hull. */
 struct facet {
-    uint32_t corner[3];
-    vector normal;
+    uint32_t corner[3]; /* indices of points, counterclockwise seen from outside */
+    vector normal;      /* points outwards; its length is twice the area */
 };
 
+/* The hull of the points that were inserted so far, and work space. */
 struct hull {
-    vector *point;
-    struct facet *facet;
+    vector *point;       /* n points, perturbed */
+    struct facet *facet; /* room for 2 n; no order */
     size_t n_facets;
+    /* room for 6 n */
     uint32_t (*edge)[2]; /* edges of the facets that a new point sees */
 };
 
@@ -58,7 +64,8 @@ static void add_facet(struct hull *hull, uint32_t a, uint32_t b, uint32_t c)
     f->corner[2] = c;
 }
 
-/* Six times the volume of the tetrahedron of a facet and p: positive if p is outside. */
+/* Six times the signed volume of the tetrahedron of a facet and point p: positive if p is outside, so that p sees the
+ * facet. */
 static long double height(const struct hull *hull, const struct facet *f, uint32_t p)
 {
     vector d;
@@ -66,7 +73,8 @@ static long double height(const struct hull *hull, const struct facet *f, uint32
     return dot(f->normal, d);
 }
 
-/* Chooses four points of a thick tetrahedron, greedily. Returns false if all points lie in a plane. */
+/* Chooses four points of a thick tetrahedron, greedily: point 0, the point farthest from it, the point farthest from
+ * their line, and the point farthest from their plane. Returns false if all points lie in a plane. */
 static bool find_simplex(const struct hull *hull, size_t n, uint32_t corner[4])
 {
     corner[0] = 0;
@@ -109,11 +117,13 @@ static void start(struct hull *hull, const uint32_t c[4])
     }
 }
 
-/* Replaces the facets that p sees by the cone from p to their outline. Returns false if these facets are not one piece
- * without holes, which only rounding can cause. A hull of n points has 2 n - 4 facets, so p adds two. */
+/* Inserts point p: replaces the facets that p sees by the cone from p to their outline. Returns false if these facets
+ * are not one piece without holes, which only rounding can cause. A hull of n points has 2 n - 4 facets, so p adds
+ * two. */
 static bool insert(struct hull *hull, uint32_t p)
 {
     size_t n_edges = 0, n_before = hull->n_facets;
+    /* removes the facets that p sees and lists their edges */
     for (size_t f = 0; f < hull->n_facets;) {
         if (height(hull, &hull->facet[f], p) <= 0) {
             f++;
@@ -126,6 +136,7 @@ static bool insert(struct hull *hull, uint32_t p)
         }
         hull->facet[f] = hull->facet[--hull->n_facets];
     }
+    /* an edge whose reverse is not listed lies on the outline; it becomes a facet with p */
     for (size_t e = 0; e < n_edges; e++) {
         size_t t = 0;
         while (t < n_edges && !(hull->edge[t][0] == hull->edge[e][1] && hull->edge[t][1] == hull->edge[e][0])) t++;
@@ -162,6 +173,8 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         gls_fail(status, "out of memory for the hull of %zu directions", n);
         goto fail;
     }
+    /* Perturbed points: the radius depends on the label, which antipodes share, the shift on the index. Philox makes
+     * the values equal on every machine. */
     for (size_t i = 0; i < n; i++) {
         uint32_t word[4];
         gls_philox((const uint32_t[4]){label[i], 0, 0, 0}, 0, word);
@@ -175,6 +188,7 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         goto fail;
     }
     start(&hull, corner);
+    /* Any order gives the same hull; the stride is coprime with n, so that each point comes once. */
     /* this stride scatters the points, so that each new point sees few facets */
     size_t stride = (size_t)(0.6180339887 * (double)n) + 1;
     while (common_divisor(stride, n) != 1) stride++;

@@ -11,12 +11,15 @@
 typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
 typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
 
-/* Computes rows r .. r + count - 1 of the factor, columns below c_end <= r, from the finished rows above. */
+/* Computes rows r .. r + count - 1 of the factor, columns below c_end <= r, from the finished rows above. count is at
+ * most 4. inverse: inverse diagonal of the finished rows. COLUMNS columns are computed together, so that each row that
+ * is read serves several sums. */
 TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count,
                                                                      size_t c_end)
 {
     VD *row[4];
     for (size_t i = 0; i < count; i++) row[i] = a + (r + i) * (r + i + 1) / 2;
+    /* panels of COLUMNS columns: products with the finished columns, then the triangle inside the panel */
     size_t c = 0;
     for (; c + COLUMNS <= c_end; c += COLUMNS) {
         VD sum[4][COLUMNS];
@@ -37,6 +40,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, cons
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < COLUMNS; j++) row[i][c + j] = sum[i][j];
     }
+    /* the columns that are left over, one by one */
     for (; c < c_end; c++) {
         const VD *other = a + c * (c + 1) / 2;
         for (size_t i = 0; i < count; i++) {
@@ -65,7 +69,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD 
         for (size_t m = 0; m < j; m++) pivot -= sum[j][m] * sum[j][m];
         VU good = (VU)(pivot > row[j][r + j] * MIN_PIVOT);
         *sound &= good;
+        /* a lane without a positive pivot continues with 1, which keeps its numbers finite */
         pivot = (VD)((good & (VU)pivot) | (~good & (VU)((VD){0} + 1.0)));
+        /* vectors of GCC have no square root, so roots are taken lane by lane */
         double root[LANES] __attribute__((aligned(8 * LANES)));
         *(VD *)root = pivot;
         for (int lane = 0; lane < LANES; lane++) root[lane] = sqrt(root[lane]);
@@ -95,11 +101,12 @@ TARGET static VU NAME(factorise)(size_t k, VD *a, VD *inverse)
     return sound;
 }
 
-/* Solves for the right side in row k below the factor, which is overwritten. */
+/* Solves L L' x = right side for each lane; the right side is row k below the factor and is overwritten. */
 TARGET static void NAME(substitute)(size_t k, VD *a, const VD *inverse, VD *solution)
 {
     VD *right = a + k * (k + 1) / 2;
     NAME(panel)(a, inverse, k, 1, k); /* treated as another row of the factor, the right side z becomes L^-1 z */
+    /* backward substitution with L' */
     for (size_t r = k; r-- > 0;) {
         const VD *row = a + r * (r + 1) / 2;
         VD f = solution[r] = right[r] * inverse[r];

@@ -1,4 +1,4 @@
-/* Finds the brain in a series, and where to seed. */
+/* Finds the brain in a series (the mask of MRtrix3's dwi2mask legacy), and where to seed. */
 #include <glslines/normalise.h>
 
 #include "dwi/voxel_sets.h"
@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CLEAN_SCALE: half the width, in voxels, of the bridges that are removed first; MAX_CLEANINGS: most repetitions */
 enum { CLEAN_SCALE = 2, MAX_CLEANINGS = 20 };
 
-/* Adds voxels whose mean over a shell is above the shell's threshold. mean: room for a volume. */
+/* Adds to a set the voxels whose mean over a shell is above the optimal threshold of these means. of[i]: shell of
+ * volume i; mean: work space, a volume. Returns false if no threshold separates the means, or memory runs out. */
 static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, float *mean,
                       uint8_t *set)
 {
@@ -29,11 +31,13 @@ static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, cons
     return found;
 }
 
-/* Removes parts that are connected to the largest component by a bridge thinner than 2 * scale voxels. */
+/* Removes parts that are connected to the largest component by a bridge thinner than 2 * scale voxels, then keeps the
+ * largest component. core, rest: work space, a set each. */
 static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint8_t *core, uint8_t *rest)
 {
     size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
     memcpy(core, set, n);
+    /* core: largest component of the eroded set; rest: its other components */
     gls_status status = gls_morphology_erode(dim, core, scale);
     if (!status) {
         memcpy(rest, core, n);
@@ -63,7 +67,7 @@ static gls_status clean(const int32_t dim[3], uint8_t *set)
     return status;
 }
 
-/* Removes voxels without any signal. */
+/* Removes from a set the voxels without any value that is finite and not 0. */
 static void drop_empty(const gls_image *dwi, uint8_t *set)
 {
     size_t voxels = gls_grid_voxels(&dwi->grid);
@@ -77,8 +81,8 @@ static void drop_empty(const gls_image *dwi, uint8_t *set)
     }
 }
 
-/* Turns the thresholded voxels into a brain: median filter, largest connected part, holes filled, bridges removed,
- * empty voxels dropped. */
+/* Turns a set of voxels above the thresholds into a brain: median filter, largest connected part, holes filled, bridges
+ * removed, empty voxels dropped. */
 static gls_status shape(const gls_image *dwi, uint8_t *set)
 {
     const int32_t *dim = dwi->grid.dim;

@@ -23,7 +23,8 @@ size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set)
     return n;
 }
 
-/* Lists the indices of the neighbours inside the grid. Returns their number. */
+/* Lists in `around` the indices of those of the 6 neighbours of voxel v that lie inside the grid. Returns their
+ * number. */
 static size_t neighbours(const int32_t dim[3], size_t v, size_t around[6])
 {
     size_t nx = (size_t)dim[0], nxy = nx * (size_t)dim[1], n = 0;
@@ -37,7 +38,8 @@ static size_t neighbours(const int32_t dim[3], size_t v, size_t around[6])
     return n;
 }
 
-/* grow: adds voxels with a neighbour in the set; otherwise removes voxels with a neighbour outside. */
+/* Changes a set `times` times. grow: adds voxels with a neighbour in the set; otherwise removes voxels that have a
+ * neighbour outside the set or the grid. */
 static gls_status change(const int32_t dim[3], uint8_t *set, int times, bool grow)
 {
     size_t n = voxels(dim), around[6];
@@ -71,6 +73,7 @@ gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set)
     size_t n = voxels(dim), best = 0, best_begin = 0, used = 0, around[6];
     size_t *queue = malloc(n * sizeof *queue); /* the voxels of all components, one component after another */
     if (!queue) return no_memory(dim);
+    /* components by breadth-first search; visited voxels are marked by 2 */
     for (size_t v = 0; v < n; v++) {
         if (set[v] != 1) continue;
         size_t begin = used;

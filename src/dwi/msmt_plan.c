@@ -1,4 +1,5 @@
-/* The least-squares problem of multi-tissue deconvolution: design and constraints. */
+/* The least-squares problem of multi-tissue deconvolution (Jeurissen et al. 2014): design matrix and constraints.
+ * Unknowns are the SH coefficients of all tissues, one tissue after the other. */
 #include "dwi/nonneg.h"
 
 #include <glslines/sh.h>
@@ -18,7 +19,9 @@ void gls_msmt_plan_finish(gls_msmt_plan *plan)
     plan->volume = NULL;
 }
 
-/* A row of the design matrix: the basis at a gradient direction, scaled by the responses of its shell. */
+/* Fills a row of the design matrix: for each tissue the basis at the gradient direction, scaled by the rotational
+ * harmonics of the tissue's response in this shell. no_direction: the vector is 0, as at b = 0, so that only l = 0
+ * counts. */
 static void set_row(const gls_msmt_plan *plan, const gls_tissue_response *const *response, size_t shell,
                     const double *basis, bool no_direction, double *row)
 {
@@ -33,7 +36,8 @@ static void set_row(const gls_msmt_plan *plan, const gls_tissue_response *const 
     }
 }
 
-/* Design matrix of the volumes that belong to a shell. design: room for all volumes. */
+/* Fills the design matrix and plan->volume with the volumes that belong to a shell; of[i]: shell of volume i. design:
+ * room for all volumes. */
 static gls_status set_design(gls_msmt_plan *plan, const gls_gradients *gradients,
                              const gls_tissue_response *const *response, const size_t *of, double *design)
 {
@@ -53,8 +57,8 @@ static gls_status set_design(gls_msmt_plan *plan, const gls_gradients *gradients
     return GLS_OK;
 }
 
-/* Constraints: the amplitude in every direction for an anisotropic tissue, the single coefficient for others. Returns
- * the number of rows. */
+/* Fills the rows of the constraints: the amplitude in every direction for an anisotropic tissue, the single coefficient
+ * for others. `rows` is zero before. Returns the number of rows. */
 static size_t set_rows(const gls_msmt_plan *plan, const double (*direction)[3], size_t n_directions, double *rows)
 {
     double basis[(GLS_MSMT_MAX_ORDER + 1) * (GLS_MSMT_MAX_ORDER + 2) / 2];
@@ -104,6 +108,7 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
     if (status) goto fail;
     gradients_name_unassigned(gradients, of, text, sizeof text);
     if (text[0]) gls_log(GLS_LOG_WARNING, "volumes that belong to no shell are left out: %s", text);
+    /* a feasible point: all tissues isotropic and positive */
     for (size_t t = 0; t < n_tissues; t++) inside[plan->first[t]] = 1;
     n_rows = set_rows(plan, direction, n_directions, rows);
     status = gls_nonneg_plan_init(&plan->fit, "multi-tissue deconvolution", design, plan->fit.n, k, false, rows, n_rows,

@@ -101,9 +101,9 @@ typedef struct gls_nonneg_work {
 /* The plan of multi-tissue deconvolution: coefficients of all tissues one after the other. */
 typedef struct gls_msmt_plan {
     gls_nonneg_plan fit;
-    size_t *volume; /* fit.n: volumes of the series that belong to a shell */
-    size_t n_tissues;
-    int order[GLS_MSMT_MAX_TISSUES];
+    size_t *volume;                         /* fit.n: volumes of the series that belong to a shell */
+    size_t n_tissues;                       /* anisotropic tissues have an order above 0 */
+    int order[GLS_MSMT_MAX_TISSUES];        /* SH order of each tissue */
     size_t first[GLS_MSMT_MAX_TISSUES + 1]; /* index of the first coefficient of each tissue */
 } gls_msmt_plan;
 

@@ -17,18 +17,19 @@ typedef int32_t VI __attribute__((vector_size(8 * LANES), may_alias));
 /* Scratch memory of a voxel. Lists of active rows have room for `most` entries, a multiple of 8; behind the n entries
  * in use they are 0 up to a multiple of 8. */
 typedef struct ACTIVE {
-    double *root;      /* V, most x most */
-    double *lambda;    /* multipliers, none of them negative */
-    double *target;    /* multipliers that solve the equations of the active rows */
-    double *product;   /* products of a row of B with the active rows */
-    double *part;      /* V times a vector */
-    double *y, *start; /* wide entries; 0 from k on */
-    double *held;      /* one for each row: 0, or a large number if the row is active */
-    float *held_float; /* `held` in single precision */
-    uint32_t *row;     /* active rows */
-    size_t n, most, wide;
+    double *root;         /* V, most x most */
+    double *lambda;       /* multipliers, none of them negative */
+    double *target;       /* multipliers that solve the equations of the active rows */
+    double *product;      /* products of a row of B with the active rows */
+    double *part;         /* V times a vector */
+    double *y, *start;    /* wide entries; 0 from k on */
+    double *held;         /* one for each row: 0, or a large number if the row is active */
+    float *held_float;    /* `held` in single precision */
+    uint32_t *row;        /* active rows */
+    size_t n, most, wide; /* number of active rows, room for active rows, and length of y */
 } ACTIVE;
 
+/* Sum of the elements of a vector, pairwise. */
 TARGET static inline __attribute__((always_inline)) double NAME(sum)(VD x)
 {
     double part[LANES] __attribute__((aligned(8 * LANES)));
@@ -67,6 +68,7 @@ TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIV
             at = (lower & here) | (~lower & at);
         }
     }
+    /* among equal values the first row, whatever the lane */
     size_t best = 0;
     *value = 0;
     for (int lane = 0; lane < 2 * LANES; lane++)
@@ -106,12 +108,14 @@ TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, 
     return best;
 }
 
-/* Makes a row with this value active. */
+/* Makes a row active: V gets a row, and `target` the multipliers that solve the equations with it. value: the row's
+ * value B y, which is negative. */
 TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t row, double value)
 {
     size_t n = s->n;
     const double *product = plan->products + row * plan->stride;
     double *added = s->root + n * s->most, square = 0;
+    /* the lists grow into the next 8 entries, which are cleared first */
     if (n % 8 == 0) {
         for (size_t i = 0; i < n; i++) memset(s->root + i * s->most + n, 0, 8 * sizeof(double));
         memset(s->lambda + n, 0, 8 * sizeof(double));
@@ -124,6 +128,7 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
         s->part[i] = NAME(dot)(s->root + i * s->most, s->product, n);
         square += s->part[i] * s->part[i];
     }
+    /* pivot: what the active rows leave of the new row, squared; at least SOFTNESS, but for rounding */
     double pivot = product[row] + SOFTNESS - square,
            scale = 1 / sqrt(pivot > MIN_ACTIVE_PIVOT ? pivot : MIN_ACTIVE_PIVOT);
     for (size_t j = 0; j <= n; j += LANES) {
@@ -138,11 +143,13 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
     s->held[row] = HELD;
     s->held_float[row] = (float)HELD;
     s->n = n + 1;
+    /* The new right side is 0 but for this row, so the multipliers move along the new row of V. */
     double way = -value * scale;
     for (size_t j = 0; j <= n; j++) s->target[j] = s->lambda[j] + way * added[j];
 }
 
-/* Releases the active row at position q: a reflection moves its column of V into the last row, which is dropped. */
+/* Releases the active row at position q, with its multipliers: a reflection moves its column of V into the last row,
+ * which is dropped. The last active row takes position q. */
 TARGET static void NAME(remove)(ACTIVE *s, size_t q)
 {
     size_t last = s->n - 1;
@@ -151,6 +158,7 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
         normal[i] = s->root[i * s->most + q];
         square += normal[i] * normal[i];
     }
+    /* the Householder vector, with the sign that avoids cancellation */
     double length = sqrt(square), factor = 1 / (square + fabs(normal[last]) * length);
     normal[last] += normal[last] < 0 ? -length : length;
     for (size_t j = 0; j <= last; j += LANES) {
@@ -161,6 +169,7 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
     for (size_t i = 0; i <= last; i++)
         for (size_t j = 0; j <= last; j += LANES)
             *(VD *)(s->root + i * s->most + j) -= *(const VD *)(product + j) * normal[i];
+    /* target of the rows that stay: the multiplier of row q becomes 0 along the last row of V */
     double way = s->target[q] / end[q];
     for (size_t j = 0; j <= last; j++) s->target[j] -= way * end[j];
     for (size_t i = 0; i < last; i++) {
@@ -181,6 +190,7 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
 TARGET static void NAME(follow)(ACTIVE *s)
 {
     for (;;) {
+        /* the row whose multiplier reaches 0 first on the way from lambda to target */
         size_t first = s->n;
         double way = 1;
         for (size_t j = 0; j < s->n; j++)
@@ -211,7 +221,8 @@ TARGET static void NAME(place)(const gls_nonneg_plan *plan, ACTIVE *s)
     }
 }
 
-/* Removes the rounding error in the equations of the active rows. */
+/* Removes the rounding error in the equations of the active rows by a step of iterative refinement: residual,
+ * correction by V'V, new solution. */
 TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     size_t n = s->n;
@@ -225,7 +236,9 @@ TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
     NAME(place)(plan, s);
 }
 
-/* Iterates from s->start to the solution s->y. Returns false if it would take too many rows or steps. */
+/* Iterates from s->start, the unconstrained point, to the solution s->y. Returns false if the fit would take more than
+ * 10 k steps or more active rows than there is room for. Rows are chosen in float until violations come near its
+ * rounding error, then in double. */
 TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     bool precise = false, converged = false;

@@ -21,7 +21,7 @@
 typedef struct SLOTS {
     VD *start;          /* padded x VECS: y_u of the block */
     VD *first;          /* rows x VECS: B y_u */
-    VD *solution;       /* padded x VECS */
+    VD *solution;       /* padded x VECS: solutions y of the block */
     VD *target;         /* padded: y_u of the slots */
     VD *y;              /* padded: current point */
     VD *step;           /* padded: step of y */
@@ -36,16 +36,19 @@ typedef struct SLOTS {
     VD *inverse;        /* padded: inverse of the diagonal */
     void *end;          /* end of the arrays, rounded up to 64 bytes */
     VD scale, gap, residual;
+    /* voxel of the block in each slot, and its number of iterations */
     size_t voxel[LANES];
     int iterations[LANES];
 } SLOTS;
 
+/* Larger of a and b in each lane; b if a is NaN. */
 TARGET static inline VD NAME(larger)(VD a, VD b)
 {
     VU mask = (VU)(a > b);
     return SELECT(mask, a, b);
 }
 
+/* Square root in each lane. */
 TARGET static inline VD NAME(root)(VD x)
 {
     double root[LANES] __attribute__((aligned(8 * LANES)));
@@ -89,6 +92,7 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
     const double *first = (const double *)s->first + v, *start = (const double *)s->start + v;
     double scale = 0, least = 0, way = 0, length = 0;
     const double *rise = plan->inside + plan->k;
+    /* way: smallest multiple of the interior point that lifts all values to 0 */
     for (size_t r = 0; r < plan->n_rows; r++) {
         double c = first[r * GLS_NONNEG_BLOCK];
         scale = fmax(scale, fabs(c));
@@ -100,6 +104,7 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
             ((double *)s->solution)[j * GLS_NONNEG_BLOCK + v] = start[j * GLS_NONNEG_BLOCK];
         return false;
     }
+    /* a tenth beyond the bounds, with equal multipliers of the size of the largest amplitude */
     way *= 1.1;
     double lambda = scale / plan->drift, sum = 0;
     for (size_t j = 0; j < plan->k; j++) {
@@ -197,6 +202,8 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
             square += s->centre[r];
         }
     }
+    /* Mehrotra's rule: the complementarity that the predictor would reach, relative to the present one, to the third
+     * power, is the aim of the corrector. */
     VD way = 1.0 / most, ratio = (s->gap + way * (linear + way * square)) / s->gap;
     VD aim = ratio * ratio * ratio * s->gap * (1.0 / (double)plan->n_rows);
     for (size_t r = 0; r < plan->n_rows; r++) {
@@ -222,6 +229,7 @@ TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
             s->pull[r] = slack;
         }
     }
+    /* the share of the way to the bounds tends to 1 as the gap closes, which makes the last iterations converge fast */
     VD relative = s->gap / (s->scale * s->scale * (double)plan->n_rows);
     VD part = NAME(larger)((VD){0} + BOUNDARY, 1.0 - NAME(root)(NAME(root)(relative)));
     VD way = part / most;
@@ -238,6 +246,7 @@ TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
 /* One iteration of Mehrotra's predictor and corrector: both steps use the same factorised matrix. */
 TARGET static void NAME(iterate)(const gls_nonneg_plan *plan, SLOTS *s)
 {
+    /* inverses and weights of all rows; t of the predictor, which aims at s l = 0, is SOFTNESS l d */
     for (size_t r = 0; r < plan->n_rows; r++) {
         VD lambda = s->lambda[r], inverse = 1.0 / (s->slack[r] + SOFTNESS * lambda);
         s->inverse_slack[r] = 1.0 / s->slack[r];

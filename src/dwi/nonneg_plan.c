@@ -27,7 +27,8 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     plan->columns_float = NULL;
 }
 
-/* Computes L of H'H with its ridge. Returns false if the matrix is not positive definite. */
+/* Computes plan->factor, the Cholesky factor L of H'H with its ridge. With standard_form, design is H'H. Returns false
+ * if the matrix is not finite or not positive definite. */
 static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standard_form)
 {
     size_t k = plan->k;
@@ -70,17 +71,20 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
     }
 }
 
-/* Computes B, the interior point and its values. Returns false if a value is not positive. */
+/* Computes B (plan->rows, rows of length 1), the interior point y = L' inside with its values B y, and the drift. rows:
+ * A. Returns false if a value is not positive, or memory runs out. */
 static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
 {
     size_t k = plan->k;
     double *value = plan->inside + k, *sum = gls_aligned_zeros(k);
     bool good = sum != NULL;
+    /* y = L' inside */
     for (size_t i = 0; i < k; i++)
         for (size_t j = i; j < k; j++) plan->inside[i] += plan->factor[j * k + i] * inside[j];
     for (size_t r = 0; r < plan->n_rows && good; r++) {
         double *row = plan->rows + r * plan->padded, norm = 0;
         memcpy(row, rows + r * k, k * sizeof *row);
+        /* a row of A L^-T is L^-1 times the row of A */
         forward(plan, row);
         for (size_t j = 0; j < k; j++) norm += row[j] * row[j];
         for (size_t j = 0; j < k; j++) {
@@ -96,6 +100,7 @@ static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *in
     return good;
 }
 
+/* n rounded up to a multiple of `to`. */
 static size_t rounded(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
@@ -108,6 +113,7 @@ static bool set_active(gls_nonneg_plan *plan)
     if (k > GLS_NONNEG_ACTIVE_MAX) return true;
     plan->stride = rounded(n, 64);
     plan->wide = rounded(k, 8);
+    /* more rows than coefficients may be active, because SOFTNESS keeps the matrix of active rows regular */
     plan->max_active = rounded(2 * k + 16 < n ? 2 * k + 16 : n, 8);
     plan->columns = gls_aligned_zeros(plan->wide * plan->stride);
     plan->columns_float = (float *)gls_aligned_zeros((plan->wide * plan->stride + 1) / 2);

@@ -16,17 +16,21 @@ enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 #define WIDE_RANGE 3.0   /* limit of outliers in the first round, in interquartile ranges beyond the quartiles */
 #define NARROW_RANGE 1.5 /* limit in later rounds */
 
-/* Values of the voxels of the mask. */
+/* State of the normalisation. Arrays of pointers have one entry for each of the n voxels of the mask with a signal. */
 typedef struct normalisation {
     size_t n, n_tissues;
-    double (*density)[MAX_TISSUES];
-    double (*position)[3]; /* centred and scaled */
+    double (*density)[MAX_TISSUES]; /* first coefficient of each tissue, not negative */
+    double (*position)[3];          /* of the voxel centres in the scanner frame, less `centre`, over `width` */
+    /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
     double *field, *log_sum, *sorted;
-    bool *counts;
-    bool used[MAX_TISSUES];
+    bool *counts;           /* voxels that are no outliers */
+    bool used[MAX_TISSUES]; /* tissues that are balanced */
+    /* balance: factor of each tissue; polynomial: coefficients of the monomials in the logarithm of the field; centre,
+     * width: in mm, the centre of the grid and half of its largest extent along a scanner axis, at least 1 */
     double balance[MAX_TISSUES], polynomial[TERMS], centre[3], width;
 } normalisation;
 
+/* Frees the arrays; they may be NULL. */
 static void finish(normalisation *s)
 {
     free(s->density);
@@ -35,6 +39,7 @@ static void finish(normalisation *s)
     free(s->counts);
 }
 
+/* Allocates arrays for n voxels. finish() frees them, also after a failure. */
 static gls_status allocate(normalisation *s, size_t n)
 {
     s->density = malloc(n * sizeof *s->density);
@@ -99,6 +104,7 @@ static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_i
     return GLS_OK;
 }
 
+/* Sum of the densities of voxel i, with the balance factors as weights. */
 static double weighted_sum(const normalisation *s, size_t i)
 {
     double sum = 0;
@@ -106,8 +112,8 @@ static double weighted_sum(const normalisation *s, size_t i)
     return sum;
 }
 
-/* Marks voxels that count: the logarithm of their sum lies within `range` interquartile ranges of its quartiles.
- * Returns whether a mark changed. */
+/* Marks the voxels that count: the logarithm of the weighted sum over the field lies within `range` interquartile
+ * ranges of the quartiles. Returns whether a mark changed. */
 static bool find_outliers(normalisation *s, double range)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -126,8 +132,9 @@ static bool find_outliers(normalisation *s, double range)
     return changed;
 }
 
-/* Finds the factors for which the sum of tissues is nearest to 1. A tissue whose factor is not positive is left out
- * from then on. */
+/* Finds the balance factors for which the sum of the tissues, over the field, is nearest to 1 in the least-squares
+ * sense, then scales them to a geometric mean of 1. A tissue whose factor is not positive is left out from then on,
+ * with factor 1. GLS_ERR_INPUT if the factors are not determined. */
 static gls_status find_balance(normalisation *s)
 {
     for (;;) {
@@ -191,6 +198,7 @@ static gls_status find_field(normalisation *s)
     if (gls_lapack()->dgelsd(LAPACK_ROW_MAJOR, TERMS, TERMS, 1, normal, TERMS, s->polynomial, 1, singular, 1e-13,
                              &rank) != 0)
         return gls_fail(GLS_ERR_INPUT, "normalisation: the fit of the field failed");
+    /* the field at each voxel of the list */
     for (size_t i = 0; i < s->n; i++) {
         double sum = 0;
         monomials(s->position[i], term);

@@ -40,11 +40,13 @@ void gls_odf_source_destroy(gls_odf_source *source)
     free(source);
 }
 
+/* out = map x in. */
 static void apply(const double map[3][3], const double in[3], double out[3])
 {
     for (int r = 0; r < 3; r++) out[r] = map[r][0] * in[0] + map[r][1] * in[1] + map[r][2] * in[2];
 }
 
+/* Checks that a stop map, if any, has one volume on the grid of the image. */
 static gls_status check_options(const gls_image *image, const char *name, const gls_odf_options *options)
 {
     if (!options->stop_map) return GLS_OK;
@@ -54,6 +56,8 @@ static gls_status check_options(const gls_image *image, const char *name, const 
     return gls_grid_require_equal(&image->grid, name, &options->stop_map->grid, "stop map");
 }
 
+/* Allocates a source that borrows the image and copies the options; frame: of coefficients or directions. NULL if
+ * memory runs out. */
 static gls_odf_source *source_alloc(const gls_image *image, const gls_odf_options *options, gls_bvec_frame frame)
 {
     gls_odf_source *s = calloc(1, sizeof *s);
@@ -82,7 +86,9 @@ static bool has_odd_part(const gls_image *sh, int order)
     return false;
 }
 
-/* Finds the kind of basis from the number of volumes, and which volumes are used. */
+/* Finds the kind of basis (even, or full) and the order from the number of volumes, and lists the volumes that are
+ * used: all of an even basis; of a full one those of even degrees if the odd ones are 0 everywhere. GLS_ERR_INPUT if no
+ * basis has this number. */
 static gls_status find_order(gls_odf_source *s, const char *name)
 {
     size_t n = s->image->n_volumes, *used = &s->parts->n_inputs;
@@ -126,7 +132,7 @@ static gls_status set_matrix(gls_odf_source *s, const char *name)
     return status;
 }
 
-/* Whether the coefficients refer to the voxel axes. */
+/* Whether the frame of the coefficients is the voxel axes. */
 static bool is_voxel_frame(const gls_odf_source *s)
 {
     for (int r = 0; r < 3; r++)
@@ -189,8 +195,8 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     return GLS_OK;
 }
 
-/* For each vertex of an antipodal sphere made from n directions: the index of its direction, and that of the opposite
- * one, or its own twice if there is none. */
+/* Finds the two volumes whose mean is the amplitude of each vertex: that of its direction, order[v], and, on a sphere
+ * of half as many vertices as directions, that of the opposite direction; otherwise its own twice. */
 static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order,
                       uint32_t (*ends)[2])
 {
@@ -208,7 +214,8 @@ static void find_ends(const gls_sphere *sphere, const double (*direction)[3], si
     }
 }
 
-/* Whether opposite directions have the same amplitudes in all voxels. */
+/* Whether opposite directions have the same amplitudes in all voxels, within MAX_ASYMMETRY of the largest amplitude.
+ * Values that are not finite are ignored. */
 static bool is_symmetric(const gls_image *odf, const gls_sphere *sphere, const uint32_t (*ends)[2])
 {
     size_t voxels = gls_grid_voxels(&odf->grid);
@@ -225,7 +232,8 @@ static bool is_symmetric(const gls_image *odf, const gls_sphere *sphere, const u
     return difference <= MAX_ASYMMETRY * largest;
 }
 
-/* Makes the sphere of the amplitudes and finds the volumes of each vertex. */
+/* Makes the sphere of n directions, rotated from their frame to the voxel axes, and finds the volumes of each vertex.
+ * Directions in opposite pairs make an antipodal sphere if the amplitudes are symmetric, a full one otherwise. */
 static gls_status set_amplitudes(gls_odf_source *s, const double (*direction)[3], size_t n)
 {
     struct gls_odf_parts *parts = s->parts;

@@ -1,4 +1,5 @@
-/* Converts SH images between bases and between coordinate frames. */
+/* Converts SH images between bases and between coordinate frames. Both are linear maps of the coefficients of a voxel,
+ * one matrix for the whole image. */
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Evaluates one basis at n directions. */
+/* Evaluates one basis (even, or full) at n directions: matrix is n x k. */
 static gls_status evaluate(gls_sh_basis basis, int order, bool full, const double (*direction)[3], size_t n,
                            double *matrix)
 {
@@ -18,7 +19,8 @@ static gls_status evaluate(gls_sh_basis basis, int order, bool full, const doubl
                 : gls_sh_matrix(basis, order, direction, n, matrix);
 }
 
-/* Spreads n directions evenly over the whole sphere, where even and odd functions can be distinguished. */
+/* Spreads n directions evenly over the whole sphere (a spiral of golden angles), where even and odd functions can be
+ * distinguished. */
 static void spread(size_t n, double (*direction)[3])
 {
     for (size_t i = 0; i < n; i++) {
@@ -45,8 +47,9 @@ gls_status gls_odf_fail_order(const char *name, size_t n)
                     name, n);
 }
 
-/* Computes the transform (k x k) from old to new coefficients. turn: maps directions of the new frame to the old one.
- * Degrees do not mix. */
+/* Computes the transform (k x k) from old to new coefficients: samples the old basis at more directions than there are
+ * coefficients, turned into the old frame, and fits the new basis to the samples. turn: maps directions of the new
+ * frame to the old one. Degrees do not mix, so entries between degrees, which are rounding, are 0. */
 static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3],
                                 double *transform)
 {
@@ -85,7 +88,7 @@ fail:
     return status;
 }
 
-/* Applies the transform, with rows padded to GLS_ODF_ROWS, to all voxels. */
+/* Applies the transform, with rows padded to GLS_ODF_ROWS, to all voxels of `sh`; `to` has the same size. */
 static void transform_image(const float *matrix, size_t k, const gls_image *sh, gls_image *to)
 {
     const gls_odf_kernel kernel = gls_odf_kernels[gls_cpu_level()];

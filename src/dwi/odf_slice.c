@@ -1,4 +1,4 @@
-/* Samples one slice of an ODF image on the vertices of a sphere. */
+/* Samples slices and blocks of voxels of an ODF image on the vertices of a sphere. */
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads voxels first .. first + count - 1 of all used volumes. Values that are not finite become 0. Returns false if
- * all values are 0. */
+/* Loads voxels first .. first + count - 1 of all used volumes: in[j * GLS_ODF_BLOCK + i] is volume j of voxel i, 0
+ * behind `count`. Values that are not finite become 0. Returns false if all values are 0, as outside the brain, where
+ * the product can be skipped. */
 static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);
@@ -27,7 +28,8 @@ static bool load(const gls_odf_source *s, size_t first, size_t count, float *in)
     return any;
 }
 
-/* Stores amplitudes of these voxels directly in the rows, averaging opposite directions. */
+/* Stores amplitudes of these voxels in the rows, one for each vertex, averaging opposite directions. Values that are
+ * not finite become 0. */
 static void fold(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     size_t voxels = gls_grid_voxels(&s->image->grid);
@@ -42,7 +44,8 @@ static void fold(const gls_odf_source *s, size_t first, size_t count, float *row
     }
 }
 
-/* Clips and normalises `count` voxels, and sets those below the stop threshold to 0. */
+/* Applies the options to `count` sampled voxels: sets negative amplitudes to 0, divides by the largest amplitude, and
+ * sets voxels below the stop threshold to 0. */
 static void finish(const gls_odf_source *s, size_t first, size_t count, float *rows, size_t stride)
 {
     float factor[GLS_ODF_BLOCK], largest[GLS_ODF_BLOCK] = {0};

@@ -6,9 +6,9 @@
 
 #include "util/maths.h"
 
-#define GOLDEN 0.61803399f
-#define TOLERANCE 0.01f
-#define MARGIN 0.001f /* share of the range that the search leaves out at both ends */
+#define GOLDEN 0.61803399f /* (sqrt(5) - 1) / 2 in single precision */
+#define TOLERANCE 0.01f    /* relative width of the interval at which the search ends */
+#define MARGIN 0.001f      /* share of the range that the search leaves out at both ends */
 
 /* The values of an image: their number, how many are finite, and mean and standard deviation of these. */
 typedef struct sample {

@@ -11,6 +11,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* MAX_MAXIMA: most maxima of a voxel; RING: points of the ring; CLIMBS: most steps up from a vertex */
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
 /* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
 #define RING_RADIUS 0.02
@@ -23,13 +24,14 @@ static double length_of(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
+/* v = peak k of voxel i, in the frame of the image. */
 static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
     for (int a = 0; a < 3; a++) v[a] = (double)peaks->data[(3 * k + (size_t)a) * n + i];
 }
 
-/* Stores a vector of this direction and length; zeros if either is 0 or not a number. */
+/* Stores peak k of voxel i: a vector of this direction and length; zeros if either is 0 or not a number. */
 static void store_peak(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
@@ -39,7 +41,7 @@ static void store_peak(gls_image *peaks, size_t k, size_t i, const double direct
         peaks->data[(3 * k + (size_t)a) * n + i] = there ? (float)(direction[a] / norm * length) : 0;
 }
 
-/* Map from the axes of a frame to the voxel axes. */
+/* map = the map from the axes of a frame to the voxel axes, its last column 0. */
 static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double map[3][4])
 {
     double from[3][3], whole[3][4] = {{0}};
@@ -48,7 +50,8 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
     gls_affine_invert((const double(*)[4])whole, map);
 }
 
-/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. */
+/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros are
+ * missing peaks; an image of zeros alone is none. */
 static bool is_quads(const gls_image *file)
 {
     const size_t n = gls_grid_voxels(&file->grid);
@@ -149,7 +152,8 @@ typedef struct maximum {
     double u[3], amplitude;
 } maximum;
 
-/* Moves u to the ring point with the highest amplitude, unless u is above them all. Returns whether u moved. */
+/* Moves u to the point with the highest amplitude of a ring of RING_RADIUS around u, unless u is above them all. c:
+ * coefficients; amplitude: at u. Returns whether u moved, that is, whether u is no maximum. */
 static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
 {
     const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};
@@ -177,12 +181,14 @@ static bool step_up(const finder *f, const double *c, double amplitude, double u
     return best >= 0;
 }
 
+/* Order of qsort: maxima by falling amplitude. */
 static int stronger_first(const void *a, const void *b)
 {
     const double x = ((const maximum *)a)->amplitude, y = ((const maximum *)b)->amplitude;
     return x > y ? -1 : x < y;
 }
 
+/* Whether no maximum of the list lies along u or its opposite, within the angle of SAME_COSINE. */
 static bool is_new(const maximum *list, size_t n, const double u[3])
 {
     for (size_t i = 0; i < n; i++)
@@ -190,7 +196,8 @@ static bool is_new(const maximum *list, size_t n, const double u[3])
     return true;
 }
 
-/* Finds the maxima of a voxel, starting from the maxima among the vertices of the sphere. Returns their number. */
+/* Finds the maxima of a voxel with coefficients c, starting from the maxima among the vertices of the sphere, each
+ * moved uphill between the vertices. value: room for the vertices. list: strongest first. Returns their number. */
 static size_t find_maxima(const finder *f, const double *c, double *value, maximum list[MAX_MAXIMA])
 {
     const gls_peak_options all = {.size = sizeof all};
@@ -205,6 +212,7 @@ static size_t find_maxima(const finder *f, const double *c, double *value, maxim
     for (size_t m = 0; m < found; m++) {
         maximum top;
         memcpy(top.u, f->sphere->vertex[vertex[m]], sizeof top.u);
+        /* Newton's method stays where the function is not concave; the ring then shows the way up. */
         for (int climbs = 0; climbs < CLIMBS; climbs++) {
             top.amplitude = gls_peak_climb(f->order, c, top.u);
             if (!step_up(f, c, top.amplitude, top.u)) break;

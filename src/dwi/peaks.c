@@ -24,6 +24,7 @@ static bool is_maximum(const gls_sphere *sphere, const double *value, size_t v)
     return above_one;
 }
 
+/* Order of qsort_r: vertices by falling value `user`; equal values by index. */
 static int stronger_first(const void *a, const void *b, void *user)
 {
     const double *value = user;
@@ -32,7 +33,8 @@ static int stronger_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Whether vertex v is far enough from all accepted peaks. */
+/* Whether the angle between vertex v and each of the n accepted peaks is at least that of max_cosine. On an antipodal
+ * sphere angles are between lines. */
 static bool is_separate(const gls_sphere *sphere, uint32_t v, const uint32_t *accepted, size_t n, double max_cosine)
 {
     const double *x = sphere->vertex[v];
@@ -53,12 +55,15 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
     size_t n_maxima = 0, n_peaks = 0;
     const gls_peak_options defaults = gls_peak_options_default();
     if (!options) options = &defaults;
+    /* the local maxima, and the smallest value of all */
     double minimum = 0;
     for (size_t v = 0; v < sphere->n; v++) {
         if (v == 0 || value[v] < minimum) minimum = value[v];
         if (is_maximum(sphere, value, v)) list[n_maxima++] = (uint32_t)v;
     }
     if (n_maxima == 0) return 0;
+    /* From strong to weak, a maximum becomes a peak if it is high enough over the minimum (at least 0) and far enough
+     * from the stronger peaks: the rule of DIPY's peak_directions. */
     qsort_r(list, n_maxima, sizeof *list, stronger_first, (void *)value);
     if (value[list[0]] < 0) return 0;
     if (minimum < 0) minimum = 0;
@@ -80,7 +85,7 @@ enum { NEWTON_STEPS = 6, MAX_COUNT = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER 
 #define STEP 1e-3     /* step of the differences in Newton's method, in radians */
 #define MAX_MOVE 0.05 /* longest step of Newton's method, in radians */
 
-/* Value of a function on the sphere, given as SH coefficients, along the unit vector v. */
+/* Value of an SH function of even order along v, of which only the direction counts. */
 static double amplitude(int order, const double *sh, const double v[3])
 {
     const size_t n = gls_sh_count(order);
@@ -90,7 +95,7 @@ static double amplitude(int order, const double *sh, const double v[3])
     return sum;
 }
 
-/* Amplitude at the point of the tangent plane with coordinates a, b along p, q. */
+/* Value at the point u + a p + b q of the tangent plane at u, projected onto the sphere. */
 static double at(int order, const double *sh, const double u[3], const double p[3], const double q[3], double a,
                  double b)
 {
@@ -102,16 +107,19 @@ double gls_peak_climb(int order, const double *sh, double u[3])
 {
     const double h = STEP;
     for (int step = 0; step < NEWTON_STEPS; step++) {
+        /* p, q: orthonormal basis of the tangent plane at u */
         double p[3] = {fabs(u[0]) < 0.9 ? 0 : -u[2], fabs(u[0]) < 0.9 ? u[2] : 0, fabs(u[0]) < 0.9 ? -u[1] : u[0]};
         double norm = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
         for (int i = 0; i < 3; i++) p[i] /= norm;
         const double q[3] = {u[1] * p[2] - u[2] * p[1], u[2] * p[0] - u[0] * p[2], u[0] * p[1] - u[1] * p[0]};
+        /* gradient and Hessian by finite differences */
         double f = at(order, sh, u, p, q, 0, 0), fa = at(order, sh, u, p, q, h, 0), fb = at(order, sh, u, p, q, 0, h);
         double ga = at(order, sh, u, p, q, -h, 0), gb = at(order, sh, u, p, q, 0, -h);
         double fab = at(order, sh, u, p, q, h, h);
         double da = (fa - ga) / (2 * h), db = (fb - gb) / (2 * h);
         double haa = (fa + ga - 2 * f) / (h * h), hbb = (fb + gb - 2 * f) / (h * h);
         double hab = (fab - fa - fb + f) / (h * h), det = haa * hbb - hab * hab;
+        /* Newton's step goes to a maximum only where the Hessian is negative definite. */
         if (!(det > 0 && haa < 0)) break;
         double a = -(hbb * da - hab * db) / det, b = -(haa * db - hab * da) / det, length = hypot(a, b);
         double scale = length > MAX_MOVE ? MAX_MOVE / length : 1;

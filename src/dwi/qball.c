@@ -80,6 +80,8 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
     return GLS_OK;
 }
 
+/* Allocates a model of n weighted volumes with empty matrices. NULL if memory runs out. gls_qball_destroy() frees a
+ * model, also one that is partly allocated. */
 static gls_qball *qball_alloc(const gls_qball_options *options, size_t n)
 {
     gls_qball *q = calloc(1, sizeof *q);
@@ -101,6 +103,8 @@ static gls_qball *qball_alloc(const gls_qball_options *options, size_t n)
     return NULL;
 }
 
+/* Fills q->volume with the indices of the weighted volumes and q->basis (n x k, row-major) with the basis at their
+ * directions along the voxel axes. */
 static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
 {
     double(*direction)[3] = malloc(q->n * sizeof *direction);
@@ -129,7 +133,8 @@ static void set_scales(gls_qball *q)
     }
 }
 
-/* Turns leverages into the factors of the bootstrap's residuals. */
+/* Fills q->leverage_scale with the factors 1 / sqrt(1 - leverage) of the bootstrap's residuals, which give all
+ * residuals the same variance. GLS_ERR_INPUT if a volume has leverage 1: its residual is 0 whatever the noise. */
 static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
 {
     for (size_t i = 0; i < q->n; i++) {
@@ -195,6 +200,9 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
     return GLS_OK;
 }
 
+/* With the attenuation E = S / S0, f = -E ln E (3/2 + ln E), the Laplace-Beltrami operator L and the Funk-Radon
+ * transform FRT, OPDT is FRT(4 f - L(E)) / (2 pi); CSA is FRT(L(ln(-ln E))) / (16 pi^2), whose coefficient of l = 0 is
+ * replaced by that of a function of integral 1. fit_scale contains the transform, for CSA with the operator. */
 void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients)
 {
     assert(qball->k <= MAX_COEFFICIENTS && s0 > 0);
@@ -209,6 +217,7 @@ void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, doub
         } else {
             f = -e * log(e) * (1.5 + log(e));
         }
+        /* applies the transform, degree by degree */
         for (size_t j = 0; j < k; j++) {
             direct[j] += qball->fit[j * n + i] * e;
             curved[j] += qball->fit[j * n + i] * f;
@@ -219,6 +228,8 @@ void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, doub
     if (csa) coefficients[0] = 0.5 / sqrt(M_PI);
 }
 
+/* The hat matrix is B (B'B)^-1 B', applied in two steps: coefficients, then predictions. Residuals are scaled by their
+ * leverage and centred, so that a draw with replacement has mean 0. */
 void gls_qball_hat(const gls_qball *qball, const double *signal, double *hat, double *residual)
 {
     assert(qball->k <= MAX_COEFFICIENTS);

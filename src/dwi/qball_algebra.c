@@ -1,4 +1,4 @@
-/* Ridge regression of q-ball models by QR. */
+/* Ridge regression of q-ball models by QR, which is better conditioned than the normal equations. */
 #include "dwi/odf_parts.h"
 
 #include "util/threads.h"
@@ -10,7 +10,8 @@
 
 #define MIN_RECIPROCAL_CONDITION 1e-10
 
-/* QR factorisation of a rows x k matrix: q becomes orthonormal in place; r: k x k, upper triangle. */
+/* Computes the QR factorisation of a rows x k matrix (rows >= k): q becomes orthonormal in place; r: k x k, upper
+ * triangle; tau: k numbers of work space. GLS_ERR_INPUT if r is singular within rounding. */
 static gls_status factor(double *q, size_t rows, size_t k, double *r, double *tau)
 {
     lapack_int m = (lapack_int)rows, n = (lapack_int)k;
@@ -40,6 +41,7 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
         gls_fail(status, "out of memory for a %zu x %zu matrix", rows, k);
         goto fail;
     }
+    /* q: the basis above the diagonal matrix of the penalty */
     memcpy(q, basis, n * k * sizeof *q);
     for (size_t j = 0; j < k; j++) q[(n + j) * k + j] = penalty[j];
     gls_blas_begin();
@@ -55,6 +57,7 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
         status = gls_fail(GLS_ERR_MEMORY, "inversion of a %zu x %zu matrix failed", k, k);
         goto end;
     }
+    /* diagonal of Q Q', the hat matrix */
     for (size_t i = 0; leverage && i < n; i++) {
         leverage[i] = 0;
         for (size_t j = 0; j < k; j++) leverage[i] += q[i * k + j] * q[i * k + j];

@@ -11,20 +11,23 @@
 
 enum { BLOCK = 64 }; /* number of voxels read at a time: whole cache lines of every volume */
 
+/* Inputs of the fit and its result, shared by all threads. */
 typedef struct job {
     const gls_qball *qball;
     const gls_image *dwi, *mask;
-    const size_t *b0;
-    size_t n_b0, voxels;
-    gls_image *sh;
+    const size_t *b0;    /* indices of the b0 volumes */
+    size_t n_b0, voxels; /* voxels: of the grid */
+    gls_image *sh;       /* k volumes of coefficients; threads write different voxels */
 } job;
 
-/* Values of one thread. signal: n x BLOCK; voxel: n; coefficients: k. */
+/* Values of one thread, in one allocation: signal: n x BLOCK; voxel: the n signals of a voxel; coefficients: k; s0:
+ * mean b0 signal of each voxel of the block. */
 typedef struct workspace {
     double *signal, *voxel, *coefficients;
     double s0[BLOCK];
 } workspace;
 
+/* Allocates the work space of a thread; free() frees the whole. NULL if memory runs out. */
 static workspace *workspace_create(const gls_qball *q)
 {
     workspace *w = malloc(sizeof *w + (q->n * (BLOCK + 1) + q->k) * sizeof(double));
@@ -35,6 +38,7 @@ static workspace *workspace_create(const gls_qball *q)
     return w;
 }
 
+/* Whether a voxel of a block lies in the mask. */
 static bool block_in_mask(const job *j, size_t first, size_t count)
 {
     if (!j->mask) return true;
@@ -73,6 +77,7 @@ static void fit_block(const job *j, size_t first, size_t count, workspace *w)
     }
 }
 
+/* Fits all blocks on all threads. GLS_ERR_MEMORY if a thread has no memory; some voxels are then not fitted. */
 static gls_status fit_all(const job *j)
 {
     long long blocks = (long long)((j->voxels + BLOCK - 1) / BLOCK);

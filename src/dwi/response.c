@@ -24,7 +24,8 @@ gls_response_options gls_response_options_default(void)
         .size = sizeof(gls_response_options), .roi_radius = 10, .fa_threshold = 0.7, .min_voxels = MIN_VOXELS};
 }
 
-/* First voxel and size of the cube along each axis. */
+/* First voxel and size of the central cube along each axis: 2 radius + 1 voxels around dim / 2, fewer where the grid is
+ * smaller (as DIPY's auto_response); radius 0: the whole grid. */
 static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int32_t size[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -41,7 +42,8 @@ static void central_cube(const int32_t dim[3], int radius, int32_t first[3], int
     }
 }
 
-/* Copies the chosen volumes inside the cube. */
+/* Copies the volumes volume[] (NULL: all in their order) inside the cube to a new image with one volume for each entry
+ * of the table. The affine of the copy is that of the whole grid: only values are used. The caller destroys *part. */
 static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,
                        const int32_t first[3], const int32_t size[3], gls_image **part)
 {
@@ -60,7 +62,7 @@ static gls_status crop(const gls_image *dwi, const gls_gradients *gradients, con
     return GLS_OK;
 }
 
-/* Sets FA to 0 outside the mask. */
+/* Sets FA to 0 outside the mask. first: voxel of the mask at which the FA image begins. */
 static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image *fa)
 {
     const int32_t *dim = mask->grid.dim, *size = fa->grid.dim;
@@ -73,6 +75,8 @@ static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image 
             }
 }
 
+/* Order of qsort_r: indices by falling FA `user`; equal values in the order of the grid, so that the choice of voxels
+ * does not depend on the sort. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const float *fa = user;
@@ -81,7 +85,8 @@ static int higher_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Lists the voxels that are used; if a number is requested, those with the highest FA. *largest: largest FA of all. */
+/* Lists the voxels that are used, in *chosen, which the caller frees: those of FA above the threshold, or, if a number
+ * is requested, that many voxels of highest FA. *largest: largest FA of all. */
 static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
                                 double *largest)
 {
@@ -102,7 +107,8 @@ static gls_status choose_voxels(const gls_image *fa, const gls_response_options 
     return GLS_OK;
 }
 
-/* Averages the eigenvalues l1 and l2 and the raw b0 signal over the chosen voxels. */
+/* Averages the eigenvalues l1 and l2 (mm2/s) and the raw b0 signal over the n chosen voxels. Sums run in the order of
+ * `chosen`. */
 static void average(const gls_image *part, const gls_gradients *gradients, const gls_image *evals, const size_t *chosen,
                     size_t n, gls_response *mean)
 {
@@ -154,6 +160,7 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     if (!status && options->mask)
         status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
     if (status) return status;
+    /* tensors of the cube, from which FA chooses the voxels */
     central_cube(dwi->grid.dim, options->roi_radius, first, size);
     status = crop(dwi, gradients, volume, first, size, &part);
     if (!status) status = gls_tensor_fit(part, gradients, NULL, &tensor_options, &fa, NULL, &evals);
@@ -162,6 +169,7 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     status = choose_voxels(fa, options, &chosen, &n, &largest);
     if (!status) status = check_count(options, size, n, largest);
     if (status) goto fail;
+    /* the response is their mean, checked for values that water cannot have */
     average(part, gradients, evals, chosen, n, &mean);
     if (!(mean.s0 > 0) || !isfinite(mean.s0))
         status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", n,
@@ -182,7 +190,7 @@ fail:
     return status;
 }
 
-/* Leaves out the coefficients above `order`. */
+/* Copies a zonal response without its coefficients above `order`. GLS_ERR_INPUT if it has fewer. */
 static gls_status cut_zonal(const gls_response *response, int order, gls_response *zonal)
 {
     if (response->order < order)
@@ -197,7 +205,8 @@ static gls_status cut_zonal(const gls_response *response, int order, gls_respons
     return GLS_OK;
 }
 
-/* A coefficient that is 0 or not finite cannot be divided by, which deconvolution does. */
+/* Checks that all coefficients are finite and not 0, because deconvolution divides by them, and that the mean is
+ * positive. GLS_ERR_INPUT otherwise. */
 static gls_status check_zonal(const gls_response *zonal)
 {
     for (int l = 0; l <= zonal->order; l += 2)
@@ -217,6 +226,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     gls_status ready = gls_blas_check("SH fit of the response");
     if (ready != GLS_OK) return ready;
     gls_response made = {.is_zonal = true, .order = sh_order, .n_voxels = response->n_voxels};
+    /* a zonal response is in the form that is asked for */
     if (response->is_zonal) {
         gls_status status = cut_zonal(response, sh_order, &made);
         if (!status) status = check_zonal(&made);
@@ -231,6 +241,9 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
             response->evals[0], response->evals[1], response->s0);
     gls_status status = gls_units_check_eigenvalues("CSD", response->evals, false);
     if (status) return status;
+    /* A tensor response: signal S0 exp(-b g'Dg) of a tensor along z at the weighted directions of the table, then a
+     * least squares fit of SH, of which the coefficients of m = 0 are the response (as DIPY's AxSymShResponse and
+     * estimate_response). Few directions give the shortest solution. */
     size_t n = gradients->n - gradients->n_b0, rows = n > k ? n : k, i = 0;
     status = GLS_ERR_MEMORY;
     double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal),

@@ -1,4 +1,5 @@
-/* Reads and writes response functions as text. */
+/* Reads and writes response functions as text: rows of zonal coefficients, one for each shell, as MRtrix3 writes them,
+ * or one row with the eigenvalues of a tensor and S0. */
 #include <glslines/csd.h>
 
 #include "dwi/gradients_table.h"
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Whether all n values are above 0, which no row of zonal coefficients of white matter is. */
 static bool all_positive(const double *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -18,6 +20,7 @@ static bool all_positive(const double *value, size_t n)
     return true;
 }
 
+/* Takes a row l1 l2 l2 S0: eigenvalues in mm2/s with l1 > l2, which must agree to 0.1 %, and the signal at b = 0. */
 static gls_status take_evals(const char *path, const double *value, gls_response *response)
 {
     if (!(value[1] < value[0]) || fabs(value[2] - value[1]) > 1e-3 * value[1] || !isfinite(value[0] * value[3]))
@@ -27,8 +30,8 @@ static gls_status take_evals(const char *path, const double *value, gls_response
     return gls_units_check_eigenvalues(path, response->evals, false);
 }
 
-/* Takes a row of zonal coefficients, l = 0, 2, .... order 0: as many as there are. l = 0 must be positive and l = 2
- * negative, because the signal is lowest along the fibres. */
+/* Takes a row of n zonal coefficients, l = 0, 2, .... order 0: as many as there are. l = 0 must be positive and l = 2
+ * negative, because the signal is lowest along the fibres. GLS_ERR_INPUT otherwise, or for a row that is too short. */
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
     while (n > 1 && value[n - 1] == 0) n--; /* files of several shells pad rows to the same length */
@@ -57,7 +60,8 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
     return GLS_OK;
 }
 
-/* Finds the row of the shell with this b-value. */
+/* Finds the row of the shell at b-value `bval`. A file of one row fits every shell; otherwise the file needs a row for
+ * each shell of the table, b0 included. */
 static gls_status find_row(const char *path, size_t rows, const gls_gradients *gradients, double bval, size_t *row)
 {
     *row = 0;

@@ -1,4 +1,4 @@
-/* What the methods of estimating responses share. */
+/* Parts that the methods of estimating responses share: candidate voxels, the fit of zonal coefficients, files. */
 #ifndef GLS_DWI_RESPONSE_PARTS_H
 #define GLS_DWI_RESPONSE_PARTS_H
 
@@ -9,10 +9,12 @@
 
 /* --- Candidate voxels for single bundles, with scores and axes. */
 
+/* Order of responses of white matter, as in MRtrix3. */
 #define GLS_RESPONSE_ORDER 10
 
-/* voxel: n indices in the order of the grid, each with a score and an axis along the voxel axes. rank: positions in
- * these arrays, the highest score first. */
+/* Candidates. voxel: n indices in the order of the grid, each with a score (the higher, the more the voxel looks like a
+ * single bundle) and an axis along the voxel axes. rank: positions in these arrays, the highest score first.
+ * gls_candidates_start() makes the arrays with n = 0; its caller fills them. */
 typedef struct gls_candidates {
     size_t n, *voxel, *rank;
     double *score, (*axis)[3];

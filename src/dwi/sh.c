@@ -14,6 +14,7 @@ static const char *const basis_name[] = {
     [GLS_SH_TOURNIER07] = "tournier07",
 };
 
+/* Whether the value is one of gls_sh_basis. */
 static bool valid_basis(gls_sh_basis basis)
 {
     return (unsigned)basis < sizeof basis_name / sizeof *basis_name;
@@ -54,7 +55,8 @@ gls_status gls_sh_basis_parse(const char *name, gls_sh_basis *basis)
         "unknown SH basis '%s' (there are: descoteaux07_legacy, descoteaux07, tournier07_legacy, tournier07)", name);
 }
 
-/* Factors of the recursion of Legendre functions, whose roots take most of the time when made anew. */
+/* Factors of the recursion of Legendre functions, filled once by make_factors() and then only read: their roots take
+ * most of the time when made anew. */
 static struct {
     double diagonal[GLS_SH_MAX_ORDER + 1], next[GLS_SH_MAX_ORDER + 1];
     double a[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1], b[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1];
@@ -90,7 +92,8 @@ static void legendre(int order, double z, double s, double p[GLS_SH_MAX_ORDER + 
     }
 }
 
-/* The two functions of degree l and |m| = a > 0, for m = -a and m = +a. */
+/* Computes the two functions of degree l and |m| = a > 0, for m = -a and m = +a, from the Legendre function p and
+ * cosine and sine of a phi, in the order and with the signs and factors of each basis. */
 static void basis_pair(gls_sh_basis basis, int a, double p, double cosine, double sine, double *minus, double *plus)
 {
     switch (basis) {
@@ -113,7 +116,8 @@ static void basis_pair(gls_sh_basis basis, int a, double p, double cosine, doubl
     }
 }
 
-/* Evaluates degrees 0, step, 2 step, ... at n directions. */
+/* Evaluates degrees 0, step, 2 step, ... at n directions of any length: row i of matrix (n x count) is the basis at
+ * direction i. step 2: even basis, function (l, m) at l (l + 1) / 2 + m; step 1: full basis, at l (l + 1) + m. */
 static void fill_matrix(gls_sh_basis basis, int order, int step, const double (*direction)[3], size_t n, size_t count,
                         double *matrix)
 {
@@ -121,6 +125,7 @@ static void fill_matrix(gls_sh_basis basis, int order, int step, const double (*
         double x = direction[i][0], y = direction[i][1], z = direction[i][2], rho = hypot(x, y), r = hypot(rho, z);
         double p[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1], cosine[GLS_SH_MAX_ORDER + 1], sine[GLS_SH_MAX_ORDER + 1];
         legendre(order, r > 0 ? z / r : 1, r > 0 ? rho / r : 0, p);
+        /* cosine[m] and sine[m] of m phi by the addition theorem */
         cosine[0] = 1;
         sine[0] = 0;
         double c = rho > 0 ? x / rho : 1, s = rho > 0 ? y / rho : 0;
@@ -189,6 +194,7 @@ gls_status gls_sh_convert(gls_sh_basis from, gls_sh_basis to, int order, double 
     double scale = 1;
     if (from == GLS_SH_TOURNIER07_LEGACY && to != from) scale = M_SQRT1_2;
     if (to == GLS_SH_TOURNIER07_LEGACY && to != from) scale = M_SQRT2;
+    /* the bases differ by sign, by factor sqrt(2), and by which of cosine and sine has m < 0 */
     for (int l = 2; l <= order; l += 2) {
         double *centre = coefficients + l * (l + 1) / 2;
         for (int a = 1; a <= l; a++) {

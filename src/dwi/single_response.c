@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* fewer voxels give an uncertain response */
 enum { MIN_VOXELS = 30 };
 
 void gls_candidates_finish(gls_candidates *c)
@@ -30,6 +31,7 @@ gls_status gls_candidates_start(gls_candidates *c, size_t n)
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", n);
 }
 
+/* Order of qsort_r: positions by falling score `user`; equal scores in the order of the list. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const double *score = user;
@@ -121,6 +123,7 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
     if (!status) status = gls_responses_safe_mask(mask, options->erode, &safe);
     if (!status) status = gls_candidates_start(&c, gls_morphology_count(dwi->grid.dim, safe));
     if (status) goto fail;
+    /* all voxels of the safe mask are candidates, with FA as score */
     for (size_t v = 0; v < all; v++)
         if (safe[v]) c.voxel[c.n++] = v;
     fa = malloc(c.n * sizeof *fa);
@@ -128,6 +131,7 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
     for (size_t i = 0; i < c.n && !status; i++) c.score[i] = fa[i];
     if (!status) gls_candidates_rank(&c);
+    /* n: the wanted number, or the number of voxels above the FA threshold */
     for (size_t i = 0; i < c.n && options->n_voxels == 0 && !status; i++) n += fa[i] > (float)options->fa_threshold;
     n = n < c.n ? n : c.n;
     if (!status) status = gls_candidates_check(n);
@@ -157,6 +161,7 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
     gls_tissue_response *made = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status) status = gls_candidates_start(&c, all);
+    /* the voxels of the mask in the order of the grid, without a choice */
     for (size_t v = 0; v < all && !status; v++)
         if (mask->data[v] > 0) c.voxel[c.n++] = v;
     if (!status && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask is empty");

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_PARTNER UINT32_MAX
+#define NO_PARTNER UINT32_MAX /* marks a direction without an opposite */
 
 void gls_sphere_destroy(gls_sphere *sphere)
 {
@@ -21,6 +21,7 @@ void gls_sphere_destroy(gls_sphere *sphere)
     free(sphere);
 }
 
+/* Allocates a sphere of n vertices without neighbours; vertices are not set. NULL if memory runs out. */
 static gls_sphere *sphere_alloc(size_t n, bool antipodal)
 {
     gls_sphere *s = calloc(1, sizeof *s);
@@ -36,13 +37,15 @@ static gls_sphere *sphere_alloc(size_t n, bool antipodal)
     return s;
 }
 
+/* Order of qsort: indices ascending. */
 static int compare_index(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Neighbour lists from the triangles of the complete point set, in which points v and v + n are one vertex. */
+/* Fills first[] and neighbour[], the ascending neighbours of each vertex, from the triangles of the complete point set,
+ * in which points v and v + n are one vertex. */
 static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_t n_faces)
 {
     uint32_t n = (uint32_t)s->n, kept = 0;
@@ -75,7 +78,8 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
     return GLS_OK;
 }
 
-/* Triangulates the vertices, together with their antipodes on an antipodal sphere. */
+/* Triangulates the vertices, together with their antipodes on an antipodal sphere, and fills the neighbour lists.
+ * Antipodes have one label, so that the triangulation is antipodal too. */
 static gls_status triangulate(gls_sphere *s)
 {
     size_t n = s->n, total = s->antipodal ? 2 * n : n, n_faces = 0;
@@ -100,7 +104,8 @@ fail:
     return status;
 }
 
-/* Writes the antipodal pairs of the orbit of one point under the reflections. Returns their number. */
+/* Built-in spheres are closed under reflections of x, y and z. Writes one vector of each antipodal pair of the orbit of
+ * a point under these reflections, 1 to 4, to `vertex`. Returns their number. */
 static size_t expand_orbit(const double first[3], double (*vertex)[3])
 {
     static const int sign[4][2] = {{1, 1}, {-1, 1}, {1, -1}, {-1, -1}};
@@ -190,6 +195,7 @@ static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *par
     return GLS_OK;
 }
 
+/* Scales n directions to length 1. GLS_ERR_INPUT names a direction that is 0 or not finite. */
 static gls_status normalise(const double (*direction)[3], size_t n, double (*unit)[3])
 {
     for (size_t i = 0; i < n; i++) {
@@ -223,6 +229,8 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
     if (!status) status = find_partners((const double(*)[3])unit, n, partner, &n_partnered);
     if (status) goto fail;
 
+    /* A closed set has the opposite of each direction: the sphere keeps one of each pair. A set without any pair may be
+     * folded. */
     bool closed = n_partnered == n;
     s = sphere_alloc(closed ? n / 2 : n, closed || (lines == GLS_SPHERE_FOLD && n_partnered == 0));
     if (!s) {
@@ -235,6 +243,7 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
     }
     status = triangulate(s);
     if (status) goto fail;
+    /* order[k]: the direction of vertex k */
     for (uint32_t i = 0, k = 0; order && i < n; i++) {
         if (!closed || partner[i] > i) order[k++] = i;
     }
@@ -247,8 +256,8 @@ fail:
     return status;
 }
 
-/* Whether all directions lie on one side of a plane through the origin, or in it: the origin is then not inside their
- * hull. */
+/* *result: whether all directions lie on one side of a plane through the origin, or in the plane: the origin is then
+ * not inside their hull, and the directions stand for lines. */
 static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *result)
 {
     uint32_t(*face)[3] = NULL;

@@ -24,10 +24,10 @@ gls_tensor_options gls_tensor_options_default(void)
 /* Data shared by all threads. */
 typedef struct job {
     gls_tensor_plan plan;
-    gls_tensor_kernel kernel;
+    gls_tensor_kernel kernel; /* for the instruction set of this CPU */
     const gls_image *dwi;
     const gls_image *mask;
-    size_t voxels;
+    size_t voxels;              /* of the grid */
     float *fa, *tensor, *evals; /* each may be NULL */
 } job;
 
@@ -36,10 +36,11 @@ typedef struct workspace {
     float *signal;   /* n x BLOCK */
     double *scratch; /* 2 n GLS_TENSOR_LANES; also enough for the fit by SVD */
     gls_tensor_solution solution;
-    uint32_t offset[CHUNK + BLOCK];
-    size_t n_svd;
+    uint32_t offset[CHUNK + BLOCK]; /* voxels of the mask in a chunk, counted from its first */
+    size_t n_svd;                   /* voxels that were fitted by SVD */
 } workspace;
 
+/* Bytes of a workspace with its arrays, for n volumes. */
 static size_t workspace_bytes(size_t n)
 {
     return sizeof(workspace) + n * BLOCK * sizeof(float) + (2 * n * GLS_TENSOR_LANES + 64) * sizeof(double);
@@ -62,7 +63,8 @@ static void gather(const job *job, size_t first, uint32_t *offset, size_t count,
     }
 }
 
-/* Stores the results of one voxel from its solution. */
+/* Stores the results of one voxel from lane `lane` of the solution: unscales the parameters, refits by SVD where the
+ * normal equations were badly conditioned, raises eigenvalues to the smallest allowed one, as DIPY does. */
 static void store(const job *job, workspace *work, const float *signal, size_t lane, size_t voxel)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -83,7 +85,8 @@ static void store(const job *job, workspace *work, const float *signal, size_t l
     for (size_t e = 0; job->evals && e < 3; e++) job->evals[e * job->voxels + voxel] = (float)evals[e];
 }
 
-/* Fits the voxels of the mask in [first, end). */
+/* Fits the voxels of the mask in [first, end): gathers BLOCK voxels at a time, and fits GLS_TENSOR_LANES of these at
+ * once. */
 static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
 {
     size_t count = 0;
@@ -130,7 +133,8 @@ static gls_status fit_all(job *job)
     return GLS_OK;
 }
 
-/* The methods of dwi2tensor: tensors, then FA and eigenvalues from them, each where wanted. */
+/* Fits by the methods of dwi2tensor: tensors, then FA and eigenvalues from these. images: FA, tensor, eigenvalues; NULL
+ * where not wanted. */
 static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, bool weighted,
                              gls_image *const images[3])
 {
@@ -150,6 +154,8 @@ static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradient
     return status;
 }
 
+/* Checks that series, table and mask (NULL: none) belong together. GLS_ERR_ARGUMENT or the status of the grids
+ * otherwise. */
 static gls_status check_input(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask)
 {
     if (dwi->n_volumes != gradients->n)
@@ -192,6 +198,7 @@ gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gradients, 
     }
     gls_blas_end();
     gls_tensor_plan_finish(&job.plan);
+    /* hands the images to the caller, or destroys them after a failure */
     for (int i = 0; i < 3; i++) {
         if (!status && outputs[i])
             *outputs[i] = images[i];

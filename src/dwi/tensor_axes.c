@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { P = 7, PASSES = 3 };
-#define MIN_SHARE 1e-6 /* smaller signals are raised to this share of the largest signal of the voxel */
+enum { P = 7, PASSES = 3 }; /* number of parameters; number of weighted fits, as dwi2tensor */
+#define MIN_SHARE 1e-6      /* smaller signals are raised to this share of the largest signal of the voxel */
 
+/* Closed form (Smith 1961): with the mean removed, the eigenvalues of a symmetric 3 x 3 matrix are cosines of angles
+ * 120 degrees apart. */
 void gls_tensor_eigenvalues(const double d[6], double evals[3])
 {
     double mean = (d[0] + d[2] + d[5]) / 3;
@@ -39,7 +41,8 @@ double gls_tensor_fa(const double evals[3])
     return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
 }
 
-/* Parameters: xx yy zz xy xz yz and the logarithm of S0. */
+/* Fills the design matrix of ln S = ln S0 - b g'Dg, one row for each volume. Parameters in MRtrix3's order: xx yy zz xy
+ * xz yz and ln S0. */
 static void set_design(const gls_gradients *gradients, double (*design)[P])
 {
     for (size_t i = 0; i < gradients->n; i++) {
@@ -55,7 +58,9 @@ static void set_design(const gls_gradients *gradients, double (*design)[P])
     }
 }
 
-/* One weighted fit; columns are first scaled to equal weight. */
+/* Fits the n logarithms of the signal by least squares with squared weights. Columns are first scaled to a unit
+ * diagonal of the normal matrix, because b-values make them differ by orders of magnitude. Returns false if the normal
+ * matrix is not positive definite. */
 static bool fit(const double (*design)[P], const double *log_signal, const double *weight, size_t n, double *parameter)
 {
     double normal[P * P] = {0}, right[P] = {0}, scale[P];
@@ -105,7 +110,8 @@ static bool fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
     return true;
 }
 
-/* FA and unit vector of the main axis. */
+/* Computes FA and the unit vector of the main axis of a tensor. good: whether the fit succeeded; otherwise FA is 0 and
+ * the axis is z. */
 static void find_axis(const double p[P], bool good, float *fa, double axis[3])
 {
     double evals[3], matrix[9] = {p[0], 0, 0, p[3], p[1], 0, p[4], p[5], p[2]};

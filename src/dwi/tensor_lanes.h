@@ -25,6 +25,7 @@ TARGET static inline VD NAME(max)(VD a, VD b)
 TARGET static inline VD NAME(ln)(VD x)
 {
     const uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
+    /* splits x by its bits: m keeps the mantissa, k is the exponent, taken so that m is near 1 */
     VU bits = (VU)x;
     VU exponent = (bits + (one - sqrt_half)) >> 52; /* k + 1023 */
     VD m = (VD)(bits + one - (exponent << 52));
@@ -98,6 +99,7 @@ TARGET static void NAME(weigh)(const gls_tensor_plan *plan, const VD *ols, VD *y
             w[i * VECS + j] = a;
             most = NAME(max)(a, most);
         }
+        /* weights below exp(-700) are 0 for all purposes; smaller arguments would leave the range of exp */
         VD least = (VD){0} - 700.0;
         for (size_t i = 0; i < plan->n; i++) {
             VD weight = NAME(exp)(NAME(max)(2.0 * (w[i * VECS + j] - most), least));
@@ -132,6 +134,7 @@ TARGET static void NAME(solve)(VD *normal, const VD *right, VD *wls, VD *trusted
         for (int k = 0; k < r; k++) sum -= row[k] * x[k];
         x[r] = sum * inverse[r];
     }
+    /* backward substitution */
     for (int r = P - 1; r >= 0; r--) {
         VD sum = x[r];
         for (int k = r + 1; k < P; k++) sum -= l[k * (k + 1) / 2 + r] * x[k];

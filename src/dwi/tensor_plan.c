@@ -45,6 +45,7 @@ static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
             most = fmax(most, -row[p]);
         }
     }
+    /* as in DIPY: 1e-6 over the largest entry of the design, about 1e-9 mm2/s */
     plan->min_eigenvalue = 1e-6 / most;
     for (size_t i = 0; i < plan->n; i++) {
         double *row = plan->design + i * GLS_TENSOR_STRIDE;
@@ -54,8 +55,8 @@ static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
     }
 }
 
-/* Computes the pseudo-inverse of the design matrix by singular values. Fails if the directions do not determine a
- * tensor. */
+/* Computes the pseudo-inverse of the scaled design matrix by singular values. GLS_ERR_INPUT if the directions and
+ * b-values do not determine a tensor and S0. */
 static gls_status set_inverse(gls_tensor_plan *plan)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -81,6 +82,7 @@ static gls_status set_inverse(gls_tensor_plan *plan)
                           "gradient table: its %zu volumes determine only %d of the %d unknowns of a tensor fit: too "
                           "few different directions",
                           n, rank, P);
+    /* transposed pseudo-inverse: U S^-1 V' */
     for (size_t i = 0; i < n && !status; i++) {
         for (int p = 0; p < P; p++) {
             double sum = 0;
@@ -114,6 +116,7 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
     enum { P = GLS_TENSOR_PARAMETERS };
     size_t n = plan->n;
     double *a = scratch, *y = scratch + n * P, s[P], most = -INFINITY; /* column-major */
+    /* y = ln of the signal that the unweighted fit predicts; weights are relative to its largest value */
     for (size_t i = 0; i < n; i++) {
         const double *x = plan->design + i * GLS_TENSOR_STRIDE;
         y[i] = 0;

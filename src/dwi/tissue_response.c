@@ -15,8 +15,8 @@
 #include <string.h>
 
 #define MAX_OFF 80.0 /* s/mm2: largest difference between the b-values of a response's shell and of the data's */
-#define MAX_BYTES ((size_t)16 << 20)
-#define FIBRE_BVAL 500.0 /* s/mm2: from here on the signal of white matter is lowest along the fibres */
+#define MAX_BYTES ((size_t)16 << 20) /* largest file of a response */
+#define FIBRE_BVAL 500.0             /* s/mm2: from here on the signal of white matter is lowest along the fibres */
 
 gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response)
 {
@@ -41,7 +41,8 @@ void gls_tissue_response_destroy(gls_tissue_response *response)
     free(response);
 }
 
-/* Parses n numbers separated by commas. NULL: there are fewer. */
+/* Parses n numbers separated by commas. Returns them in an array that the caller frees; NULL if there are fewer, a
+ * number is not finite, or memory runs out: b-values of a file are optional. */
 static double *read_bval(const char *at, size_t n)
 {
     double *bval = malloc(n * sizeof *bval);
@@ -57,7 +58,8 @@ static double *read_bval(const char *at, size_t n)
     return bval;
 }
 
-/* Parses the b-values of a line "# Shells: 0,1000,2000" with n numbers, if there is one. text is cut into lines. */
+/* Parses the b-values of a line "# Shells: 0,1000,2000" with n numbers, if there is one; otherwise returns NULL. text
+ * is cut into lines by the search. */
 static double *read_shells(char *text, size_t n)
 {
     double *bval = NULL;
@@ -78,6 +80,7 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
     gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &size);
     if (!status) status = gls_table_parse(path, text, size, &value, &rows, &columns);
     if (status) goto fail;
+    /* `used`: number of coefficients of the longest row, without the zeros that pad short rows */
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < columns; j++) {
             double x = value[i * columns + j];

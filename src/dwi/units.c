@@ -1,4 +1,5 @@
-/* Finds out whether diffusivities, b-values and signals are in the expected units. */
+/* Checks whether diffusivities, b-values and signals are in the units that the library expects, and names the likely
+ * units where they are not. */
 #include "dwi/gradients_table.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool
     float *mean = malloc(voxels * sizeof *mean);
     if (!mean) return gls_fail(GLS_ERR_MEMORY, "out of memory for the signal of %zu voxels", voxels);
     for (size_t i = 0; i < n; i++) n_used += is_used[i];
+    /* mean[]: mean signal of the used volumes in each voxel of the mask */
     for (size_t v = 0; v < voxels; v++) {
         double sum = 0;
         if (mask && !(mask->data[v] > 0)) continue;
@@ -61,6 +63,7 @@ gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool
             if (is_used[i]) sum += dwi->data[(volume ? volume[i] : i) * voxels + v];
         if (isfinite(sum)) mean[inside++] = (float)(sum / (double)n_used);
     }
+    /* without a voxel to compare, the gain is 1 */
     double brightest = signal;
     if (inside > 0 && n_used > 0) gls_quantiles_of_floats(mean, inside, (const double[]){BRIGHTEST}, 1, &brightest);
     free(mean);

@@ -11,16 +11,16 @@
 /* Work on voxels in blocks. Threads share the blocks; solve() may therefore run on several threads at once, each with
  * scratch memory of its own. */
 typedef struct gls_blocks {
-    const char *what;      /* names the work in messages */
-    const gls_image *mask; /* one volume; NULL: all voxels */
-    size_t voxels;
-    size_t size;          /* maximum number of voxels of a block, which come from a run of 1024 */
-    size_t scratch_bytes; /* scratch memory of each thread, 64-byte aligned */
-    gls_csd_progress progress;
+    const char *what;          /* names the work in messages */
+    const gls_image *mask;     /* one volume; NULL: all voxels */
+    size_t voxels;             /* of the grid */
+    size_t size;               /* maximum number of voxels of a block, which come from a run of 1024 */
+    size_t scratch_bytes;      /* scratch memory of each thread, 64-byte aligned */
+    gls_csd_progress progress; /* called from the calling thread only; may be NULL */
     void *progress_user;
     void (*solve)(void *job, const size_t *index, size_t n,
                   void *scratch); /* solves n voxels with ascending indices; called from any thread */
-    void *job;
+    void *job;                    /* first argument of solve() */
 } gls_blocks;
 
 /* Solves all blocks. Which voxels share a block does not depend on the number of threads. GLS_ERR_CANCELLED if progress

@@ -1,4 +1,5 @@
-/* Compiles kernels early, on threads of the driver, while the host does other work. */
+/* Compiles kernels early, on threads of the driver, while the host does other work. Needs the extension
+ * parallel_shader_compile. The caller of the gls_announced_...() functions holds the device. */
 #include "gpu/objects.h"
 
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 /* A program that the driver compiles on a thread of its own until it is asked for. */
 typedef struct gls_announced {
     char *source;
-    GLuint program;
+    GLuint program; /* linked, or still being compiled */
     struct gls_announced *next;
 } announced;
 
@@ -27,6 +28,8 @@ static bool find_note(const gls_device *device, const char *source, bool make, c
     return gls_kept_path("compiled", key, make, path, size);
 }
 
+/* Whether the driver has compiler threads that may be used. With a listener kernels are compiled where they are loaded,
+ * so that their times and messages are known. */
 static bool has_threads(const gls_device *device)
 {
     return !device->info.software && !device->listener &&
@@ -34,6 +37,7 @@ static bool has_threads(const gls_device *device)
             epoxy_has_gl_extension("GL_ARB_parallel_shader_compile"));
 }
 
+/* Lets the driver use as many compiler threads as it likes. */
 static void start_threads(void)
 {
     if (epoxy_has_gl_extension("GL_KHR_parallel_shader_compile"))
@@ -91,6 +95,7 @@ GLuint gls_announced_take(gls_device *device, const char *text)
 {
     for (announced **link = &device->announced, *a; (a = *link); link = &a->next) {
         if (strcmp(a->source, text) != 0) continue;
+        /* Taken: from here on the caller owns the program. Asking for the link status waits for the compiler. */
         GLuint program = a->program;
         GLint ok = GL_FALSE;
         char path[4096];
@@ -102,6 +107,7 @@ GLuint gls_announced_take(gls_device *device, const char *text)
             glDeleteProgram(program);
             return 0;
         }
+        /* The program compiled: note that the driver knows this source now. */
         int fd = find_note(device, text, true, path, sizeof path)
                      ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
                      : -1;
@@ -137,6 +143,7 @@ GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size
     } else {
         glGetShaderInfoLog(shader, size, NULL, message);
     }
+    /* Messages become one line. */
     for (char *c = message; !*ok && *c; c++)
         if (gls_is_space((unsigned char)*c)) *c = ' ';
     glDeleteShader(shader);

@@ -1,4 +1,6 @@
-/* Buffers and textures: creation, clearing, writing and reading; and the order of writes by host and device. */
+/* Buffers and textures: creation, clearing, writing and reading; and the order of writes by host and device. Contracts
+ * are in <glslines/device.h>. Every function holds the device itself; injected faults take the place of calls of the
+ * driver. */
 #include "gpu/device_cache.h"
 
 #include <math.h>
@@ -10,11 +12,13 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Names an object for debuggers, if there is debug output. */
 static void label_object(gls_device *device, GLenum kind, GLuint name, const char *label)
 {
     if (label && device->debug_output) glObjectLabel(kind, name, -1, label);
 }
 
+/* Whether an allocation must fail: injected, or over the memory limit of the device. Sets the injected error then. */
 static bool refuse_allocation(gls_device *device, uint64_t bytes)
 {
     if (gls_device_inject(device, GLS_FAULT_ALLOC, GL_OUT_OF_MEMORY)) return true;
@@ -201,6 +205,8 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     return status;
 }
 
+/* The formats of textures, indexed by gls_texture_format: internal format and layout of GL, bytes of a texel,
+ * filter. */
 static const struct {
     GLenum internal, layout;
     unsigned channels, bytes;
@@ -327,6 +333,7 @@ static uint16_t *to_half(const float *data, size_t n, bool finite)
     return half;
 }
 
+/* Whether a box lies in the texture and is not empty. */
 static bool contains(const gls_texture *texture, const uint32_t origin[3], const uint32_t size[3])
 {
     bool inside = true;
@@ -342,6 +349,7 @@ static bool stages_texels(const gls_device *device, size_t bytes)
     return !device->info.software && bytes >= 65536;
 }
 
+/* Copies texels to a new buffer, which stays bound to GL_PIXEL_UNPACK_BUFFER. The caller unbinds and deletes it. */
 static GLuint stage_texels(const void *texels, size_t bytes)
 {
     GLuint buffer = 0;
@@ -422,9 +430,12 @@ void gls_order_mark(gls_device *device)
 
 gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what)
 {
+    /* A write by a command of the device is ordered behind earlier ones by the device itself; kernels are awaited in
+     * any case. */
     const uint64_t last_run =
         side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
+    /* Wait for the fence behind that run, which may have been set before later copies. */
     if (!device->mark || last_run > device->n_marked) gls_order_mark(device);
     GLsync mark = device->mark;
     device->mark = NULL;

@@ -1,4 +1,5 @@
-/* Counts finished work groups on the device, to notice kernels that the driver has dropped silently. */
+/* Counts finished work groups on the device, to notice kernels that the driver has dropped silently. The counting code
+ * is the outer main() that gls_shader_compose() appends; the contracts are in internal.h. Numbers count modulo 2^32. */
 #include "gpu/internal.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ void gls_completion_open(gls_device *device)
     glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS, &buffers);
     glGetIntegerv(GL_MAX_COMPUTE_ATOMIC_COUNTERS, &counters);
     if (buffers < 1 || counters < 1 || (wanted && strcmp(wanted, "0") == 0)) return;
+    /* The counter stays bound to binding 0 of atomic counters for the life of the context. */
     glGenBuffers(1, &device->completion);
     glBindBuffer(GL_ATOMIC_COUNTER_BUFFER, device->completion);
     glBufferData(GL_ATOMIC_COUNTER_BUFFER, sizeof zero, &zero, GL_DYNAMIC_COPY);
@@ -66,6 +68,7 @@ static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)
 
 void gls_completion_forgive(gls_device *device, const uint32_t groups[3])
 {
+    /* before: the count without the refused kernel. */
     const uint32_t before = device->n_groups - groups[0] * groups[1] * groups[2];
     uint32_t count;
     if (!device->counts_groups || device->never_wait || device->lost) return;

@@ -1,4 +1,5 @@
-/* Caches of a device: compiled programs, and storage of destroyed buffers for new ones. */
+/* Caches of a device: compiled programs, and storage of destroyed buffers for new ones. Both are lists with the most
+ * recent entry first; the oldest entries go when a limit is reached. */
 #include "gpu/device_cache.h"
 
 #include "gpu/objects.h"
@@ -26,6 +27,7 @@ typedef struct gls_pooled_buffer {
 
 /* --- programs ------------------------------------------------------------- */
 
+/* FNV-1a, 64 bits. */
 uint64_t gls_cache_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -33,6 +35,7 @@ uint64_t gls_cache_hash(const char *text)
     return hash;
 }
 
+/* Deletes a program, unless its context is gone, and frees its memory. */
 static void free_program(gls_device *device, gls_shared_program *program)
 {
     if (!device->lost && device->context != EGL_NO_CONTEXT) glDeleteProgram(program->name);
@@ -41,6 +44,7 @@ static void free_program(gls_device *device, gls_shared_program *program)
     free(program);
 }
 
+/* The link of the list that points to this program, which must be in the list. */
 static gls_shared_program **find_link(gls_device *device, const gls_shared_program *program)
 {
     gls_shared_program **link = &device->programs;
@@ -52,6 +56,7 @@ gls_shared_program *gls_cache_find_program(gls_device *device, const char *sourc
 {
     uint64_t hash = gls_cache_hash(source);
     for (gls_shared_program **link = &device->programs, *p; (p = *link); link = &p->next) {
+        /* Move the program to the front of the list, and count the new kernel. */
         if (p->hash != hash || strcmp(p->source, source) != 0) continue;
         *link = p->next;
         p->next = device->programs;
@@ -69,6 +74,7 @@ bool gls_cache_has_program(const gls_device *device, const char *source)
     return p != NULL;
 }
 
+/* Appends an argument with its name in the source. */
 static void add_slot(gls_shared_program *program, gls_slot slot, GLenum interface, GLuint index)
 {
     glGetProgramResourceName(program->name, interface, index, sizeof slot.name, NULL, slot.name);
@@ -83,6 +89,7 @@ static bool reflect(gls_shared_program *program)
     for (int k = 0; k < 3; k++) glGetProgramInterfaceiv(program->name, interfaces[k], GL_ACTIVE_RESOURCES, &counts[k]);
     program->slots = calloc((size_t)counts[0] + (size_t)counts[1] + (size_t)counts[2] + 1, sizeof *program->slots);
     if (!program->slots) return false;
+    /* Uniforms outside blocks: numbers by location, textures by unit. */
     for (GLint i = 0; i < counts[0]; i++) {
         static const GLenum wanted[] = {GL_BLOCK_INDEX, GL_LOCATION, GL_TYPE};
         GLint found[3] = {0};
@@ -103,6 +110,7 @@ static bool reflect(gls_shared_program *program)
         }
         add_slot(program, slot, GL_UNIFORM, (GLuint)i);
     }
+    /* Storage blocks, then uniform blocks, by binding. */
     for (int k = 1; k < 3; k++)
         for (GLint i = 0; i < counts[k]; i++) {
             static const GLenum wanted[] = {GL_BUFFER_BINDING, GL_BUFFER_DATA_SIZE};
@@ -139,6 +147,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
 {
     if (--program->references > 0) return;
     if (device->memory.n_cached_programs++ < MAX_IDLE_PROGRAMS) return;
+    /* Too many programs are idle: delete the one that has not been used for longest. */
     gls_shared_program *oldest = NULL;
     for (gls_shared_program *p = device->programs; p; p = p->next)
         if (p->references == 0) oldest = p;
@@ -168,6 +177,7 @@ GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t by
     return 0;
 }
 
+/* Deletes the storage at the end of the pool, which must not be empty. */
 static void drop_oldest(gls_device *device)
 {
     pooled_buffer **link = &device->pool;

@@ -1,5 +1,5 @@
-/* What a device keeps for later: compiled programs by their source, and the storage of destroyed buffers. The caller
- * must hold the device for all functions. */
+/* What a device keeps for later: compiled programs by their source, and the storage of destroyed buffers, because
+ * drivers are slow to make either again. The caller must hold the device for all functions. */
 #ifndef GLS_GPU_CACHE_H
 #define GLS_GPU_CACHE_H
 
@@ -15,12 +15,12 @@ typedef struct gls_slot {
 
 /* A linked program. All kernels with the same source share it. */
 typedef struct gls_shared_program {
-    char *source; /* complete source text */
-    uint64_t hash;
-    GLuint name;
-    gls_slot *slots;
+    char *source;    /* complete source text */
+    uint64_t hash;   /* gls_cache_hash() of source */
+    GLuint name;     /* GL name of the linked program */
+    gls_slot *slots; /* arguments that the program takes */
     size_t n_slots;
-    size_t references;
+    size_t references;               /* kernels that use the program; 0: kept for later kernels */
     struct gls_shared_program *next; /* list with the most recently used program first */
 } gls_shared_program;
 

@@ -1,4 +1,5 @@
-/* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform. */
+/* EGL displays and contexts without a window system: GBM render nodes, EGL devices, Mesa's surfaceless platform.
+ * Displays are shared by all devices on them, under displays_lock. */
 #include "gpu/internal.h"
 #include "gpu/drivers.h"
 
@@ -37,6 +38,7 @@ static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
 static _Atomic pid_t process; /* process in which drivers have been loaded; 0: none */
 
+/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
 static void renew(void)
 {
     displays_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -80,6 +82,7 @@ bool gls_egl_available(void)
     return libraries.egl && (libraries.gl || libraries.gles);
 }
 
+/* Passes a finding on as one line, if anyone wants findings. a, b: arguments of format. */
 static void report(gls_device_finding finding, void *user, bool usable, const char *format, const char *a,
                    const char *b)
 {
@@ -89,6 +92,7 @@ static void report(gls_device_finding finding, void *user, bool usable, const ch
     finding(user, usable, line);
 }
 
+/* Orders candidates by node, for qsort(). */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const gls_candidate *)a)->node, ((const gls_candidate *)b)->node);
@@ -289,6 +293,7 @@ static gls_status display_connect(gls_display *display)
     return GLS_OK;
 }
 
+/* Closes what display_connect() has opened so far. */
 static void display_free(gls_display *display)
 {
     if (display->egl != EGL_NO_DISPLAY) eglTerminate(display->egl);
@@ -356,6 +361,7 @@ static EGLConfig any_config(gls_display *display, bool gles)
     return eglChooseConfig(display->egl, wanted, &config, 1, &n) && n == 1 ? config : NULL;
 }
 
+/* Versions are asked for exactly: 4.3 core or ES 3.1; drivers give that or a later one. */
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context)
 {
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API))
@@ -372,6 +378,7 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
         if (notification[i] == EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT &&
             !epoxy_has_egl_extension(display->egl, "EGL_EXT_create_context_robustness"))
             continue;
+        /* Version and profile, then the notification of resets; the last attempt is without one. */
         attributes[n++] = EGL_CONTEXT_MAJOR_VERSION;
         attributes[n++] = gles ? 3 : 4;
         attributes[n++] = EGL_CONTEXT_MINOR_VERSION;

@@ -44,6 +44,7 @@ gls_status gls_fetch_create(gls_device *device, size_t bytes, gls_fetch **out)
     return GLS_OK;
 }
 
+/* Drops a copy that is under way. */
 static void forget(gls_fetch *f)
 {
     if (f->sent && !f->device->lost) glDeleteSync(f->sent);
@@ -73,6 +74,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
     f->offset = offset;
     f->bytes = bytes;
     if (bytes > 0 && bytes <= f->capacity) {
+        /* Queue the copy behind all earlier commands, then that of the completion count, then the fence. */
         gls_order_mark(device);
         glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
         glBindBuffer(GL_COPY_READ_BUFFER, source->name);
@@ -126,6 +128,7 @@ void gls_device_flush(gls_device *device)
     gls_device_release(device);
 }
 
+/* Binding points by which several buffers can be mapped at a time. */
 static const GLenum targets[GLS_HOST_BUFFERS] = {GL_COPY_READ_BUFFER, GL_PIXEL_UNPACK_BUFFER, GL_COPY_WRITE_BUFFER};
 
 bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)

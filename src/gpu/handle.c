@@ -1,4 +1,5 @@
-/* The register of live handles: a hash table of addresses, open addressing with linear probing. */
+/* The register of live handles: a hash table of addresses, open addressing with linear probing. All functions may be
+ * called from any thread; the table has a lock of its own. */
 #include "gpu/objects.h"
 
 #include <pthread.h>
@@ -30,6 +31,7 @@ static struct {
     size_t capacity, count; /* capacity is a power of two */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
 static void renew(void)
 {
     table.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -39,6 +41,7 @@ GLS_IN_COPIES(renew)
 static const char *const kind_names[] = {
     "device", "buffer", "texture", "kernel", "program", "array", "element-wise kernel", "unified buffer"};
 
+/* Position at which the search for an object begins. The factor is 2^64 over the golden ratio. */
 static size_t home(const void *object, size_t capacity)
 {
     uint64_t bits = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
@@ -82,6 +85,7 @@ gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *
     return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a %s", kind_names[kind]);
 }
 
+/* Whether the table has this object; *at: its position. Call with the lock held. */
 static bool is_alive(const void *object, gls_handle_kind kind, size_t *at)
 {
     if (!object || table.count == 0) return false;

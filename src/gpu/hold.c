@@ -25,6 +25,7 @@ static _Thread_local struct {
     EGLContext context;
 } outer;
 
+/* Makes the context of a device current on this thread; a driver that refuses has lost the device. */
 static void make_current(gls_device *device)
 {
     eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);
@@ -35,11 +36,13 @@ static void make_current(gls_device *device)
 void gls_device_hold(gls_device *device)
 {
     pthread_mutex_lock(&device->lock);
+    /* Held by this thread already, and current. */
     if (n_holds > 0 && holds[n_holds - 1].device == device) {
         holds[n_holds - 1].count++;
         return;
     }
     assert(n_holds < MAX_NESTED);
+    /* First hold of the thread: remember the context of the calling program. */
     if (n_holds == 0) {
         outer.api = eglQueryAPI();
         outer.display = eglGetCurrentDisplay();
@@ -56,6 +59,8 @@ void gls_device_release(gls_device *device)
     hold *top = n_holds > 0 ? &holds[n_holds - 1] : NULL, *h = top;
     while (h && h->device != device) h = h > holds ? h - 1 : NULL;
     assert(h);
+    /* Last hold of this device: go back to the device below, or to the context of the calling program. A device may be
+     * released before one that was held later. */
     if (--h->count == 0) {
         n_holds--;
         memmove(h, h + 1, (size_t)(top - h) * sizeof *h);
@@ -76,6 +81,7 @@ void gls_device_mark_lost(gls_device *device, const char *why)
     device->lost = true;
 }
 
+/* GLS_ERR_LOST with the reason for the loss. */
 static gls_status fail_lost(const gls_device *device, const char *what)
 {
     return gls_fail(GLS_ERR_LOST, "%s: the device was lost: %s", what, device->lost_why);

@@ -1,4 +1,5 @@
-/* Injects failures of the driver, for tests. */
+/* Injects failures of the driver, for tests. The rules and counts are those of the whole process, under `lock`; without
+ * rules the inline functions of inject.h only read gls_inject_active. */
 #include "gpu/inject.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ typedef struct rule {
 atomic_bool gls_inject_active;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
 static void renew(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -31,9 +33,10 @@ GLS_IN_COPIES(renew)
 
 static rule rules[MAX_RULES];
 static size_t n_rules;
+/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernels run. */
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
-static double owed; /* seconds for which the simulated slow device is still busy */
-static bool late;
+static double owed;       /* seconds for which the simulated slow device is still busy */
+static bool late;         /* a kernel took longer than the patience */
 static char *environment; /* value of GLSLINES_INJECT when it was last read */
 
 /* Parses a rule of this length: "KIND:N", "KIND:N+" or "slow:N=VALUE". */
@@ -119,6 +122,7 @@ uint64_t gls_inject_count(gls_fault fault)
     return count;
 }
 
+/* Counts a call of this kind. Returns true if a rule makes it fail. */
 bool gls_inject_next(gls_fault fault)
 {
     bool hit = false;
@@ -130,6 +134,7 @@ bool gls_inject_next(gls_fault fault)
     return hit;
 }
 
+/* Whether so many allocated bytes are above the limit of a rule "memory". */
 bool gls_inject_full(uint64_t bytes)
 {
     pthread_mutex_lock(&lock);
@@ -138,6 +143,7 @@ bool gls_inject_full(uint64_t bytes)
     return full;
 }
 
+/* Adds the time that a run of this kernel takes by the rules "slow", and compares the time with the patience. */
 void gls_inject_run(const char *label, const uint32_t groups[3])
 {
     uint64_t begun = 0, value = 0;
@@ -153,6 +159,8 @@ void gls_inject_run(const char *label, const uint32_t groups[3])
     pthread_mutex_unlock(&lock);
 }
 
+/* Moves the clock forward by the time that the device still needed. Returns whether a kernel was too slow since the
+ * last call. */
 bool gls_inject_late(void)
 {
     pthread_mutex_lock(&lock);

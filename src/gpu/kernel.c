@@ -1,4 +1,5 @@
-/* Kernels: compilation, arguments, dispatch. */
+/* Kernels: compilation, arguments, dispatch. A kernel is a program of the device's cache and a label; several kernels
+ * may share a program. gls_kernel_run() does not wait for the device, unless its time is asked for. */
 #include "gpu/device_cache.h"
 #include "gpu/objects.h"
 
@@ -138,6 +139,7 @@ static gls_status find_program(gls_device *device, const char *label, char *text
     }
     GLuint name = 0;
     double start = gls_clock_seconds();
+    /* While `compiling` is set, the driver's messages are collected for the listener. */
     device->compiling = device->listener != NULL;
     gls_status status = compile(device, label, fault ? "#error fault injected\n" : text, &name);
     if (!status)
@@ -213,6 +215,7 @@ void gls_kernel_destroy(gls_kernel *kernel)
     free(kernel);
 }
 
+/* Binds an argument to its slot in the current context. */
 static void bind_argument(const gls_arg *arg)
 {
     switch (arg->kind) {
@@ -275,6 +278,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     gls_status status = gls_device_enter(device, kernel->label);
     if (status) return status;
     glUseProgram(kernel->program->name);
+    /* Bind the arguments, and note for each buffer and texture that this run uses it. */
     device->n_runs++;
     for (size_t i = 0; i < n_args; i++) {
         bind_argument(&args[i]);
@@ -283,6 +287,7 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
         else if (args[i].kind == GLS_ARG_TEXTURE)
             args[i].value.texture->order.last_run = device->n_runs;
     }
+    /* Dispatch, timed if asked for; the barrier makes the results visible to all later commands. */
     gls_timer timer;
     if (gpu_seconds) gls_timer_start(device, &timer);
     gls_span_begin(device, kernel->label);

@@ -1,4 +1,5 @@
-/* Devices: listing, opening, closing, and limits. */
+/* Devices: listing, opening, closing, and limits. A device is a context on an EGL display. Searches open each candidate
+ * in turn, after gls_probe_drivers() has found out which drivers may be opened. */
 #include "gpu/internal.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLen
     gls_log(GLS_LOG_DEBUG, "driver: %s%s", type == GL_DEBUG_TYPE_ERROR ? "error: " : "", text);
 }
 
+/* Asks the driver for messages; with a listener for all of them, on the thread that compiles. */
 static void enable_debug_output(gls_device *device)
 {
     if (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug")) return;
@@ -159,12 +161,14 @@ const gls_device_info *gls_device_kept_info(const gls_device *device)
     return &device->info;
 }
 
+/* GLS_ERR_ARGUMENT for a value that is no gls_graphics. */
 static gls_status check_graphics(gls_graphics api)
 {
     if (api >= GLS_GRAPHICS_AUTO && api <= GLS_GRAPHICS_GLES) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "%d is no graphics interface", (int)api);
 }
 
+/* Opens a candidate by OpenGL, or where that fails by OpenGL ES, as `api` allows. */
 static gls_status create_by(gls_graphics api, const gls_candidate *candidate, int index, gls_device **out)
 {
     gls_status status = GLS_ERR_DEVICE;
@@ -195,6 +199,8 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
         for (size_t i = 0; i < n_candidates; i++) {
             gls_device *device = NULL;
             char line[512];
+            /* First round: hardware, and the last resort only if nothing else was found. Second round: the software
+             * renderers that the first round met. */
             if (software ? !is_software[i] : candidates[i].last_resort && (any_software || n > 0)) continue;
             if (!gls_probe_step(candidates[i].place)) continue;
             if (create_by(api, &candidates[i], 0, &device) != GLS_OK) {
@@ -227,6 +233,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
     return n;
 }
 
+/* The search for the child process of gls_probe_list(). */
 static size_t search_on_trial(gls_device_info *list, size_t capacity, gls_graphics api, gls_device_finding finding,
                               void *user)
 {
@@ -285,6 +292,7 @@ static gls_status open_software(gls_graphics api, gls_device **out)
     return gls_fail(GLS_ERR_DEVICE, "no software renderer (Mesa's llvmpipe, package libgl1-mesa-dri)");
 }
 
+/* Opens the device of a name, or the first of the list. GLS_ERR_DEVICE says what is missing. */
 static gls_status open_first(const char *name, gls_graphics api, gls_device **device)
 {
     gls_status status = check_graphics(api);
@@ -306,6 +314,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
                         " and libGLESv2.so.2 cannot be loaded (packages libegl1, " GLS_GL_PACKAGE " and libgles2)");
     if (gls_probe_failure(GLS_PLACE_EGL))
         return gls_fail(GLS_ERR_DEVICE, "no device: EGL: %s", gls_probe_failure(GLS_PLACE_EGL));
+    /* By name: a node, the software renderer, or an entry of the list. */
     if (name && name[0] == '/') {
         /* a node is opened under the name given, although the list may show the same GPU under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};

@@ -1,4 +1,6 @@
-/* Tries all drivers in a child process, and remembers in a file which of them crash or hang. */
+/* Tries all drivers in a child process, and remembers in a file which of them crash or hang. A search announces each
+ * place before it opens it; a child that dies or falls silent has failed at the place that it announced last. The state
+ * is that of the whole process, guarded by `lock`. */
 #include "gpu/drivers.h"
 
 #include <dirent.h>
@@ -33,12 +35,14 @@ static size_t n_failures;
 static bool known, warned;
 static int steps_to = -1; /* in the child process: descriptor to which the steps of the search are written */
 
+/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
 static void renew(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 GLS_IN_COPIES(renew)
 
+/* The failure of a place, or NULL. Call with the lock held. */
 static const failure *find_failure(const char *place)
 {
     for (size_t i = 0; i < n_failures; i++)
@@ -89,6 +93,7 @@ void gls_probe_warn(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Notes that the driver of a place fails. Call with the lock held. */
 static void add_failure(const char *place, const char *reason)
 {
     if (n_failures == MAX_FAILURES) return;
@@ -105,6 +110,7 @@ static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0",
 /* Folders in which drivers are installed, and files that say which driver is used. */
 static const char *const places[] = {"/etc/ld.so.cache", "/run/opengl-driver", "/usr/share/glvnd/egl_vendor.d",
                                      "/etc/glvnd/egl_vendor.d"};
+/* Variables that choose drivers; some of them are lists of paths. */
 static const char *const variables[] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
                                         "__EGL_VENDOR_LIBRARY_DIRS",
                                         "LIBGL_DRIVERS_PATH",
@@ -117,6 +123,7 @@ static const char *const variables[] = {"__EGL_VENDOR_LIBRARY_FILENAMES",
                                         "DRI_PRIME"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
+/* Mixes a text into a hash. */
 static uint64_t mix(uint64_t key, const char *text)
 {
     return key * 31 + gls_hash(text, strlen(text));
@@ -135,6 +142,7 @@ static uint64_t device_files(void)
     return key;
 }
 
+/* Mixes the time of the last change of a file or folder into a hash; a path that does not exist leaves the hash. */
 static uint64_t mix_age(uint64_t key, const char *path)
 {
     struct stat info;
@@ -228,6 +236,7 @@ typedef struct trial {
     bool ended;
 } trial;
 
+/* Runs in the child: sends a finding to the parent as a line. user: descriptor. */
 static void write_finding(void *user, bool usable, const char *line)
 {
     dprintf(*(int *)user, "finding\t%d\t%s\n", usable, line);
@@ -292,6 +301,7 @@ static gls_status read_seconds(double *seconds)
     return GLS_OK;
 }
 
+/* Whether a loaded library is a graphics driver; 1 ends the search. For dl_iterate_phdr(). */
 static int is_driver(struct dl_phdr_info *object, size_t size, void *user)
 {
     (void)size;
@@ -314,6 +324,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     *done = false;
     gls_status status = read_seconds(&seconds);
     if (status || seconds == 0 || (known && !anew)) return status;
+    /* Known already, noted in the file, or no longer possible: nothing to do. */
     bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;
@@ -326,6 +337,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     return GLS_OK;
 }
 
+/* Frees the memory of a trial. */
 static void finish(trial *t)
 {
     if (t->list && t->list != MAP_FAILED) munmap(t->list, t->capacity * sizeof *t->list);
@@ -340,6 +352,7 @@ gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_
     gls_status status = probe(&t, true, done);
     *n = *done ? t.n : 0;
     if (*n > 0) memcpy(list, t.list, *n * sizeof *list);
+    /* Report failures first, then the findings of the child, each with its flag in front. */
     for (size_t i = 0; *done && finding && i < n_failures; i++) {
         char line[2 * sizeof *failures];
         snprintf(line, sizeof line, "%.63s: %.63s", failures[i].place, failures[i].reason);

@@ -1,4 +1,5 @@
-/* Names and limits of a device, read from the current context, and lowered on request for tests. */
+/* Names and limits of a device, read from the current context when the device is opened, and lowered on request for
+ * tests. */
 #include "gpu/internal.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@
 /* the bits of basic, vote, ballot and shuffle */
 #define SUBGROUP_FEATURES_NEEDED 0x1bu
 
+/* A limit of the driver; 0 if the driver does not know it. */
 static uint64_t get_limit(GLenum name)
 {
     GLint64 value = 0;
@@ -24,6 +26,7 @@ static uint64_t get_limit(GLenum name)
     return value > 0 ? (uint64_t)value : 0;
 }
 
+/* Copies a text of the driver, cut to the size of `out`. */
 static void copy_gl_string(char *out, size_t size, GLenum name)
 {
     const char *text = (const char *)glGetString(name);
@@ -45,6 +48,7 @@ static void query_subgroup(gls_device_info *info)
     info->subgroup_features = (uint32_t)features;
 }
 
+/* Memory of the GPU in bytes; 0 if the driver does not say. */
 static uint64_t query_memory(void)
 {
     GLint kib = 0;
@@ -123,6 +127,7 @@ gls_status gls_limits_force(gls_device_info *info, const char *text)
 
 void gls_device_query(gls_device_info *info)
 {
+    /* Names and version of the interface. */
     copy_gl_string(info->vendor, sizeof info->vendor, GL_VENDOR);
     copy_gl_string(info->renderer, sizeof info->renderer, GL_RENDERER);
     copy_gl_string(info->version, sizeof info->version, GL_VERSION);
@@ -132,6 +137,7 @@ void gls_device_query(gls_device_info *info)
     info->version_minor = version % 10;
     info->software = strstr(info->renderer, "llvmpipe") || strstr(info->renderer, "softpipe") ||
                      strstr(info->renderer, "lavapipe") || strstr(info->renderer, "SwiftShader");
+    /* Limits of kernels, buffers and textures. */
     query_subgroup(info);
     info->max_storage_bytes = get_limit(GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
     uint64_t blocks = get_limit(GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS),

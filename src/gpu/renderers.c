@@ -21,6 +21,7 @@ static const struct {
     {NULL, "Mesa Intel", false},
 };
 
+/* Whether row i of the list describes this renderer. */
 static bool matches(const gls_device_info *device, size_t i)
 {
     return (!known[i].vendor || strstr(device->vendor, known[i].vendor)) &&
@@ -42,6 +43,7 @@ bool gls_renderer_was_tested(const gls_device_info *device)
     return found;
 }
 
+/* The C twin of turns() in glsl/device/apart.comp. */
 static uint32_t turns(uint32_t at, uint32_t me)
 {
     uint32_t sum = 0;

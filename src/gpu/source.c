@@ -1,4 +1,5 @@
-/* Composes shader sources from files, definitions and slots. */
+/* Composes shader sources from files, definitions and slots: replaces each #include by its text. Reads no GL state, so
+ * that tests can compare texts without a device. */
 #include "gpu/source.h"
 
 #include <stdio.h>
@@ -18,10 +19,11 @@ typedef struct composer {
     size_t n_defines;
     const char *seen[64]; /* names of the files included so far */
     size_t n_seen;
-    unsigned depth;
-    gls_text out;
+    unsigned depth; /* inclusions around the current line */
+    gls_text out;   /* the text so far */
 } composer;
 
+/* Text of a shader that is embedded in the library; NULL: there is none. */
 static const char *built_in(const char *name)
 {
     for (const gls_shader_file *file = gls_shader_files; file->name; file++)
@@ -108,6 +110,7 @@ static gls_status compose_text(composer *self, const char *source)
     gls_status status = GLS_OK;
     self->depth++;
     while (*source && !status) {
+        /* Line by line: only lines that begin with #include are replaced. */
         const char *end = strchr(source, '\n');
         size_t length = end ? (size_t)(end - source) + 1 : strlen(source);
         char name[128];
@@ -126,6 +129,7 @@ static gls_status compose_text(composer *self, const char *source)
     return status;
 }
 
+/* Appends #define NAME VALUE with its reason as a comment. */
 static void append_definition(gls_text *out, const gls_define *define)
 {
     gls_text_puts(out, "#define ");
@@ -139,6 +143,7 @@ static void append_definition(gls_text *out, const gls_define *define)
     gls_text_puts(out, "\n");
 }
 
+/* Whether a definition, not a slot, has this name. */
 static bool is_defined(const composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_defines; i++)
@@ -150,6 +155,7 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
                               size_t n_defines, char **text)
 {
     composer self = {.defines = defines, .n_defines = n_defines};
+    /* Version, extensions and precision. */
     gls_text_printf(&self.out, "#version %d %s\n", prelude->version, prelude->gles ? "es" : "core");
     if (prelude->subgroup_features && is_defined(&self, GLS_DEFINE_SUBGROUPS)) {
         static const char *const parts[] = {"basic", "vote", "ballot", "shuffle"};
@@ -163,6 +169,7 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
                                  "precision highp usampler3D;\n");
     for (size_t i = 0; i < n_defines; i++)
         if (!defines[i].is_slot) append_definition(&self.out, &defines[i]);
+    /* Wrap main(): the outer one counts each work group that has finished. */
     if (prelude->completion) gls_text_puts(&self.out, "#define main gls_kernel // the last lines have main()\n");
     gls_status status = compose_text(&self, source);
     if (prelude->completion)

@@ -1,5 +1,5 @@
 /* Reads and writes large buffers through memory that host and device both see: the device copies one piece while the
- * host copies another. */
+ * host copies another. The caller holds the device. */
 #include "gpu/internal.h"
 
 #include <omp.h>
@@ -8,6 +8,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
+/* Bytes of a piece read, of which there are two, and of a piece written, of which there are GLS_SENT_PIECES. */
 #define PIECE ((size_t)16 << 20)
 #define SENT_PIECE ((size_t)8 << 20)
 
@@ -31,6 +32,7 @@ void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name)
     return NULL;
 }
 
+/* Makes the memory for reading at its first use. Returns false if the driver has none. */
 static bool staging_open(gls_device *device)
 {
     if (!device->staging_mapped)
@@ -50,6 +52,7 @@ typedef struct copy_job {
     const uint8_t *from;
 } copy_job;
 
+/* Copies bytes from .. until - 1; called by gls_parallel(). */
 static void copy_some(void *user, int thread, size_t from, size_t until)
 {
     const copy_job *c = user;
@@ -80,6 +83,7 @@ static GLsync request(gls_device *device, GLuint source, size_t offset, size_t a
 
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data)
 {
+    /* The device fills one half while the host empties the other. */
     unsigned half = 0;
     GLsync pending = request(device, source, offset, 0, bytes, half);
     for (size_t at = 0; at < bytes; at += PIECE, half ^= 1) {
@@ -119,6 +123,7 @@ static bool piece_is_free(gls_device *device, unsigned piece)
 gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_t bytes, const void *data)
 {
     for (size_t at = 0; at < bytes; at += SENT_PIECE) {
+        /* The host fills a free piece, then queues the copy from it; the pieces are used in turn. */
         const unsigned piece = device->next_piece++ % GLS_SENT_PIECES;
         const size_t n = bytes - at < SENT_PIECE ? bytes - at : SENT_PIECE;
         if (!piece_is_free(device, piece))

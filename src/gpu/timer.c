@@ -52,6 +52,7 @@ void gls_timer_start(const gls_device *device, gls_timer *timer)
 
 double gls_timer_stop(const gls_device *device, const gls_timer *timer)
 {
+    /* Without a query of the driver the host waits, and its clock counts. */
     if (!timer->query) {
         glFinish();
         return gls_clock_seconds() - timer->start;
@@ -119,6 +120,7 @@ void gls_spans_take(gls_device *device, bool all)
     size_t n = 0;
     GLuint64 at[2];
     for (; n < device->n_spans; n++) {
+        /* Phases end in order: the first one that has not ended ends the loop. A lost device has no times. */
         const gls_span *s = &device->span[n];
         GLint there = device->lost;
         if (!all && !there) glGetQueryObjectiv(s->query[1], GL_QUERY_RESULT_AVAILABLE, &there);

@@ -26,6 +26,7 @@ typedef struct gpu {
                       and CUDA and ROCm do not see them */
 } gpu;
 
+/* Whether this process may open a device file for reading and writing. */
 static bool can_open(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -33,11 +34,13 @@ static bool can_open(const char *path)
     return fd >= 0;
 }
 
+/* Orders GPUs by PCI address, for qsort(). */
 static int by_address(const void *a, const void *b)
 {
     return gls_case_compare(((const gpu *)a)->address, ((const gpu *)b)->address);
 }
 
+/* Orders GPUs by the order of a scheduler, for qsort(). */
 static int by_order(const void *a, const void *b)
 {
     long x = ((const gpu *)a)->order, y = ((const gpu *)b)->order;
@@ -154,6 +157,7 @@ static bool has_number(const char *text, long number)
     return false;
 }
 
+/* Copies the GPUs that this process may open to out[]; returns their number. */
 static size_t openable(const gpu *list, size_t n, gpu *out)
 {
     size_t k = 0;
@@ -206,6 +210,7 @@ bool gls_visible_address(const char *root, const char *address, const char **var
     const char *text = getenv("CUDA_VISIBLE_DEVICES"), *hip = getenv("HIP_VISIBLE_DEVICES");
     size_t n = list_nvidia(root, list);
     *variable = NULL;
+    /* A GPU of NVIDIA: CUDA's variable decides, else Slurm's. */
     if (has_address(list, n, address)) {
         *variable = "CUDA_VISIBLE_DEVICES";
         if (!text) return slurm_allows(list, n, address, false, variable);
@@ -214,6 +219,7 @@ bool gls_visible_address(const char *root, const char *address, const char **var
             return true;
         return has_address(chosen, choose(seen, k, text, chosen), address);
     }
+    /* A GPU of AMD: ROCm's variables decide, else Slurm's. Other GPUs are not restricted. */
     n = list_amd(root, list);
     if (!has_address(list, n, address)) return true;
     text = getenv("ROCR_VISIBLE_DEVICES");

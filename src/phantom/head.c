@@ -1,4 +1,5 @@
-/* Anatomy of the phantom's head: signed distances to simple solids, symmetric about the midline. */
+/* Anatomy of the phantom's head: the tissue at any point, from signed distances (below 0 inside) to simple solids,
+ * symmetric about the midline. All points are in the reference frame of parts.h, folded to x >= 0 inside this file. */
 #include "phantom/parts.h"
 #include <math.h>
 
@@ -19,7 +20,7 @@ static const solid nuclei[] = {
 
 /* Points on the axis of the lateral ventricle, mm. */
 static const double ventricle[][3] = {{8, 23, 5}, {8, 6, 10}, {9, -20, 10}, {17, -37, 6}};
-#define VENTRICLE_RADIUS 4.5
+#define VENTRICLE_RADIUS 4.5 /* mm */
 
 /* Approximate signed distance to an ellipsoid, below 0 inside; exact on its surface. */
 static double ellipsoid(double x, double y, double z, const double axis[3])
@@ -34,7 +35,7 @@ static double ellipsoid(double x, double y, double z, const double axis[3])
     return k0 * (k0 - 1) / k1;
 }
 
-/* Signed distance to all points within `radius` of the segment from a to b. */
+/* Signed distance to a capsule: all points within `radius` of the segment from a to b. */
 static double capsule(const double p[3], const double a[3], const double b[3], double radius)
 {
     double along = 0, length2 = 0, d2 = 0;
@@ -50,13 +51,13 @@ static double capsule(const double p[3], const double a[3], const double b[3], d
     return sqrt(d2) - radius;
 }
 
-/* Displacement of the surface that makes the folds of the cortex. */
+/* Displacement, in mm, of the surface of the hemispheres that makes the folds of the cortex. */
 static double folds(const double p[3])
 {
     return 1.7 * cos(0.21 * p[0]) * sin(0.19 * p[1] + 0.6) * sin(0.23 * p[2] + 0.4);
 }
 
-/* Brain stem with the peduncles of the cerebellum. */
+/* Signed distance to the brain stem with the peduncles of the cerebellum. */
 static double stem(const double p[3])
 {
     static const double top[3] = {0, -14, -18}, bottom[3] = {0, -24, -55}, medial[3] = {6, -21, -42},
@@ -64,12 +65,13 @@ static double stem(const double p[3])
     return fmin(capsule(p, top, bottom, 11), capsule(p, medial, lateral, 6.5));
 }
 
+/* Smaller of a margin and the distance from one more surface. */
 static double nearer(double margin, double distance)
 {
     return fmin(margin, fabs(distance));
 }
 
-/* Signed distance to the slit between the hemispheres, which ends above the corpus callosum. */
+/* Distance to the slit between the hemispheres, which ends above the corpus callosum; p[0] is at least 0. */
 static double longitudinal_fissure(const double p[3])
 {
     double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b),
@@ -77,20 +79,22 @@ static double longitudinal_fissure(const double p[3])
     return s >= 0 ? p[0] : hypot(p[0], s);
 }
 
-/* Signed distance to the slit between the temporal lobe and the lobes above. */
+/* Distance to the slit between the temporal lobe and the lobes above. */
 static double lateral_fissure(const double p[3])
 {
     double medial = fmax(52 - p[0], 0), height = p[2] + 4 + 0.2 * p[1], end = fmax(-15 - p[1], 0) + fmax(p[1] - 34, 0);
     return sqrt(medial * medial + height * height + end * end);
 }
 
-/* Tissue inside the hemispheres, `depth` mm below their surface. */
+/* Tissue at a point inside the hemispheres, `depth` mm below their surface. fold: value of folds() there, which also
+ * moves the inner surface of the cortex. *margin is lowered to the distance from the nearest surface. */
 static phantom_tissue hemisphere(const double p[3], double depth, double fold, double *margin)
 {
     double m = *margin, medial = longitudinal_fissure(p), lateral = lateral_fissure(p);
     double slit = fmin(medial, lateral) - FISSURE, cortex = fmin(depth, slit) - CORTEX - 0.4 * fold;
     m = nearer(m, slit);
     m = nearer(m, cortex);
+    /* signed distances to the CSF inside the brain, and to deep grey matter; 4 mm where none is near */
     double vessel = fmax(hypot(p[1] + 6, p[2]) - 9, p[0] - 1.6); /* third ventricle */
     double grey = 4;
     if (p[0] < 38 && p[1] > -52 && p[1] < 40 && p[2] > -34 && p[2] < 22) {
@@ -111,6 +115,7 @@ phantom_tissue gls_phantom_tissue(const double point[3], double *margin)
 {
     static const double upper[3] = {67, 86, 58}, lower[3] = {67, 86, 44}, cerebellar[3] = {46, 30, 20};
     const double p[3] = {fabs(point[0]), point[1], point[2]};
+    /* the parts of the head, then the tissue of the first part that holds the point */
     double fold = folds(p), d_stem = stem(p);
     double cerebrum = ellipsoid(p[0], p[1], p[2] - 4, p[2] > 4 ? upper : lower) + fold;
     double cerebellum = ellipsoid(p[0], p[1] + 46, p[2] + 42, cerebellar);

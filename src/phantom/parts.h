@@ -1,4 +1,5 @@
-/* Parts of the phantom: anatomy, bundles as tubes, signal, voxels. */
+/* Parts of the phantom, a synthetic series with known bundles: anatomy (head.c), bundles as tubes (tubes.c), signal
+ * (signal.c), content of voxels (voxels.c), description for people (write.c). */
 #ifndef GLS_PHANTOM_PARTS_H
 #define GLS_PHANTOM_PARTS_H
 
@@ -66,8 +67,8 @@ typedef struct phantom_row {
 typedef struct phantom_scan {
     const gls_gradients *gradients;
     const double (*direction)[3]; /* gradient direction of each volume, unit vector in the world; zero for b0 */
-    double snr;
-    uint64_t seed;
+    double snr;    /* b0 signal of white matter over the standard deviation of the noise in each channel; 0: no noise */
+    uint64_t seed; /* of the noise */
 } phantom_scan;
 
 /* Computes the signal of a row whose first voxel has the index `first`, in all volumes of dwi. scratch: room for
@@ -96,6 +97,7 @@ typedef struct phantom_bench {
     phantom_row row;
     float *scratch;
     uint16_t *slab; /* slabs near the voxel, of all tubes, one tube after another */
+    /* room for all tubes: the part of each tube near the voxel */
     struct phantom_share *share;
 } phantom_bench;
 

@@ -32,8 +32,8 @@ static void push(const double p[3], const double q[3], double force[3])
     for (int k = 0; k < 3; k++) force[k] += (p[k] - q[k]) * minus + (p[k] + q[k]) * plus;
 }
 
-/* Spreads n axes evenly over the sphere: they repel each other, and their antipodes, like charges (Jones et al. 1999).
- */
+/* Moves n axes until they are spread evenly over the sphere: they repel each other, and their antipodes, like charges.
+ * force: room for n vectors. The cost is n^2 for each round, so large sets, which start out even, get fewer rounds. */
 static void repel(size_t n, double (*p)[3], double (*force)[3])
 {
     /* Size of a step that is stable for neighbours at the mean distance. */
@@ -55,11 +55,13 @@ static void repel(size_t n, double (*p)[3], double (*force)[3])
     }
 }
 
-/* Orders directions so that each is the one repelled least by those before it. */
+/* Orders directions so that each is the one that those before it repel least: a scan that is cut short has even
+ * directions too. energy: room for n numbers. */
 static void order(size_t n, double (*p)[3], double *energy)
 {
     memset(energy, 0, n * sizeof *energy);
     for (size_t done = 1; done < n; done++) {
+        /* each direction's energy grows by its repulsion from the direction that was placed last */
         const double *last = p[done - 1];
         size_t best = done;
         for (size_t i = done; i < n; i++) {
@@ -77,7 +79,7 @@ static void order(size_t n, double (*p)[3], double *energy)
 }
 
 /* Computes n unit vectors spread evenly with their antipodes, as every prefix of the list is. GLS_ERR_MEMORY: out of
- * memory. */
+ * memory. The result depends on n only. */
 static gls_status phantom_directions(size_t n, double (*direction)[3])
 {
     double(*force)[3] = malloc(n * sizeof *force);
@@ -94,12 +96,14 @@ static gls_status phantom_directions(size_t n, double (*direction)[3])
     return GLS_OK;
 }
 
-/* Rotates the set differently for each shell, so that the shells complement each other. */
+/* Rotates the n directions of a shell about a fixed axis by an angle of its own, so that the shells complement each
+ * other. */
 static void phantom_directions_rotate(int shell, size_t n, double (*direction)[3])
 {
     /* The angle never repeats, and the axis favours no coordinate. */
     double angle = shell * PI * (3 - sqrt(5)), c = cos(angle), s = sin(angle), a[3] = {0.48, 0.6, 0.64};
     normalise(a);
+    /* Rodrigues' rotation formula */
     for (size_t i = 0; i < n; i++) {
         double v[3], along = 0;
         memcpy(v, direction[i], sizeof v);
@@ -145,6 +149,7 @@ static bool orientation_parse(const char codes[4], int axis[3], double sign[3])
     return codes[3] == '\0';
 }
 
+/* Checks the ranges of all parameters. GLS_ERR_ARGUMENT names the first that is out of range. */
 static gls_status params_check(const gls_phantom_params *p)
 {
     int axis[3];
@@ -180,7 +185,7 @@ static gls_status params_check(const gls_phantom_params *p)
     return GLS_OK;
 }
 
-/* Rotation matrix: about x, then y, then z. */
+/* Rotation about the x, then the y, then the z axis of the world, by angles in degrees. */
 static void rotation(const double degrees[3], double turn[3][3])
 {
     double cx = cos(degrees[0] * RADIANS), sx = sin(degrees[0] * RADIANS), cy = cos(degrees[1] * RADIANS),
@@ -193,7 +198,7 @@ static void rotation(const double degrees[3], double turn[3][3])
 }
 
 /* Makes the grid, centred at the origin of the world. axes: unit vectors of the voxel axes in the world, as columns.
- * scale: from the reference frame to the world. */
+ * scale: from the reference frame to the world along each axis, so that the head fills FILLED of the grid. */
 static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double axes[3][3], double scale[3])
 {
     static const double head[3] = {PHANTOM_HEAD_X, PHANTOM_HEAD_Y, PHANTOM_HEAD_Z};
@@ -212,6 +217,7 @@ static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double 
         for (int r = 0; r < 3; r++) reach2 += pow(axes[r][k] * scale[r] * head[r], 2);
         shrink = fmin(shrink, FILLED * half[k] / sqrt(reach2));
     }
+    /* the affine: voxel axes times voxel sizes, and the centre of the grid at 0 */
     for (int r = 0; r < 3; r++) {
         scale[r] *= shrink;
         affine[r][3] = 0;
@@ -223,8 +229,8 @@ static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double 
     return gls_grid_init(grid, p->shape, affine);
 }
 
-/* Makes the gradient table along the voxel axes, and the same vectors in the world. Directions are chosen in the world,
- * so that the signal is the same on every grid. */
+/* Makes the gradient table along the voxel axes, and the same vectors in the world, *world, which the caller frees.
+ * Directions are chosen in the world, so that the signal is the same on every grid. */
 static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *grid, const double axes[3][3],
                                  gls_gradients **gradients, double (**world)[3])
 {
@@ -240,6 +246,7 @@ static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *gr
     }
     status = phantom_directions(n_dir, direction + n_b0);
     if (status) goto done;
+    /* from the last shell down, because the first shell holds the set that the others copy */
     for (int shell = p->n_shells - 1; shell >= 0; shell--) {
         double(*of_shell)[3] = direction + n_b0 + (size_t)shell * n_dir;
         memmove(of_shell, direction + n_b0, n_dir * sizeof *of_shell);
@@ -262,7 +269,8 @@ done:
     return status;
 }
 
-/* Copies names and centre lines of the bundles and allocates their images. */
+/* Copies names and centre lines of the bundles, in mm of the world, and allocates their images and the image of peaks:
+ * three populations of direction (x, y, z) and volume fraction in each voxel. */
 static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes,
                                const double scale[3])
 {
@@ -287,6 +295,7 @@ static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const
     return gls_image_create(grid, 12, &phantom->peaks);
 }
 
+/* Allocates the images that every phantom has, filled with 0. */
 static gls_status images_make(gls_phantom *phantom, const gls_grid *grid)
 {
     gls_status status = gls_image_create(grid, phantom->gradients->n, &phantom->dwi);
@@ -296,7 +305,8 @@ static gls_status images_make(gls_phantom *phantom, const gls_grid *grid)
     return status;
 }
 
-/* Fills all voxels. Rows are independent, so threads share only what they read. */
+/* Samples all voxels and computes their signal, row by row along x. Rows are independent, so threads share only what
+ * they read. */
 static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *scan)
 {
     gls_image *dwi = scene->phantom->dwi;

@@ -9,7 +9,7 @@
 #define S_WHITE 1000.0f
 #define S_GREY 1300.0f
 #define S_CSF 2500.0f
-#define D_PARALLEL 1.7e-3
+#define D_PARALLEL 1.7e-3 /* along the fibres */
 #define D_PERPENDICULAR 0.25e-3
 #define D_WHITE 0.7e-3 /* white matter between bundles, where fibres of all directions mix */
 #define D_GREY 0.8e-3
@@ -17,6 +17,7 @@
 
 #define BLOCK 64 /* number of voxels for which random words are made at a time */
 
+/* Number with these bits, and its inverse below: memcpy() is the way that the C standard allows. */
 static inline float from_bits(int32_t bits)
 {
     float x;
@@ -31,7 +32,7 @@ static inline int32_t to_bits(float x)
     return bits;
 }
 
-/* e^x for -80 <= x <= 0. */
+/* e^x for -80 <= x <= 0: 2^n from the exponent's bits, times a polynomial of the rest. */
 static inline float decay(float x)
 {
     float y = x * 1.44269504f;
@@ -43,7 +44,7 @@ static inline float decay(float x)
     return e * from_bits((n + 127) << 23);
 }
 
-/* Square root of x >= 0. */
+/* Square root of x >= 0: three steps of Newton's method from an estimate by the bits of 1 / sqrt(x). */
 static inline float root(float x)
 {
     float r = from_bits((int32_t)(0x5f3759dfu - ((uint32_t)to_bits(x) >> 1))), half = 0.5f * x;
@@ -53,7 +54,8 @@ static inline float root(float x)
     return x * r;
 }
 
-/* Logarithm of a normal number > 0. */
+/* Natural logarithm of a normal number > 0: exponent and mantissa m, ln m = 2 artanh((m - 1) / (m + 1)) by its
+ * series. */
 static inline float logarithm(float x)
 {
     int32_t bits = to_bits(x), e = (bits - 0x3f3504f3) >> 23;
@@ -80,7 +82,9 @@ static inline float rician(float signal, float sigma, uint32_t word0, uint32_t w
     return root(fabsf(square)); /* at least (signal - radius)^2 except for rounding, hence the absolute value */
 }
 
-/* Computes the signal of volume v without noise. */
+/* Computes the signal of volume v of a row without noise. signal: one value for each voxel; amplitude: room for one
+ * value for each fibre population. The sum over populations runs in their order, so that results do not depend on
+ * vectors. */
 static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, float *amplitude, float *signal)
 {
     double b = scan->gradients->bval[v];
@@ -100,8 +104,9 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
     for (size_t i = 0; i < row->n_fibres; i++) signal[row->voxel[i]] += amplitude[i];
 }
 
-/* Adds noise to n <= BLOCK voxels, from index `voxel` on, in two volumes: one counter gives the random words of
- * both. */
+/* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in the volumes 2 pair and
+ * 2 pair + 1: one counter of Philox gives the random words of both. The noise of a voxel depends on seed, voxel and
+ * volume only. */
 static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
                   float *out0, float *out1)
 {

@@ -10,13 +10,14 @@
 #define FINE 32  /* points of the spline between two knots, for measuring lengths */
 #define STEP 1.5 /* distance of stations, mm */
 
-/* A point of the centre line and the half axes there: along the bundle's axis, and across. */
+/* A point of the centre line and the half axes there: r1 along the bundle's axis, r2 across. All in mm of the reference
+ * frame. */
 typedef struct knot {
     double x, y, z, r1, r2;
 } knot;
 
-/* A bundle. Knots are those of the right hemisphere. A commissure continues as its mirror image behind the last knot (x
- * = 0); another bundle has a twin on the left. */
+/* A bundle as it is written down. Knots are those of the right hemisphere. A commissure continues as its mirror image
+ * behind the last knot (x = 0); another bundle has a twin on the left. */
 typedef struct design {
     const char *name;
     bool commissure;
@@ -26,6 +27,7 @@ typedef struct design {
     knot knots[11];
 } design;
 
+/* name, commissure, density, axis, number of knots, knots {x, y, z, r1, r2} from one end to the other */
 static const design designs[] = {
     {"forceps_minor",
      true,
@@ -219,7 +221,8 @@ static void normalise(double v[3])
     for (int k = 0; k < 3; k++) v[k] *= s;
 }
 
-/* Stores the knots of a bundle on one side, or, for a commissure, from right to left. Returns their number. */
+/* Stores the knots of a bundle on one side (side: 1 right, -1 left), or, for a commissure, from right to left. Returns
+ * their number, at most MAX_KNOTS. */
 static size_t knots_of(const design *d, double side, knot *knots)
 {
     size_t n = d->n;
@@ -236,7 +239,8 @@ static size_t knots_of(const design *d, double side, knot *knots)
     return n;
 }
 
-/* Catmull-Rom spline through n knots at parameter s, 0 .. n - 1. */
+/* Catmull-Rom spline through n knots at parameter s, 0 .. n - 1; out: x, y, z, r1, r2. Missing neighbours of the end
+ * knots continue the line. */
 static void spline(const knot *knots, size_t n, double s, double out[5])
 {
     size_t i = (size_t)fmin(s, (double)n - 2);
@@ -254,6 +258,7 @@ static void spline(const knot *knots, size_t n, double s, double out[5])
  * lengths of the half axes. */
 static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n_knots)
 {
+    /* length[i]: length of the centre line up to fine point i */
     double length[(MAX_KNOTS - 1) * FINE + 1], last[5], at[5];
     size_t n_fine = (n_knots - 1) * FINE;
     length[0] = 0;
@@ -267,6 +272,7 @@ static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n
     tube->n = (size_t)ceil(length[n_fine] / STEP) + 1;
     tube->station = calloc(tube->n, sizeof *tube->station);
     if (!tube->station) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
+    /* inverts the length by linear interpolation between fine points */
     for (size_t i = 0, k = 0; i < tube->n; i++) {
         double want = length[n_fine] * (double)i / (double)(tube->n - 1);
         while (k + 1 < n_fine && length[k + 1] < want) k++;
@@ -279,7 +285,8 @@ static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n
     return GLS_OK;
 }
 
-/* Computes tangents, half axes, and the derivatives of both. */
+/* Computes tangents, half axes, and the derivatives of both, by differences between neighbouring stations. axis:
+ * direction of the first half axis, made normal to the tangent; the second is normal to both. */
 static void stations_orient(phantom_tube *tube, const double axis[3])
 {
     phantom_station *station = tube->station;
@@ -331,7 +338,8 @@ static gls_status spheres_make(phantom_tube *tube)
 }
 
 /* Finds the run of white matter around the middle of the centre line, and the station numbers beyond which grey matter
- * counts as an end: the rim of a fan meets the cortex earlier than its centre. */
+ * counts as an end: 4 mm and 0.7 of the tube's radius earlier, because the rim of a fan meets the cortex earlier than
+ * its centre. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;
@@ -405,6 +413,7 @@ size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double
         if (dot(d, d) > reach * reach) continue;
         size_t first = j * PHANTOM_CHUNK,
                last = first + PHANTOM_CHUNK < tube->n - 1 ? first + PHANTOM_CHUNK : tube->n - 1;
+        /* a slab is near if p lies at most `radius` outside its two planes */
         double before = ahead(&tube->station[first], p);
         for (size_t i = first; i < last; i++) {
             double after = ahead(&tube->station[i + 1], p);
@@ -424,6 +433,8 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
         const phantom_station *a = &tube->station[slab[j]], *b = a + 1;
         double before = ahead(a, p), after = ahead(b, p);
         if (before < 0 || after >= 0) continue;
+        /* the cross-section through p, by linear interpolation between the two stations, and the coordinates of p in
+         * the section */
         double f = before / (before - after), m1[3], m2[3], q[3];
         for (int k = 0; k < 3; k++) {
             m1[k] = a->m1[k] + f * (b->m1[k] - a->m1[k]);
@@ -432,6 +443,7 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
         }
         double u = dot(q, m1) / dot(m1, m1), v = dot(q, m2) / dot(m2, m2), out = u * u + v * v;
         if (out > best) continue;
+        /* the tangent of the fibre that keeps its (u, v) */
         double d[3];
         for (int k = 0; k < 3; k++) {
             d[k] = a->dc[k] + f * (b->dc[k] - a->dc[k]) + u * (a->d1[k] + f * (b->d1[k] - a->d1[k])) +

@@ -10,13 +10,13 @@
 
 /* The part of one tube in a voxel. */
 typedef struct phantom_share {
-    size_t tube;
-    size_t first, n;     /* range of its candidate slabs */
-    int white, grey[2];  /* numbers of samples: in its white matter, in the grey matter of its ends */
-    double weight;       /* volume fraction times SAMPLES */
-    double direction[3]; /* sum over the samples with aligned signs, in the world */
-    bool inside;         /* whether the current sample lies in the tube */
-    double tangent[3], station;
+    size_t tube;                /* index of the tube */
+    size_t first, n;            /* range of its candidate slabs */
+    int white, grey[2];         /* numbers of samples: in its white matter, in the grey matter of its ends */
+    double weight;              /* volume fraction times SAMPLES */
+    double direction[3];        /* sum over the samples with aligned signs, in the world */
+    bool inside;                /* whether the current sample lies in the tube */
+    double tangent[3], station; /* of the current sample: tangent in the reference frame, and station number */
 } phantom_share;
 
 void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
@@ -75,7 +75,8 @@ void gls_phantom_bench_finish(phantom_bench *bench)
     free(bench->share);
 }
 
-/* Lists the tubes that may reach into a voxel, by the spheres around their chunks. */
+/* Lists in bench->share the tubes that may reach into a voxel, with their slabs near the voxel in bench->slab. Returns
+ * their number. */
 static size_t candidates(const phantom_scene *scene, const double centre[3], phantom_bench *bench)
 {
     size_t n = 0, used = 0;
@@ -88,7 +89,8 @@ static size_t candidates(const phantom_scene *scene, const double centre[3], pha
     return n;
 }
 
-/* Adds a unit tangent to the sum of directions of a tube, with the sign that agrees. */
+/* Adds the unit tangent of the current sample, in the world, to the sum of directions of a tube, with the sign that
+ * agrees with the sum: a direction and its opposite are the same fibre. */
 static void add_direction(phantom_share *s, const double scale[3])
 {
     double world[3], norm = 0, dot = 0;
@@ -101,7 +103,8 @@ static void add_direction(phantom_share *s, const double scale[3])
     for (int k = 0; k < 3; k++) s->direction[k] += norm * world[k];
 }
 
-/* Assigns a sample point in white or grey matter to the tubes there. Returns whether a tube has fibres at the point. */
+/* Assigns a sample point in white or grey matter to those of the n listed tubes that hold the point: in white matter by
+ * their densities, in grey matter to their ends. Returns whether a tube has fibres at the point. */
 static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_t n, const double p[3],
                    phantom_tissue tissue)
 {
@@ -129,8 +132,9 @@ static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_
     return true;
 }
 
-/* Samples a voxel. count: number of samples of each tissue; PHANTOM_WHITE counts white matter without fibres. Returns
- * the number of tubes near the voxel. */
+/* Samples a voxel at its 27 points. count: number of samples of each tissue; PHANTOM_WHITE counts white matter without
+ * fibres. A voxel far from all surfaces and tubes is not sampled: its tissue is that of the centre. Returns the number
+ * of tubes near the voxel. */
 static size_t voxel_sample(const phantom_scene *scene, const double centre[3], phantom_bench *bench, int count[4])
 {
     double margin;
@@ -154,7 +158,8 @@ static size_t voxel_sample(const phantom_scene *scene, const double centre[3], p
     return n;
 }
 
-/* Inserts a population into the three largest ones, largest first. */
+/* Inserts a population into the three largest ones of a voxel, largest first: peak has direction and fraction of
+ * each. */
 static void peak_insert(float peak[12], const float direction[3], float fraction)
 {
     int at = 3;
@@ -165,7 +170,8 @@ static void peak_insert(float peak[12], const float direction[3], float fraction
     peak[4 * at + 3] = fraction;
 }
 
-/* Moves the fibre populations of a voxel to the row and the images. Returns their total volume fraction. */
+/* Moves the fibre populations of a voxel to the row and the images of peaks and bundles. n: number of tubes near the
+ * voxel; voxel: its index in the grid. Returns the total volume fraction of fibres. */
 static double fibres_store(const phantom_scene *scene, phantom_bench *bench, size_t n, int x, size_t voxel)
 {
     gls_phantom *phantom = scene->phantom;

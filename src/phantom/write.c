@@ -18,9 +18,10 @@
 #define MAX_PATH 4096
 #define MAX_NAME 64 /* enough for "bundles/", the name of a bundle and "_end0.nii.gz" */
 
+/* Content of a file: series, b-values, b-vectors, image of floats, mask, centre line, five tissues. */
 typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE, TISSUE } what;
 
-/* A file of the phantom. */
+/* A file of the phantom: its name relative to the directory, and the image or bundle that the file holds. */
 typedef struct item {
     char name[MAX_NAME];
     what what;
@@ -28,13 +29,14 @@ typedef struct item {
     const gls_phantom_bundle *bundle;
 } item;
 
-/* The list of files. */
+/* The list of files; item is from calloc. */
 typedef struct writer {
     const char *directory;
     item *item;
     size_t n;
 } writer;
 
+/* Appends a file, named by three parts, to the list, which has room. */
 static void add(writer *w, what what, const gls_image *image, const gls_phantom_bundle *bundle, const char *prefix,
                 const char *name, const char *suffix)
 {
@@ -66,6 +68,7 @@ static gls_status items_list(writer *w, const gls_phantom *p)
     return GLS_OK;
 }
 
+/* path = folder/name. GLS_ERR_OUTPUT if the name is too long. */
 static gls_status path_join(char path[MAX_PATH], const char *folder, const char *name)
 {
     int n = snprintf(path, MAX_PATH, "%s/%s", folder, name);
@@ -73,7 +76,7 @@ static gls_status path_join(char path[MAX_PATH], const char *folder, const char 
     return GLS_OK;
 }
 
-/* Reports files that exist already, before anything is computed. */
+/* Fails if a file exists already and must not be overwritten, before anything is computed. */
 static gls_status targets_check(const writer *w, bool overwrite)
 {
     char path[MAX_PATH];
@@ -136,6 +139,7 @@ static gls_status tissue_write(const char *path, bool overwrite, gls_output_grou
     return status;
 }
 
+/* Writes all files under temporary names as a group, which the caller commits. */
 static gls_status items_write(const writer *w, const gls_phantom *p, bool overwrite, gls_output_group *group)
 {
     char path[MAX_PATH];
@@ -157,6 +161,7 @@ static gls_status items_write(const writer *w, const gls_phantom *p, bool overwr
     return GLS_OK;
 }
 
+/* Makes a directory, if there is none. *made: whether the directory is new, so that a failure can remove it. */
 static gls_status folder_make(const char *path, bool *made)
 {
     struct stat info;
@@ -170,6 +175,7 @@ static gls_status folder_make(const char *path, bool *made)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot make the directory: %s", path, strerror(reason));
 }
 
+/* Whether a bundle, which a caller may have made itself, has all parts that are written. */
 static bool bundle_is_whole(const gls_phantom_bundle *b)
 {
     return b->mask && b->ends[0] && b->ends[1] && (b->centre_line || b->n_points == 0);
@@ -202,6 +208,7 @@ gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, 
 
 /* --- The description of the files, for people. */
 
+/* Number of voxels above 0. */
 static uint64_t count_voxels(const gls_image *image)
 {
     uint64_t count = 0;

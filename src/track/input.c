@@ -52,6 +52,7 @@ static gls_status check_filter(const gls_track_params *params, const gls_tissue 
     return GLS_OK;
 }
 
+/* GLS_ERR_INPUT if the stop map has no finite value at all. */
 static gls_status check_stop_map(const gls_image *map)
 {
     for (size_t i = 0, n = gls_grid_voxels(&map->grid); i < n; i++)
@@ -66,6 +67,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     GLS_REQUIRE(!input->regions || input->regions->complete);
     gls_status stop_map = check_stop_map(input->stop_map);
     if (stop_map) return stop_map;
+    /* Everything lies on one grid: that of the stop map. */
     if (input->regions) {
         gls_status status =
             gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");
@@ -76,6 +78,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
             gls_grid_require_equal(&input->tissue->grid, "the tissue", &input->stop_map->grid, "the stop map");
         if (status) return status;
     }
+    /* Combinations of options that contradict each other. */
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
         return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
     if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (input->tissue || params->stop_at_all))
@@ -86,6 +89,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "include-ordered: needs seed_unidirectional: without it a streamline has no first end");
+    /* Back-tracking and particle filtering, each with the tissue rule that they need. */
     if (params->backtrack) {
         gls_status status = gls_track_backtrack_check(params);
         if (!status && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
@@ -102,6 +106,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
 
 /* --- Facts from the getters' rows. */
 
+/* The row of a getter that is known to exist. */
 static const gls_getter *row_of(gls_direction_getter dg)
 {
     return gls_getter_of(&(gls_track_params){.dg = dg});

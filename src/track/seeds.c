@@ -1,4 +1,6 @@
-/* Seeds from lists and files, and random or regular seeds in the voxels of a region. */
+/* Seeds from lists and files, and random or regular seeds in the voxels of a region. A drawn seed depends only on its
+ * index and the random seed, so any range of seeds can be computed by any thread or process. Positions are voxel
+ * coordinates of the grid of tracking. */
 #include "track/seed_parts.h"
 
 #include "util/text_tables.h"
@@ -47,6 +49,7 @@ float gls_seed_inside_voxel(double position, int32_t centre)
     return f;
 }
 
+/* Whether a voxel with this value of the region or mask gets seeds. */
 static bool eligible(float value)
 {
     return value > 0 && isfinite(value);
@@ -65,6 +68,7 @@ static void shuffle(uint32_t *list, uint64_t n, uint64_t rng_seed)
     }
 }
 
+/* Voxel coordinates of the centre of a voxel, whose number counts x fastest. */
 static void centre_of(const gls_seeds *seeds, uint32_t voxel, int32_t centre[3])
 {
     uint32_t row = voxel / seeds->dim[0];
@@ -73,6 +77,7 @@ static void centre_of(const gls_seeds *seeds, uint32_t voxel, int32_t centre[3])
     centre[2] = (int32_t)(row / seeds->dim[1]);
 }
 
+/* Seed i, uniform in the voxel of the shuffled list whose turn it is: seed i lies in voxel i modulo their number. */
 static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     uint32_t word[4];
@@ -95,6 +100,8 @@ static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3
     for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] + offset[a] / seeds->sphere[a]);
 }
 
+/* Seed i of a regular grid of side x side x side places in each voxel: first one place in all voxels, then the next
+ * place. */
 static void draw_on_grid(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     int32_t centre[3];
@@ -118,6 +125,7 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
         in_roi += eligible(roi->data[i]);
         kept += eligible(roi->data[i]) && (!mask || eligible(mask->data[i]));
     }
+    /* No voxel left is an error of the input: say whether the region or the mask is empty. */
     if (in_roi == 0) return gls_fail(GLS_ERR_INPUT, "the seed region has no voxel above 0");
     if (kept == 0)
         return gls_fail(GLS_ERR_INPUT, "none of the %zu voxels of the seed region is in the seed mask", in_roi);
@@ -210,7 +218,9 @@ static bool set_point(const double p[3], const gls_grid *grid, float out[3])
     return inside;
 }
 
-/* name: file name for messages, or NULL. */
+/* Creates seeds from a list of n points in `space`. name: file name for messages, or NULL. Points outside the grid are
+ * kept, so that numbers of seeds stay those of the list; they give no streamline. GLS_ERR_INPUT if no point lies
+ * inside. */
 static gls_status create_list(const char *name, const double (*point)[3], size_t n, gls_seed_space space,
                               const gls_grid *grid, gls_seeds **seeds)
 {

@@ -14,6 +14,7 @@
 /* Attempts to find a seed on the border. */
 #define MAX_TRIES 1000u
 
+/* Allocates seeds without a place; NULL if memory ran out. grid: the grid of tracking. */
 static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
 {
     gls_seeds *s = calloc(1, sizeof *s);
@@ -21,11 +22,13 @@ static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
     return s;
 }
 
+/* Four random words of seed i for an attempt and a purpose (GLS_PHILOX_...), which keep the draws of one seed apart. */
 static void random_words(const gls_seeds *s, uint64_t i, uint32_t attempt, uint32_t purpose, uint32_t word[4])
 {
     gls_philox((const uint32_t[4]){(uint32_t)i, (uint32_t)(i >> 32), attempt, purpose}, s->rng_seed, word);
 }
 
+/* Rounds a position to single precision. */
 static void to_floats(const double p[3], float out[3])
 {
     for (int a = 0; a < 3; a++) out[a] = (float)p[a];
@@ -69,6 +72,7 @@ gls_status gls_seeds_create_sphere(const double centre[3], double radius, const 
 /* Draws a voxel with a probability in proportion to its weight. */
 static size_t draw_voxel(const gls_seeds *s, const uint32_t word[2])
 {
+    /* u: uniform in 0 .. sum, from 53 random bits. Binary search for the first cumulative sum above u. */
     double u = ldexp((double)((uint64_t)word[0] << 21 ^ word[1] >> 11), -53) * s->sum[s->n_voxels - 1];
     size_t low = 0, high = s->n_voxels - 1;
     while (low < high) {
@@ -81,6 +85,7 @@ static size_t draw_voxel(const gls_seeds *s, const uint32_t word[2])
     return s->voxel[low];
 }
 
+/* Voxel coordinates of the centre of a voxel, whose number counts x fastest. */
 static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
 {
     size_t nx = (size_t)grid->dim[0], ny = (size_t)grid->dim[1];
@@ -100,6 +105,7 @@ static void draw_place(const gls_seeds *s, uint64_t i, uint32_t attempt, double 
     for (int a = 0; a < 3; a++) place[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 
+/* Maps a position in mm to voxel coordinates of the grid of tracking. */
 static void to_streamlines(const gls_seeds *s, const double world[3], float point[3])
 {
     double inverse[3][4], p[3];
@@ -147,6 +153,7 @@ static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char
     return GLS_OK;
 }
 
+/* Seeds in proportion to an image, with a copy of its voxels and sums. GLS_ERR_INPUT, GLS_ERR_MEMORY. */
 static gls_status create_weighted(const gls_image *weights, const char *name, const gls_grid *grid, uint64_t count,
                                   uint64_t rng_seed, gls_seeds **out)
 {
@@ -175,6 +182,7 @@ gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name,
 static bool plane_at(const gls_tissue *t, const double world[3], double u[3], double v[3])
 {
     double inverse[3][4], box[3], value[GLS_TISSUE_TYPES], gradient[3], n[3], square = 0;
+    /* Gradient of the tissue at the point: in voxels of the tissue, then in mm; its direction is the normal. */
     gls_grid_inverse(&t->image, inverse);
     gls_affine_apply((const double(*)[4])inverse, world, box);
     for (int a = 0; a < 3; a++) box[a] -= t->origin[a];
@@ -186,6 +194,7 @@ static bool plane_at(const gls_tissue *t, const double world[3], double u[3], do
     }
     if (square == 0) return false;
     for (int a = 0; a < 3; a++) n[a] /= sqrt(square);
+    /* u: the world axis that is farthest from the normal, made to lie in the plane; v: the cross product of n and u. */
     int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2) : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
     double length = sqrt(1 - n[least] * n[least]);
     for (int a = 0; a < 3; a++) u[a] = ((a == least) - n[least] * n[a]) / length;
@@ -231,6 +240,7 @@ gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image 
     if (status) return status;
     (*seeds)->tissue = tissue;
     (*seeds)->draw = draw_on_interface;
+    /* Try some seeds now, so that an image without a border fails before a run begins. */
     float point[3] = {GLS_SEED_FAR_AWAY};
     for (uint64_t i = 0; i < count && i < 100 && point[0] == GLS_SEED_FAR_AWAY; i++)
         draw_on_interface(*seeds, i, point);

@@ -1,4 +1,4 @@
-/* Tells how much memory a tracker takes, from the functions that also give its engines their sizes. */
+/* Computes how much memory a tracker takes, from the functions that also give its engines their sizes. */
 #include "track/track_params.h"
 #include "track/engine/batch.h"
 #include "track/run/writer_thread.h"
@@ -24,6 +24,7 @@ uint64_t gls_tracker_short_batch(const gls_device_info *device, const gls_track_
     if (params->batch_seeds > 0 || gls_track_plan_make(params, device, input, &plan) != GLS_OK)
         return params->batch_seeds;
     if (!plan.in_flight && n_seeds < SHORTEST_ALONE) n_seeds = SHORTEST_ALONE;
+    /* A run of several whole batches keeps the default; a shorter one gets buffers for one of its batches. */
     const uint32_t piece = gls_track_plan_piece(&plan, n_seeds);
     if (piece == plan.batch_seeds && n_seeds >= piece) return 0;
     return n_seeds < piece ? n_seeds : piece;

@@ -1,4 +1,5 @@
-/* Names of ends and verdicts, from the lists that the kernels share. */
+/* Names of ends and verdicts, from the lists that the kernels share. All texts are constants; a value out of range
+ * gives "unknown". */
 #include <glslines/track.h>
 
 const char *gls_end_name(gls_end end)

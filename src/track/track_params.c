@@ -79,6 +79,8 @@ static gls_status check_seed_direction(const double d[3])
 
 gls_status gls_track_params_check(const gls_track_params *p)
 {
+    /* Single numbers: each row has its range. A value equal to the default needs no check, because some defaults, such
+     * as lengths in voxels, lie outside the range. */
     static const gls_option rows[] = {
 #define TRACK_ROW(type, field, name, unit, range, default_) \
     {GLS_OPTION_AT(offsetof(gls_track_params, field), 0, NULL, type, name, 0, NULL, unit, range, NULL, NULL, NULL)},
@@ -94,6 +96,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
         status = require_range(rows[i].name, value, &rows[i].range, is_length ? "mm" : rows[i].unit);
         if (status) return status;
     }
+    /* Combinations of numbers. */
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");
     if (p->min_length > p->max_length)

@@ -1,5 +1,5 @@
 /* Creates a tracker: an engine for each device, with other mappings, half precision or fewer devices where one fails.
- */
+ * The functions run on the caller's thread, except complete(). */
 #include "track/tracker.h"
 
 #include <pthread.h>
@@ -31,6 +31,7 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     bool owns = t->engine[i] && t->engine[i]->owns_device;
     params.batch_seeds = batch;
     params.mapping = t->mapping[i];
+    /* A device that the engine itself had opened is closed with the engine if its context is lost, else passed on. */
     if (t->engine[i]) t->engine[i]->owns_device = owns && lost;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
@@ -70,6 +71,8 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
     size_t n_others = 0;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
+    /* First cure: a new context. Second: another mapping. A shortage of memory in single precision is left to the
+     * caller, which changes all engines to half precision. */
     for (unsigned losses = 0; status == GLS_ERR_LOST && losses < GLS_MAX_LOSSES; losses++) {
         gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_kept_info(t->device[i])->renderer,
                 gls_last_error());
@@ -79,6 +82,7 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
     if (!status || (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT)) return status;
     bool device_failed = status == GLS_ERR_LOST || gls_status_is_memory(status) || status == GLS_ERR_DEVICE ||
                          status == GLS_ERR_UNSUPPORTED;
+    /* No cure: go on with the other devices, if there are any. */
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
     t->failed[i] = true;
     if (!device_failed || n_others == 0) return status;
@@ -97,6 +101,7 @@ typedef struct completion {
     char message[512];
 } completion;
 
+/* The thread of one engine: loads its kernels. Messages are kept by thread, so the text is copied. */
 static void *complete(void *user)
 {
     completion *c = user;
@@ -162,6 +167,7 @@ static gls_status create_engines(gls_tracker *t)
     return status;
 }
 
+/* Destroys all engines; the devices stay. */
 static void destroy_engines(gls_tracker *t)
 {
     for (size_t i = 0; i < t->n; i++) {
@@ -176,6 +182,7 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
     gls_tracker *t = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
     t->n = n;
+    /* The tracker keeps its devices: a program may close them earlier. */
     for (size_t i = 0; i < n; i++) gls_device_keep(t->device[i] = devices[i]);
     t->params = *params;
     for (size_t i = 0; i < n; i++) t->mapping[i] = mapping[i];

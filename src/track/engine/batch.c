@@ -13,6 +13,7 @@
 
 /* --- Voxels that the streamlines of one round of pass 2 visit, counted on the device. */
 
+/* Makes room for n_words words of counts; earlier contents may be lost. GLS_ERR_MEMORY. */
 static gls_status reserve(gls_visited *to, size_t n_words)
 {
     if (n_words <= to->capacity) return GLS_OK;
@@ -38,6 +39,8 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_batch_resul
     gls_status status = reserve(&result->visited, gls_visitor_words(&t->grid, t->plan.batch_lines, room));
     if (!status) status = gls_buffer_write(v->uniforms, 0, sizeof u, &u);
     if (!status) status = gls_buffer_clear(v->words);
+    /* Storage 0 placed lines, 1 packed points, 2 words, see glsl/kernel/visit.comp. A work group takes one line after
+     * the other. */
     gls_arg args[] = {gls_arg_uniforms(0, v->uniforms), gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]),
                       gls_arg_buffer(1, t->buffer[GLS_TRACK_OUTPUT]), gls_arg_buffer(2, v->words)};
     if (!status)
@@ -68,6 +71,8 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
 /* Copies the points of the result out of the words that follow the counts of its n_placed lines. */
 static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
+    /* Layout of the words behind the voxels: one for each line, the number of points that needed room, six for the ends
+     * of each line, then the points of lines that are left to the host. */
     const uint32_t *left = result->visited.word + result->visited.n_voxels, *ends = left + n_placed + 1,
                    *room = ends + 6 * (size_t)n_placed;
     uint64_t at = 0;
@@ -272,6 +277,8 @@ static gls_status make_seed_batch(gls_batch *c, uint64_t number)
 
 /* --- Rounds of pass 2. */
 
+/* Makes the batch and the engine point to the seeds, the upload and the buffers of a round. A call for the next round
+ * while an earlier one is on the device is allowed: each round has its own copies. */
 static void look_at_round(gls_batch *c, const gls_round *r)
 {
     use_seed_batch(c, r->seed_batch);
@@ -285,6 +292,7 @@ typedef struct rest {
     uint32_t from;
 } rest;
 
+/* The seeds behind those of a round. */
 static rest rest_behind(const gls_round *r)
 {
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
@@ -305,6 +313,7 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     look_at_round(c, r);
     double start = gls_clock_seconds();
     const uint64_t first = r->seed_batch->first;
+    /* List the streamlines, then start pass 2. Seeds without a direction need no pass. */
     r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < limit ? most : limit, &r->n_lines);
     c->stats->result.seconds_scan += gls_trace_phase("list", start, first + r->from);
     r->begun = gls_clock_seconds();
@@ -371,6 +380,7 @@ static gls_status run_rounds(gls_batch *c)
     bool gave_way = false;
     gls_status status = GLS_OK;
     while (!status && !gave_way) {
+        /* One turn: begin a round if there is none, begin the next one behind it, then end the first. */
         const uint32_t capacity = round_capacity(c);
         if (!now.any) status = begin_alone(c, &next, most < capacity ? most : capacity, &now);
         if (!now.any) break;
@@ -392,6 +402,7 @@ static gls_status run_rounds(gls_batch *c)
 /* One round with retries, which moves *from behind the seeds that it finished, or leaves it if the batch gave way. */
 static gls_status run_round_again(gls_batch *c, rest *from)
 {
+    /* The round has no buffers of its own: with retries nothing is in flight. */
     gls_round r = {
         .number = from->number, .seed_batch = &c->seed_batch[from->number % GLS_SEED_BATCHES], .from = from->from};
     const uint64_t first = r.seed_batch->first;

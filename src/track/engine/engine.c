@@ -1,5 +1,6 @@
 /* Creates an engine in three steps, and retries with a smaller field or smaller batches where the device is short of
- * memory. */
+ * memory. The steps are apart, so that the fields of several devices can be filled at once with values that the CPU
+ * computes once. */
 #include "track/engine/engine.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@
 #include "util/clock.h"
 #include "util/status.h"
 
+/* Copies the vertices of the sphere, in single precision as in the kernels, which the host compares with.
+ * GLS_ERR_MEMORY. */
 static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
 {
     t->vertex = malloc(sphere->n * sizeof *t->vertex);
@@ -50,6 +53,7 @@ static gls_status create_buffers(gls_engine *t)
     uint64_t bytes[GLS_TRACK_BUFFERS];
     gls_track_buffer_bytes(&t->params, &t->plan, bytes);
     gls_engine_use_buffer_set(t, 0);
+    /* Set k of each buffer is copy k modulo the number of copies; only the copies themselves are created. */
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
         const unsigned n = gls_track_buffer_copies(&t->plan, (gls_track_buffer)i);
         for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
@@ -82,6 +86,7 @@ static gls_status create_buffers(gls_engine *t)
 /* Do not halve float batches below this many seeds: volumes of half precision then save more. */
 #define SMALLEST_FLOAT_BATCH 64u
 
+/* Destroys each copy once, and forgets all sets. */
 static void destroy_buffers(gls_engine *t)
 {
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++)
@@ -100,6 +105,8 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
     for (;;) {
         gls_status status = create_buffers(t);
         if (!status) status = gls_device_synchronize(t->device);
+        /* Succeeded, failed for another reason, or too small already: done. Else make the plan again with half of the
+         * seeds. */
         uint32_t batch = t->plan.batch_seeds / 2;
         if (!status && t->halvings > 0)
             gls_log(GLS_LOG_WARNING, "%s: out of memory: batches of %u instead of %u seeds",
@@ -115,6 +122,7 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
     }
 }
 
+/* Plans the model, and creates its field and its buffer without the field's values. */
 static gls_status create_model(gls_engine *t, const gls_track_input *input)
 {
     gls_status status =
@@ -147,6 +155,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     t->params = *params;
     t->grid = input->stop_map->grid;
     t->has_direction = gls_grid_direction(&t->grid, t->params.seed_direction, t->seed_direction);
+    /* Hold the device's context through all calls of this step. */
     gls_device_hold(device);
     double start = gls_clock_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_kept_info(device), input, &t->plan);
@@ -159,6 +168,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
         t->iteration_cost = getter->iteration_cost ? getter->iteration_cost(params, input) : 1;
         status = copy_vertices(t, getter->sphere(input));
     }
+    /* Failed: the engine frees what was made so far. */
     t->seconds_upload = gls_clock_seconds() - start;
     if (!status)
         *out = t;
@@ -173,6 +183,7 @@ gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track
     double start = gls_clock_seconds();
     for (size_t i = 0; i < n; i++) model[i] = &engines[i]->model;
     *failed = SIZE_MAX;
+    /* One device is held throughout. Several share this thread, so each write holds the device that it goes to. */
     if (n == 1) gls_device_hold(engines[0]->device);
     gls_status status = engines[0]->plan.getter->fill(model, n, &engines[0]->params, input, failed);
     if (n == 1) gls_device_release(engines[0]->device);
@@ -192,6 +203,7 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
     if (status) return status;
+    /* The definitions and tables of the plan are free now; the sizes go to the log. */
     t->complete = true;
     uint64_t bytes[GLS_TRACK_BUFFERS], buffer_bytes = gls_track_buffer_bytes(&t->params, &t->plan, bytes);
     const gls_field_plan *field = &t->model.field.plan;
@@ -222,6 +234,7 @@ gls_status gls_engine_run(gls_engine *t, gls_kernel *kernel, gls_engine_time tim
 {
     double seconds = 0;
     gls_status status = gls_kernel_run(kernel, (uint32_t[3]){groups, 1, 1}, args, n_args, t->timed ? &seconds : NULL);
+    /* gls_kernel_run() waits for the kernel only where its time is asked for. */
     t->kernel_seconds[time] += seconds;
     return status;
 }

@@ -54,10 +54,10 @@ typedef struct gls_engine {
     gls_track_plan plan;
     gls_grid grid;
     gls_model model;
-    gls_guide guide;
+    gls_guide guide; /* stop map, regions and tissue */
     gls_kernels kernels;
-    gls_visitor visitor;
-    float (*vertex)[3]; /* unit vectors of the sphere's vertices */
+    gls_visitor visitor; /* counts visited voxels, where that pays */
+    float (*vertex)[3];  /* unit vectors of the sphere's vertices */
     uint32_t n_vertices;
     bool antipodal;           /* each vertex stands for both senses of its axis */
     bool has_direction;       /* a seed direction was given */
@@ -68,12 +68,13 @@ typedef struct gls_engine {
     } buffer_set[GLS_TRACK_BUFFER_SETS];
     gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
     gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
+    /* Wall time of filling fields and making buffers, and of loading kernels. */
     double seconds_upload, seconds_compile;
     double iteration_cost; /* cost of drawing a direction, as a multiple of the search for the peaks of a seed */
     uint32_t halvings;     /* how often batches were halved because memory was short */
     bool owns_device;      /* the engine opened this device after the old context was lost */
-    bool complete;
-    bool timed; /* sum up the times of kernels in kernel_seconds */
+    bool complete;         /* gls_engine_complete() has succeeded */
+    bool timed;            /* sum up the times of kernels in kernel_seconds */
     double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;

@@ -1,4 +1,5 @@
-/* Pass 3 on the device: packs the points of placed streamlines into the output buffer and fetches them. */
+/* Pass 3 on the device: packs the points of placed streamlines into the output buffer and fetches them. See
+ * glsl/kernel/gather.comp for the kernel. */
 #include "track/engine/batch.h"
 
 #include "gpu/objects.h"
@@ -8,6 +9,8 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
 {
     gls_engine *t = c->engine;
     double start = gls_clock_seconds();
+    /* The map to the output space, then the numbers of blocks, streamlines and halves. The counter of blocks runs past
+     * the end of a pool that became full. */
     gls_gather_uniforms u = {
         (float)c->space[0][0],
         (float)c->space[0][1],
@@ -31,9 +34,12 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
         status =
             gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
     if (status) return status;
+    /* Storage 0 placed lines, 1 pool, 2 state, 3 output; uniforms 0. */
     gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
                       gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
+    /* Work items: runs of points of the blocks in use, and one for each seed. The kernel strides, so fewer groups are
+     * enough. */
     const uint32_t run = gls_gather_run(gls_device_kept_info(t->device));
     uint64_t work = (uint64_t)u.n_blocks * (POOL_BLOCK / run) + n_placed,
              groups = (work + t->plan.group.size - 1) / t->plan.group.size;

@@ -1,4 +1,5 @@
-/* Definitions, shader slots and loading of the tracker's kernels, and the getter's model on the device. */
+/* Definitions, shader slots and loading of the tracker's kernels, and the getter's model on the device. A kernel is its
+ * file, the definitions of model, mapping and guide, and a few of its own, which load() adds and removes again. */
 #include "track/engine/engine.h"
 
 #include "gpu/objects.h"
@@ -109,6 +110,7 @@ gls_status gls_kernels_announce(gls_device *device, const gls_track_params *para
 {
     gls_kernels none;
     wanted list[MAX_WANTED];
+    /* Definitions of all kernels: kept in the plan for gls_kernels_load(). */
     define_mapping(&model->defines, plan, gls_device_kept_info(device));
     define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
     gls_guide_define(&plan->guide, params, input, &model->defines);
@@ -154,6 +156,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
     gls_define_list *d = &model->defines;
     gls_tables *tables = &model->tables;
     *model = (gls_model_plan){0};
+    /* The getter plans the field and makes the tables; the rest is the same for all getters. */
     gls_status status = plan->getter->plan(&request, model);
     if (status) return status;
     /* llvmpipe reads a storage block lane by lane, but a uniform block at once */

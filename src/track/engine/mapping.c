@@ -1,4 +1,5 @@
-/* The mappings of streamlines to invocations: one row each, and the choice for a device. */
+/* The mappings of streamlines to invocations: one row each, and the choice for a device. The comments of the members
+ * are in track_plan.h. Read-only tables; all functions may be called from any thread. */
 #include "track/engine/track_plan.h"
 
 #include <string.h>
@@ -7,6 +8,7 @@
 
 /* --- One invocation for each streamline. */
 
+/* Every device can run one invocation for each streamline, and work groups without subgroups. */
 static gls_status check_single(const gls_device_info *limits)
 {
     (void)limits;
@@ -50,6 +52,7 @@ static gls_status check_subgroup(const gls_device_info *limits)
                     limits->renderer);
 }
 
+/* The width that the driver reports, in invocations. */
 static uint32_t lanes_of_subgroup(const gls_device_info *limits)
 {
     return limits->subgroup_size;
@@ -62,6 +65,7 @@ static uint32_t slots_of_subgroup(const gls_device_info *limits)
     return strstr(limits->vendor, "Intel") ? limits->subgroup_size / 8 : 1;
 }
 
+/* A group of n_streamlines subgroups, or of as many as the device allows, at least one. */
 static gls_group_plan group_of_subgroups(const gls_device_info *limits, uint32_t n_streamlines)
 {
     uint32_t lanes = limits->subgroup_size, size = n_streamlines * lanes;
@@ -90,6 +94,7 @@ static uint32_t lanes_of_group(const gls_device_info *limits)
     return limits->software || strstr(limits->vendor, "Intel") ? 16 : 32;
 }
 
+/* A work group of one streamline. */
 static gls_group_plan group_of_one(const gls_device_info *limits, uint32_t n_streamlines)
 {
     (void)n_streamlines;

@@ -1,4 +1,5 @@
-/* Counts outcomes into the statistics of a run, and computes lengths from histograms. */
+/* Counts outcomes into the statistics of a run, and computes lengths from histograms. No function locks: the caller
+ * owns the outcomes and the statistics. */
 #include "track/engine/outcomes.h"
 
 #include <stdlib.h>
@@ -45,12 +46,14 @@ void gls_outcomes_finish(gls_outcomes *t)
 bool gls_outcomes_are_valid(const gls_outcomes *t, uint64_t limit, uint64_t n, const gls_track_stats *stats)
 {
     uint64_t lines = 0, kept = 0;
+    /* The numbers of lines of the seeds must add up to the number of outcomes. */
     for (size_t seed = 0; seed < t->n_seeds; seed++) lines += t->lines[seed] == GLS_SEED_REJECTED ? 0 : t->lines[seed];
     if (lines != t->n_outcomes) return false;
     for (size_t i = 0; i < t->n_outcomes; i++) {
         const gls_outcome *o = &t->outcome[i];
         if (o->verdict >= GLS_VERDICT_COUNT || o->end[0] >= GLS_END_COUNT || o->end[1] >= GLS_END_COUNT) return false;
         if (o->verdict != GLS_VERDICT_KEPT) continue;
+        /* Points and parts of kept streamlines are indices of bins. */
         kept++;
         if (o->points == 0 || o->points - 1 >= stats->steps.n_bins || o->parts >= stats->parts.n_bins) return false;
     }
@@ -96,6 +99,7 @@ static void track_histogram_note(gls_track_histogram *h, uint64_t sum, size_t mo
     h->sum += (double)sum;
 }
 
+/* Adds the counts of particle filtering. */
 static void add_filter(gls_particle_counts *to, const gls_particle_counts *from)
 {
     to->streamlines += from->streamlines;
@@ -127,6 +131,8 @@ uint64_t gls_outcomes_count(const gls_outcomes *t, uint64_t limit, gls_track_sta
     uint64_t rejected = 0, without = 0;
     size_t seed = 0;
     sums s = {0};
+    /* Walk over seeds and their streamlines, until the wanted number of kept streamlines is reached. The seed in which
+     * that happens is counted, its further streamlines are not. */
     while (seed < t->n_seeds && s.kept < limit) {
         uint32_t lines = t->lines[seed++];
         rejected += lines == GLS_SEED_REJECTED;
@@ -141,6 +147,7 @@ uint64_t gls_outcomes_count(const gls_outcomes *t, uint64_t limit, gls_track_sta
     return s.kept;
 }
 
+/* Makes an empty histogram for the values 0 .. most. GLS_ERR_MEMORY. */
 static gls_status make(gls_track_histogram *h, uint64_t most)
 {
     *h = (gls_track_histogram){.n_bins = (size_t)most + 1};
@@ -148,6 +155,7 @@ static gls_status make(gls_track_histogram *h, uint64_t most)
     return h->bin ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the histogram of lengths");
 }
 
+/* Sets all bins and the sum to 0. */
 static void empty(gls_track_histogram *h)
 {
     memset(h->bin, 0, h->n_used * sizeof *h->bin);
@@ -155,6 +163,7 @@ static void empty(gls_track_histogram *h)
     h->sum = 0;
 }
 
+/* Adds the bins of `from`, which must not have more bins than h. */
 static void join(gls_track_histogram *h, const gls_track_histogram *from)
 {
     for (size_t i = 0; i < from->n_used; i++) h->bin[i] += from->bin[i];
@@ -168,6 +177,7 @@ static size_t ranked(const gls_track_histogram *h, uint64_t i)
     return gls_histogram_bin(h->bin, h->n_bins, i);
 }
 
+/* Median of n values; the mean of the two middle ones if n is even. */
 static double median(const gls_track_histogram *h, uint64_t n)
 {
     return gls_histogram_median(h->bin, h->n_bins, n);
@@ -193,6 +203,7 @@ void gls_track_stats_drop(gls_track_stats *stats)
                                        .seconds_sink = r.seconds_sink};
 }
 
+/* Times and counts are sums, so the parts of a run may be joined in any order. */
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
 {
     gls_track_result *to = &stats->result;
@@ -234,6 +245,7 @@ void gls_track_stats_complete(gls_track_stats *stats, double step_size)
     gls_track_result *r = &stats->result;
     uint64_t n = r->streamlines;
     if (n == 0) return;
+    /* Lengths in mm follow from numbers of parts, all of which have the same length. */
     double part = step_size / stats->each;
     r->mean_length = stats->parts.sum / (double)n * part;
     r->median_length = median(&stats->parts, n) * part;

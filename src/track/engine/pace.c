@@ -1,4 +1,6 @@
-/* Limits the work of a dispatch by the measured times of earlier ones. */
+/* Limits the work of a dispatch by the measured times of earlier ones. An item is a seed of pass 1, a streamline of
+ * pass 2, or, in staged plans, one iteration of one half-streamline. Pure arithmetic: no device is touched, and no
+ * global but the default rules is read. */
 #include "track/engine/schedule.h"
 
 #include <stdbool.h>
@@ -17,17 +19,20 @@ static uint32_t scaled(const gls_pace *pace, double items, double factor)
     return product < UINT32_MAX ? (uint32_t)product : UINT32_MAX;
 }
 
+/* Largest number of items of the next dispatch: the measured limit, else the first one. */
 static uint32_t limit_of(const gls_pace *pace)
 {
     if (pace->limit > 0) return pace->limit;
     return pace->first > 0 ? pace->first : gls_pace_rule.first;
 }
 
+/* Wanted duration of a dispatch, s. */
 static double wanted_of(const gls_pace *pace)
 {
     return pace->wanted > 0 ? pace->wanted : gls_pace_rule.wanted;
 }
 
+/* Whether a dispatch took so long that the limit must fall: the default rule's margin above the wanted duration. */
 static bool is_too_long(const gls_pace *pace, double seconds)
 {
     return seconds > gls_pace_rule.longest / gls_pace_rule.wanted * wanted_of(pace);
@@ -47,6 +52,8 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item)
         pace->seconds_per_item = seconds / items;
     if (seconds > pace->longest) pace->longest = seconds;
+    /* Lower the limit after a dispatch that took too long. Raise it only after one that nearly used the limit and was
+     * clearly too short, because a small dispatch says nothing about a large one. */
     double wanted = wanted_of(pace), change = wanted / seconds;
     if (is_too_long(pace, seconds))
         limit = scaled(pace, items, change);

@@ -27,11 +27,13 @@ static uint32_t spread(uint32_t x)
     return (x | x << 2) & 0x09249249u;
 }
 
+/* Voxel of a coordinate along one axis, limited to 0 .. LAST_VOXEL. */
 static uint32_t voxel_of(float p)
 {
     return p < 0.5f ? 0 : p < LAST_VOXEL ? (uint32_t)(p + 0.5f) : LAST_VOXEL;
 }
 
+/* Morton code of the voxel of a line's seed: 30 bits. */
 static uint32_t key_of(const gls_line_record *line)
 {
     return spread(voxel_of(line->x)) | spread(voxel_of(line->y)) << 1 | spread(voxel_of(line->z)) << 2;
@@ -48,6 +50,7 @@ static void sort_by_digit(const gls_order_entry *from, size_t n, int shift, gls_
 
 void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *entry)
 {
+    /* Three passes of ten bits each; the last one leaves the result in the first half. */
     gls_order_entry *other = entry + n;
     for (size_t i = 0; i < n; i++) other[i] = (gls_order_entry){key_of(&line[i]), (uint32_t)i};
     sort_by_digit(other, n, 0, entry);
@@ -110,6 +113,8 @@ static size_t common_arguments(gls_engine *t, bool initial, gls_arg *args)
     return n + gls_field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
 }
 
+/* Runs a kernel for `items` items, per_group of them in a work group, with at most max_groups groups: kernels stride or
+ * take items from a queue where the groups are fewer. */
 static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, uint32_t items, uint32_t per_group,
                       uint32_t max_groups, const gls_arg *args, size_t n_args)
 {
@@ -141,6 +146,7 @@ static gls_status read_state(gls_batch *c, uint32_t n_items)
 
 /* --- One kernel for each pass. */
 
+/* Streamlines that a work group tracks at a time. */
 static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
     return group->size / lanes;
@@ -164,6 +170,7 @@ static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, 
     gls_status status = upload_uniforms(t, n, n, 1, true);
     if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);
     if (status) return status;
+    /* Storage 0 seeds, 1 directions; the uniform at location 0 holds the upper 32 bits of the seeds' indices. */
     size_t n_args = common_arguments(t, true, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
@@ -176,6 +183,7 @@ static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, 
     return status;
 }
 
+/* Reports progress between dispatches. GLS_ERR_CANCELLED if the run was stopped. */
 static gls_status poll(gls_batch *c)
 {
     return c->host.poll ? c->host.poll(c->host.user) : GLS_OK;
@@ -190,6 +198,8 @@ static gls_status initial_whole(gls_batch *c, const gls_seed_batch *seed_batch, 
         status = initial_piece(c, seed_batch, first, 0, n);
         return !status ? poll(c) : status;
     }
+    /* Pieces are fetched one by one, so that the time of each is known; their directions are copied to their own
+     * places. */
     for (uint32_t at = 0, piece; at < n && !status; at += piece) {
         double start = gls_clock_seconds();
         piece = gls_pace_items(&c->initial_pace, n - at);
@@ -220,6 +230,7 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
     if (!status) status = reset_state(c, 2 * n_lines);
     if (status) return status;
+    /* Storage 0 lines, 1 pool, 2 state, see glsl/kernel/track.comp. */
     size_t n_args = common_arguments(t, false, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
@@ -239,11 +250,13 @@ static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, ui
     return &c->work[n_items + slot * words + word - 1];
 }
 
+/* Stores a vector in three neighbouring words of a slot; `word` is the first. */
 static void store_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
 {
     for (uint32_t a = 0; a < 3; a++) memcpy(work_of(c, n_items, word + a, slot), &v[a], sizeof v[a]);
 }
 
+/* Sends the list and the words of all slots to the device. */
 static gls_status upload_work(gls_batch *c, uint32_t n_items)
 {
     return gls_buffer_write(c->engine->buffer[GLS_TRACK_WORK], 0, 4ull * c->engine->plan.host_arrays * n_items,
@@ -259,6 +272,7 @@ static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iter
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_WORK]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
+    /* Whole plans have one kernel that loops over the iterations; split plans run two kernels for each. */
     uint32_t slots = slots_per_group(&t->plan.group, t->plan.lanes);
     const gls_engine_time time = initial ? GLS_TIME_INITIAL : GLS_TIME_TRACK;
     if (!t->plan.split) return run(t, t->kernels.step, time, n_active, slots, limit, args, n_args);
@@ -281,6 +295,8 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
+    /* Items are iterations of halves: on a slow device first the iterations, then the halves of a dispatch become
+     * fewer. */
     uint32_t most = initial ? 1 : t->plan.iterations, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
     uint32_t iterations = (gls_pace_items(pace, most * few) + few - 1) / few;
     *all_iterations += iterations;
@@ -288,6 +304,7 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
         double start = gls_clock_seconds();
         n = gls_pace_items(pace, (n_active - at) * iterations) / iterations;
         if (n == 0) n = 1;
+        /* Each piece overwrites the first n words of the device's list. */
         status = upload_uniforms(t, n_items, n, iterations, initial);
         if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_WORK], 0, 4ull * n, c->work + at);
         if (!status) status = run_iterations(t, n, iterations, initial);
@@ -382,11 +399,13 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     double iterations = 0;
     gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->iteration_cost);
     fill_halves(c, n_items);
+    /* The list of active halves: both halves of a streamline side by side, in the order of the Morton curve. */
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_at(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (!status) status = reset_state(c, n_items);
     if (!status) n_active = keep_running(c, n_active);
     while (!status && n_active > 0) {
+        /* Progress is a half that ended or a block that was taken. */
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
         if (iterations > max_iterations(c->engine))
             return gls_fail(GLS_ERR_DEVICE,

@@ -1,4 +1,6 @@
-/* Judges streamlines from the states of their two halves, and gives each kept streamline its place in the output. */
+/* Judges streamlines from the states of their two halves, and gives each kept streamline its place in the output. The
+ * layout of the states is that of HALF_ in glsl/layout/constants.def: c->state holds a word for each half of the round,
+ * the backward half first, then the guide's words of each half. */
 #include "track/engine/batch.h"
 
 #include <omp.h>
@@ -6,6 +8,7 @@
 #include "util/maths.h"
 #include "util/threads.h"
 
+/* Whether a half must be tracked again or further: the pool was full, or the half is still running. */
 static bool is_unfinished(uint32_t state)
 {
     return state == HALF_LOST || state == HALF_RUNNING;
@@ -35,6 +38,7 @@ static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
     }
 }
 
+/* The end of a half. A value out of range, as a failed kernel may leave it, counts as no direction. */
 static inline gls_end end_of(uint32_t state)
 {
     uint32_t end = state >> HALF_END_SHIFT;
@@ -111,12 +115,15 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;
+    /* parts: places that each half passed; each: places of a step; most: largest number of steps of a streamline. */
     const uint32_t *state = c->state + 2 * (size_t)i, each = plan->parts, most = plan->max_steps;
     uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS};
     gls_verdict guided = GLS_VERDICT_KEPT, verdict;
     *o = (gls_outcome){.end = {(uint8_t)end_of(state[0]), (uint8_t)end_of(state[1])}};
     if (plan->guide.particles > 0) note_filter(c, n_lines, i, o);
+    /* The guide judges first, because its cuts change the lengths. */
     if (plan->guide.kind->judge) guided = ask_guide(c, seed, n_lines, i, parts, o);
+    /* Then the streamline is cut to the maximum length. */
     uint32_t backward = points_of(parts[0], each), forward = points_of(parts[1], each);
     o->truncated = o->end[0] == GLS_END_MAX_LENGTH || o->end[1] == GLS_END_MAX_LENGTH;
     if (backward + forward > most) {
@@ -128,10 +135,12 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     parts[0] = lesser(parts[0], backward * each);
     parts[1] = lesser(parts[1], forward * each);
     o->parts = parts[0] + parts[1];
+    /* Regions are tested on the points that are kept. */
     const bool missed = misses(c, seed, n_lines, i, parts, o);
     if (missed && (guided == GLS_VERDICT_KEPT || guided == GLS_VERDICT_WRONG_ORDER))
         guided = GLS_VERDICT_MISSED_INCLUDE;
     o->points = backward + forward + 1;
+    /* Of several reasons for a rejection one is reported, see gls_verdict_goes_first(). */
     if (guided != GLS_VERDICT_KEPT && gls_verdict_goes_first(guided))
         verdict = guided;
     else if (backward + forward == 0 && !c->engine->params.keep_single_points)
@@ -217,10 +226,12 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
     const uint32_t *state = c->state;
     uint32_t s = 0, seed = from;
     uint64_t points = 0;
+    /* Verdicts are independent, so threads share them; places are a running sum, on this thread alone. */
     gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
     for (; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);
         for (uint32_t k = 0; k < count; k++)
+            /* A seed is placed whole: an unfinished line ends the round's placed seeds. */
             if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
         for (uint32_t k = 0; k < count; k++, s++) {
             c->steps += steps_of(c, s);

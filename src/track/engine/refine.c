@@ -1,5 +1,6 @@
 /* Checks of streamlines that need all their points: crops ends at the border of grey matter, tests the regions of ends,
- * thins points, and removes streamlines that fail. */
+ * thins points, and removes streamlines that fail. The functions run on the worker thread, and share streamlines among
+ * OpenMP threads where points are thinned. */
 #include "track/engine/batch_result.h"
 #include "track/guide/guide.h"
 
@@ -21,11 +22,13 @@
 /* Pieces of a part of a step, in which the lengths of cropped streamlines are counted. */
 #define PIECES 64
 
+/* Bits, as of gls_regions_at(), of the regions in which ends must or must not lie; 0: no such regions. */
 static uint32_t end_bits(const gls_guide *guide)
 {
     return gls_regions_bits_of_place(guide->regions, GLS_REGION_ENDS);
 }
 
+/* Whether ends in cortical grey matter are cropped at its border (--crop-at-gmwmi, with --act). */
 static bool crops(const gls_guide *guide)
 {
     return guide->tissue && guide->params.crop_at_gmwmi;
@@ -36,6 +39,7 @@ uint32_t gls_refine_pieces(const gls_guide *guide)
     return crops(guide) ? PIECES : 1;
 }
 
+/* Whether points are left out of the output (--downsample, --compress). */
 static bool thins_points(const gls_guide *guide)
 {
     return guide->params.downsample > 1 || guide->params.compress > 0;
@@ -51,11 +55,12 @@ typedef struct refined {
     const gls_guide *guide;
     const double (*space)[4]; /* voxel coordinates to the space of the points; inverse: the way back */
     double inverse[3][4];
-    float (*point)[3];
-    size_t n;
-    uint32_t parts; /* parts of a step */
+    float (*point)[3]; /* points of the streamline, in the space of the output */
+    size_t n;          /* number of its points */
+    uint32_t parts;    /* parts of a step */
 } refined;
 
+/* Point i in voxel coordinates. */
 static void voxel_at(const refined *r, size_t i, double out[3])
 {
     const double p[3] = {r->point[i][0], r->point[i][1], r->point[i][2]};
@@ -75,6 +80,7 @@ static double distance(const refined *r, const double a[3], const double b[3])
  * it may become slightly longer; the function then returns 0, so that no streamline exceeds the maximum length. */
 static double crop(refined *r, bool last)
 {
+    /* at: the end; from and before: the two points next to it. */
     size_t at = last ? r->n - 1 : 0, from = last ? r->n - 2 : 1, before = last ? r->n - 3 : 2;
     double p[3][3], old[3];
     voxel_at(r, before, p[0]);
@@ -82,12 +88,14 @@ static double crop(refined *r, bool last)
     voxel_at(r, at, p[2]);
     memcpy(old, p[2], sizeof old);
     if (!gls_tissue_crop(r->guide->tissue, p[0], p[1], p[2])) return 0;
+    /* Store the moved end in the space of the points. */
     double mapped[3];
     gls_affine_apply(r->space, p[2], mapped);
     for (int a = 0; a < 3; a++) r->point[at][a] = (float)mapped[a];
     return fmax(0, distance(r, p[1], old) - distance(r, p[1], p[2]));
 }
 
+/* Bits of the regions that point i lies in. */
 static uint32_t regions_at_end(const refined *r, size_t i)
 {
     double p[3];
@@ -105,8 +113,10 @@ static gls_verdict decide(refined *r, gls_outcome *o)
         if (o->end[0] == GLS_END_CGM) cropped += crop(r, false);
         if (o->end[1] == GLS_END_CGM) cropped += crop(r, true);
     }
+    /* length: mm, of all parts before any crop, less what the crops removed. */
     const double part = p->step_size / r->parts, length = o->parts * part - cropped;
     if (crops(r->guide)) o->parts = (uint32_t)lround(fmax(length, 0) / part * PIECES);
+    /* Only a streamline that was cropped can have become too short; judge() of place.c has tested the others. */
     if (cropped > 0 && length < p->min_length * (1 - 1e-9)) return GLS_VERDICT_TOO_SHORT;
     if (!end_bits(r->guide)) return GLS_VERDICT_KEPT;
     const bool fit =
@@ -130,6 +140,7 @@ static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
 static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_batch_result *result)
 {
     bool thins = thins_points(all->guide), failed = false;
+    /* The longest streamline sets the size of each thread's list of kept points. */
     size_t longest = 0;
     for (size_t i = 0; i < result->n; i++) {
         size_t n = (size_t)(result->offset[i + 1] - result->offset[i]);
@@ -146,6 +157,7 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
 #pragma omp for schedule(dynamic, 64)
         for (size_t i = 0; i < result->n; i++) {
             gls_outcome *o = outcome[i];
+            /* Verdicts and points of one streamline; threads write to different streamlines only. */
             r.point = result->point + result->offset[i];
             r.n = (size_t)(result->offset[i + 1] - result->offset[i]);
             gls_verdict verdict = decide(&r, o);
@@ -184,6 +196,7 @@ gls_status gls_refine(const gls_guide *guide, uint32_t parts, const double space
     gls_outcome **outcome = malloc(result->n * sizeof *outcome);
     if (!outcome) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", result->n);
     gls_affine_invert(space, r.inverse);
+    /* outcome[i]: the outcome of streamline i of the result, which holds kept streamlines only. */
     for (size_t i = 0; i < outcomes->n_outcomes; i++)
         if (outcomes->outcome[i].verdict == GLS_VERDICT_KEPT) outcome[n++] = &outcomes->outcome[i];
     gls_status status = refine_all(&r, outcome, result);

@@ -1,5 +1,6 @@
-/* Tracks rejected streamlines again until they are kept or their retries are used up, then hands them over in the order
- * of seeds. */
+/* Retries (--retries): tracks rejected streamlines again until they are kept or their retries are used up, then hands
+ * them over in the order of seeds. Each retry draws other random numbers, by the stream of the line record. All
+ * functions run on the worker thread of the batch. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@ gls_status gls_retries_begin(gls_batch *c, uint32_t n_lines)
     return GLS_OK;
 }
 
+/* Makes room for n points in r->found and keeps the points that are there. GLS_ERR_MEMORY. */
 static gls_status reserve_found(gls_retries *r, uint64_t n)
 {
     if (n <= r->found_capacity) return GLS_OK;
@@ -50,6 +52,8 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record line = r->retry[r->pending[i]].line;
         const float at[3] = {line.x, line.y, line.z};
+        /* A line whose halves have ended gets its verdict; one that found the pool full is not placed, and stays
+         * pending. */
         if (gls_line_is_finished(c, i)) {
             gls_place_line(c, at, line.seed, n, i, points, &n_points);
             continue;
@@ -60,6 +64,7 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     c->outcomes.n_outcomes = n;
     if (points) points->offset[points->n] = n_points;
     gls_status status = GLS_OK;
+    /* Pack and fetch the points at once: retries never leave a batch in flight. */
     if (points && n_points > 0) {
         status = gls_gather_begin(c, 2 * n, n, n_points);
         if (!status) status = gls_gather_end(c, points);
@@ -80,6 +85,7 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = r->pending[i];
         gls_retry *retry = &r->retry[at];
+        /* Not finished: the line stays pending with the same random numbers, and no retry is counted. */
         if (!gls_line_is_finished(c, i)) {
             r->pending[left++] = at;
             continue;
@@ -88,6 +94,8 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
         ++*n_ended;
         retry->outcome = c->outcomes.outcome[i];
         retry->outcome.retries = times;
+        /* Kept: store the points until gls_retries_place(). Rejected: a retry with another stream, while any is
+         * left. */
         if (retry->outcome.verdict == GLS_VERDICT_KEPT) {
             if (!points) continue;
             uint64_t from = points->offset[kept], m = points->offset[kept + 1] - from;
@@ -101,6 +109,7 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
             r->pending[left++] = at;
         }
     }
+    /* Close the gap between the lines that are left and those that this pass did not take. */
     memmove(r->pending + left, r->pending + n, (r->n_pending - n) * sizeof *r->pending);
     r->n_pending -= n - left;
     return GLS_OK;
@@ -110,6 +119,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
 {
     gls_retries *r = &c->retries;
     const gls_track_plan *plan = &c->engine->plan;
+    /* Points are fetched only if the sink or the refinement needs them. */
     gls_batch_result *points = wants_points || gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
     gls_status status = points ? gls_batch_result_reserve(points, plan->batch_lines, plan->output_points) : GLS_OK;
     if (!status) status = gls_outcomes_reserve(&c->outcomes, plan->batch_seeds, plan->batch_lines);
@@ -118,6 +128,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     uint32_t n = r->n_pending, n_ended;
     if (n > capacity) n = capacity;
     if (n > r->limit) n = r->limit;
+    /* Upload the records of the first n pending lines, with the streams of their current attempts, and track them. */
     for (uint32_t i = 0; i < n; i++) c->upload.line[i] = r->retry[r->pending[i]].line;
     double start = gls_clock_seconds();
     uint64_t steps = c->steps;
@@ -128,6 +139,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     if (!status) status = judge(c, n, points);
     if (!status) status = decide(c, n, points, &n_ended);
     if (status) return status;
+    /* Learn how many points of the pool a line takes; a pass in which nothing ended must at least get smaller. */
     if (n_ended > 0)
         c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
     else if (n == 1)
@@ -148,6 +160,7 @@ gls_status gls_retries_place(gls_batch *c, uint64_t first, uint32_t from, uint32
     uint64_t points = 0;
     uint32_t s = 0;
     if (result) result->n = 0;
+    /* Lines are in the order of seeds, so one walk gives outcomes and points in output order. */
     for (uint32_t seed = from; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);
         c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);

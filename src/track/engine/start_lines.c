@@ -1,5 +1,6 @@
 /* Turns the initial directions of seeds into streamlines to track: checks seeds with the guide, picks the direction and
- * the sense, and fills the records for pass 2. */
+ * the sense, and fills the records for pass 2. Runs on the host between pass 1 and pass 2; several threads share the
+ * seeds of a batch. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -18,6 +19,7 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
         return gls_direction_pack((const float[3]){-d[0], -d[1], -d[2]});
     }
     if (t->antipodal) return vertex ^ VERTEX_FLIPPED;
+    /* Without antipodal symmetry the opposite direction is the vertex that is farthest from this one. */
     const float *d = t->vertex[vertex];
     uint32_t best = 0;
     float least = 2;
@@ -35,6 +37,7 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
 static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
 {
     const double *wanted = t->seed_direction;
+    /* The slack lets a direction pass that lies exactly at the largest angle, in spite of rounding. */
     double best = cos(t->params.max_angle * acos(-1.0) / 180) - 1e-6;
     bool found = false;
     uint32_t chosen = 0;
@@ -74,11 +77,13 @@ static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *
     const gls_guide_kind *kind = t->guide.plan.kind;
     uint32_t count = *word, *vertex = word + DIRECTIONS_VERTEX - DIRECTIONS_COUNT;
     const float *at = c->seed[seed];
+    /* The guide may refuse the seed: the flag replaces the number of directions. */
     if (kind->admits && !kind->admits(&t->guide, at)) {
         *word = SEED_NOT_ADMITTED;
         return;
     }
     if (count > 0 && t->has_direction) count = nearest(t, vertex, count);
+    /* One-sided streamlines: the guide, the seed direction, or a random bit chooses the sense. */
     bool guided = count > 0 && kind->one_sided && kind->one_sided(&t->guide, at);
     bool one_sided = count > 0 && (guided || t->params.seed_unidirectional);
     *word = count | (one_sided ? SEED_ONE_SIDED : 0);
@@ -98,6 +103,7 @@ typedef struct choosing {
     uint64_t first;
 } choosing;
 
+/* Edits the directions of seeds from .. until - 1; called by gls_parallel(). */
 static void choose_some(void *user, int thread, size_t from, size_t until)
 {
     const choosing *task = user;
@@ -122,6 +128,7 @@ uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n,
     for (; seed < n; seed++) {
         const uint32_t *direction = &c->direction[seed * stride];
         uint32_t count = gls_lines_of_seed(c, seed);
+        /* All streamlines of a seed are tracked in the same round. */
         if (lines > 0 && lines + count > capacity) break;
         const float *p = c->seed[seed];
         bool single = gls_lines_word(c, seed) & SEED_ONE_SIDED;

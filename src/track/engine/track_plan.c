@@ -1,4 +1,5 @@
-/* Computes the plan of an engine: work groups, batch sizes and buffer sizes that respect the device's limits. */
+/* Computes the plan of an engine: work groups, batch sizes and buffer sizes that respect the device's limits. Pure
+ * functions of limits, parameters and input; no device is touched. */
 #include "track/engine/track_plan.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
+/* Seeds of a batch unless --chunk-size is given: on CPU renderers, on GPUs, and on GPUs with rounds in flight. */
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
@@ -17,9 +19,10 @@
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
-/* the coefficients begin at a multiple of four words */
+/* Bytes that may be lost in the work buffer, because the coefficients begin at a multiple of four words. */
 #define WORK_FILLING 16u
-/* seeds in a brain give 1.5 directions and 60 points on average; a fuller batch is tracked in several rounds */
+/* Points of the pool for each seed: seeds in a brain give 1.5 directions and 60 points on average. A batch that needs
+ * more is tracked in several rounds. */
 #define TYPICAL_POINTS_PER_SEED 256u
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -35,6 +38,7 @@ static uint32_t plan_shared(const gls_track_params *params, const gls_device_inf
 {
     static const uint32_t sizes[] = {24, 20, 16, 12, 8, 4};
     uint64_t tables, streamline, slots_each = plan->mapping->slots_each(limits);
+    /* Take the largest group whose tables and streamlines fit. */
     plan->getter->shared_bytes(params, sphere, &tables, &streamline);
     plan->tables_shared = true;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -53,6 +57,7 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     gls_status status = gls_mapping_choose(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
     if (status) return status;
     plan->lanes = plan->mapping->lanes(limits);
+    /* Tables are copied to shared memory once for each group, which pays for groups of several streamlines on a GPU. */
     bool tables = plan->mapping->looped && !plan->mapping->alone && !limits->software && plan->getter->shared_bytes;
     plan->lanes_in_step = strstr(limits->vendor, "NVIDIA") != NULL;
     /* give each subgroup a group of its own on lavapipe, where subgroups of one group see each other's shared memory
@@ -78,6 +83,7 @@ static bool too_short(const gls_track_params *params, const gls_track_plan *p, d
 /* Smallest number of parts of a streamline that is not too short. */
 static uint32_t min_parts_of(const gls_track_params *params, const gls_track_plan *p)
 {
+    /* Start from the exact quotient, and correct the rounding in both directions. */
     double n = ceil(params->min_length / params->step_size * p->parts);
     if (!(n < UINT32_MAX)) return UINT32_MAX;
     while (n > 0 && !too_short(params, p, n - 1)) n--;
@@ -102,26 +108,31 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     gls_status status = gls_guide_plan_make(params, limits, input, &p.guide);
     if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status) return status;
+    /* Which kernels run: staged (short dispatches) or fused, split in two or whole, and whether rounds overlap. */
     /* llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there */
     p.staged = !p.mapping->looped || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
     p.split = !p.mapping->looped && getter->handed_over;
     p.iterations = p.split ? (limits->software ? 1 : 8) : getter->iterations ? getter->iterations(params) : 4;
     p.ordered = p.staged || getter->ordered;
+    /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;
     p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;
     p.work_arrays = p.host_arrays + p.coefficients;
+    /* Lengths: iterations and parts of a step, and the limits of length in steps and parts. */
     p.substeps = getter->substeps ? getter->substeps(params) : 1;
     p.parts = getter->parts ? getter->parts(params) : 1;
     p.max_steps = (uint32_t)floor(params->max_length / params->step_size * (1 + 1e-9));
     if (p.max_steps < 1) p.max_steps = 1;
     p.min_parts = min_parts_of(params, &p);
 
+    /* Blocks of the pool: at most what one buffer holds, at least what the streamlines of one seed may need. */
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
     /* the packed points need room for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
     uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
+    /* Seeds of a batch: limited by each buffer with a record for each seed, and by the largest dispatch. */
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
                      : p.in_flight       ? DEFAULT_BATCH_IN_FLIGHT
@@ -130,6 +141,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     batch = min_u64(batch, storage / sizeof(gls_seed_record));
     batch = min_u64(batch, 1u << 22);
     batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group.slots);
+    /* Streamlines of a round: up to four for each seed, at least all those of one seed. */
     uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / sizeof(gls_line_record));
     if (p.staged) {
         lines = min_u64(lines, (storage - WORK_FILLING) / (8 * (uint64_t)p.work_arrays));
@@ -141,6 +153,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
                         "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
                         "the maximum length",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
+    /* Do not make the pool larger than a typical batch needs, and leave room for its records in the state buffer. */
     const uint64_t typical = TYPICAL_POINTS_PER_SEED / POOL_BLOCK;
     uint64_t wanted = batch * (typical + min_u64(p.guide.filter_blocks, typical));
     if (wanted < needed) wanted = needed;
@@ -182,6 +195,7 @@ unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer bu
     }
 }
 
+/* Only the states of two rounds are on their way at a time. */
 unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch)
 {
     return plan->in_flight && fetch == GLS_FETCH_STATE ? 2 : 1;

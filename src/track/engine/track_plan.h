@@ -44,12 +44,15 @@ gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits
 
 /* --- Sizes of batches and buffers. */
 
+/* The plan itself. Made once by gls_track_plan_make(), and again with smaller batches if memory is short; read-only
+ * afterwards. Counts of streamlines, seeds and blocks are upper bounds, which the buffers have room for. */
 typedef struct gls_track_plan {
     const gls_getter *getter;
     const gls_mapping_kind *mapping;
     gls_guide_plan guide;
     uint32_t batch_seeds; /* largest number of seeds of pass 1 */
     uint32_t batch_lines; /* largest number of streamlines of pass 2 */
+    /* Blocks of POOL_BLOCK points in the pool of points, and points of the output buffer of pass 3. */
     uint32_t pool_blocks;
     uint32_t output_points;
     uint32_t max_steps; /* largest number of steps of a half-streamline */

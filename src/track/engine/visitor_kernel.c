@@ -1,4 +1,5 @@
-/* Loads the kernel that counts visited voxels, sizes its buffers, and decides where it pays. */
+/* Loads the kernel that counts visited voxels (glsl/kernel/visit.comp), sizes its buffers, and decides where the kernel
+ * pays: on NVIDIA's GPUs with grids of up to a million voxels. Elsewhere the host counts. */
 #include "track/engine/visitor_kernel.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@
 static const gls_define defines[] = {{"GROUP_SIZE", GROUP, false, "a work group takes a streamline"},
                                      {"TABLE_SIZE", TABLE, false, "voxels that a streamline may visit, and room"},
                                      {"TABLE_BITS", TABLE_BITS, false, "of that number"}};
+/* The kernel is the same for all grids, so its definitions are constants. */
 #define N_DEFINES (sizeof defines / sizeof *defines)
 
 /* Upper bound of the rounding error of voxel coordinates in the grid. */
@@ -31,6 +33,8 @@ static double rounding(const gls_grid *grid)
 {
     double inverse[3][4], most = 0;
     gls_grid_inverse(grid, inverse);
+    /* For each row of the inverse map: the sum of the magnitudes of its terms at the far corner of the grid. The factor
+     * of 16 covers all roundings of 2^-53 of that sum. */
     for (int r = 0; r < 3; r++) {
         double sum = 1 + fabs(inverse[r][3]);
         for (int c = 0; c < 3; c++) {
@@ -46,6 +50,8 @@ static double rounding(const gls_grid *grid)
 bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid)
 {
     const char *where = gls_test_variable("GLSLINES_MAP");
+    /* GLES has no doubles in shaders. In a grid far from the origin, in mm, the rounding error would come near the
+     * kernel's margin around voxel faces, and the counts could differ from those of the host. */
     const bool forced = where && strcmp(where, "device") == 0;
     if (device->gles || (where && strcmp(where, "host") == 0) || !(rounding(grid) < MAX_ERROR)) return false;
     if (gls_grid_voxels(grid) > (forced ? (size_t)1 << 28 : MAX_VOXELS)) return false;
@@ -97,6 +103,7 @@ void gls_visitor_finish(gls_visitor *v)
     *v = (gls_visitor){0};
 }
 
+/* Layout of the words: see binding 2 in glsl/kernel/visit.comp. */
 size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room)
 {
     return gls_grid_voxels(grid) + n_lines + 1 + (room > 0 ? 6 * (size_t)n_lines + 3 * (size_t)room : 0);
@@ -109,6 +116,7 @@ uint32_t gls_visitor_capacity(uint32_t n_lines)
 
 gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room)
 {
+    /* The kernel wants coordinates in which voxel k reaches from k to k + 1, hence + 0.5. */
     double m[3][4];
     gls_grid_inverse(grid, m);
     return (gls_visit_uniforms){

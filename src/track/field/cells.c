@@ -1,4 +1,6 @@
-/* Fields as storage buffers of cells: the values of neighbouring voxels lie side by side. */
+/* Fields as storage buffers of cells: the values of neighbouring voxels lie side by side, in half precision. A field of
+ * ODFs has one value for each direction and voxel; getters that look up single directions (ptt) read all eight corners
+ * of a cell with few loads. The shader is glsl/odf/cells.glsl. */
 #include "track/field/field.h"
 
 #include <math.h>
@@ -12,6 +14,7 @@
 
 /* Bytes computed and sent at a time; at least one layer of the grid. */
 #define SLAB_BYTES ((uint64_t)64 << 20)
+/* Invocations of a work group of kernel/octets.comp. */
 #define GROUP 256
 /* Smaller forms of a field, for plans made after memory ran out. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
@@ -21,12 +24,14 @@ enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
                         gls_field_plan *plan)
 {
+    /* layer: bytes of a layer of pairs; octets take four times as many. Whole layers go to each buffer. */
     uint64_t nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / (4 * layer);
     if (per_buffer > nz) per_buffer = nz;
     if (per_buffer == 0 || (!forced && (limits->software || 4 * layer * nz > limits->memory_bytes / 3))) return false;
     uint64_t n_buffers = (nz + per_buffer - 1) / per_buffer;
     if (n_buffers > GLS_FIELD_MAX_BUFFERS || GLS_FIELD_FIRST_BINDING + n_buffers > limits->max_storage_bindings)
         return false;
+    /* One buffer after the other is full; the last one may have fewer layers. */
     *plan = (gls_field_plan){.bytes = 4 * layer * nz};
     plan->cells.corners = 8;
     plan->n_parts = (uint32_t)n_buffers;
@@ -51,6 +56,7 @@ static bool plan_pairs(const gls_grid *grid, uint64_t layer, const gls_device_in
 
 bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan)
 {
+    /* Two directions share a word, so a voxel has (n + 1) / 2 words. */
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * ((n + 1) / 2) * sizeof(uint32_t),
              nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / layer;
     /* each of several buffers also holds the first layer of the next */
@@ -85,6 +91,7 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
     return true;
 }
 
+/* The next smaller form: octets, then pairs, then single values; 0: there is none. */
 static int shrink(const gls_field_plan *plan)
 {
     return plan->cells.corners == 8 ? NO_OCTETS : plan->cells.corners == 2 ? NO_PAIRS : 0;
@@ -106,6 +113,7 @@ static gls_status create(gls_field *field, const char *label)
     return status;
 }
 
+/* Definitions of glsl/odf/cells.glsl. */
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "values that lie together");
@@ -118,6 +126,7 @@ typedef struct coded_vertex {
     uint32_t code, vertex;
 } coded_vertex;
 
+/* Orders vertices by code, and equal codes by number, for qsort(). */
 static int compare(const void *a, const void *b)
 {
     const coded_vertex *x = a, *y = b;
@@ -136,6 +145,8 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
 {
     coded_vertex *order = malloc(sphere->n * sizeof *order);
     if (!order) return false;
+    /* The position of a vertex on the unfolded octahedron, 0 .. 65534 along each side. An antipodal sphere uses the
+     * upper half. */
     for (size_t v = 0; v < sphere->n; v++) {
         const double *d = sphere->vertex[v];
         double turn = sphere->antipodal && d[2] < 0 ? -1 : 1, norm = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
@@ -232,6 +243,7 @@ static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_
     return !status ? gls_buffer_create(t->field->device, GLS_BUFFER_STORAGE, slab_bytes, "pairs", &t->pairs) : status;
 }
 
+/* Frees what target_open() made; the field stays. */
 static void target_close(target *t)
 {
     gls_buffer_destroy(t->pairs);
@@ -244,6 +256,7 @@ static gls_status target_write(target *t, size_t first, size_t n_layers, size_t 
 {
     const gls_field_plan *plan = &t->field->plan;
     size_t part = first / plan->cells.layers, at = first % plan->cells.layers;
+    /* Pairs and single values are uploaded as they are; octets are made on the device from the uploaded pairs. */
     if (plan->cells.corners == 2)
         return gls_buffer_write(t->field->buffer[0], first * layer_bytes, n_layers * layer_bytes, slab);
     if (plan->cells.corners == 1)
@@ -258,6 +271,7 @@ static gls_status target_write(target *t, size_t first, size_t n_layers, size_t 
                    : status;
 }
 
+/* The smaller of two numbers. */
 static size_t smallest(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -269,6 +283,8 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
 {
     size_t nz = (size_t)grid->dim[2], rows = (size_t)grid->dim[1], layer = rows * w->nx * w->words, n_done = 0;
     for (size_t z = 0; z < nz;) {
+        /* here: layers written now; wanted: layers that must be known for them, one more where the grid goes on;
+         * n_done: layers kept from the slab before. */
         size_t here = smallest(per_slab, nz - z), wanted;
         /* no slab may cross the end of a buffer */
         for (size_t i = 0; i < n_targets; i++)
@@ -307,6 +323,7 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
         status = target_open(&targets[n_targets++], grid, w.n, slab_bytes);
         if (status) *failed = i;
     }
+    /* *failed becomes an index among the fields of the call only if a device failed. */
     if (!status && n_targets > 0) {
         at = n_targets;
         status = fill_targets(targets, n_targets, &w, grid, per_slab, slab, &at);
@@ -318,6 +335,7 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
     return status;
 }
 
+/* Fills all fields; those of single values in a pass of their own, because their words differ. */
 static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed)
 {

@@ -1,4 +1,5 @@
-/* Creates fields of any kind, fills them, and passes them to kernels. */
+/* Creates fields of any kind, fills them, and passes them to kernels. The kinds are cells.c and textures.c. A field
+ * belongs to one device and to the thread that works with it. */
 #include "track/field/field.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *gr
     gls_field **alike = malloc(n * sizeof *alike);
     size_t *index = malloc(n * sizeof *index), n_done = 0;
     gls_status status = alike && index ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the fields");
+    /* Fields of one kind are filled together, so that the CPU computes each value once for all of them. */
     for (size_t first = 0; first < n && n_done < n && !status; first++) {
         const gls_field_kind *kind = fields[first]->plan.kind;
         bool before = false;

@@ -19,6 +19,7 @@
 typedef struct gls_field_kind gls_field_kind;
 
 /* Where the channels lie. Depends only on the grid, the number of channels and the device's limits. */
+/* All members follow from the arguments of gls_cells_plan() or gls_textures_plan(); no device is touched. */
 typedef struct gls_field_plan {
     const gls_field_kind *kind;
     uint32_t n_channels; /* channels of a voxel, including padding */

@@ -1,4 +1,5 @@
-/* Fields as 3D textures: tiles of channels side by side along x, strips of the grid one behind the other along z. */
+/* Fields as 3D textures: tiles of channels side by side along x, strips of the grid one behind the other along z, see
+ * gls_field_plan in field.h. The shader is glsl/base/textures.glsl, which samples with the texture unit. */
 #include "track/field/field.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 /* With narrower strips, in texels, the planes that are stored twice would take over a third of the memory. */
 #define MIN_STRIP 4
 
+/* Smallest power of two that is not below n. */
 static uint64_t power_of_two(uint64_t n)
 {
     uint64_t p = 1;
@@ -20,11 +22,13 @@ static uint64_t power_of_two(uint64_t n)
     return p;
 }
 
+/* Whether texels of this format are half floats. */
 static bool is_half(gls_texture_format format)
 {
     return format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_RGBA16F;
 }
 
+/* Bytes of a texel. */
 static uint64_t texel_bytes(gls_texture_format format)
 {
     return format == GLS_TEXTURE_RGBA32F ? 16 : format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_R32F ? 4 : 2;
@@ -37,6 +41,8 @@ static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64
 {
     uint64_t x = (uint64_t)grid->dim[0], y = (uint64_t)grid->dim[1], z = (uint64_t)grid->dim[2], smallest = 0;
     for (uint64_t width = x < MIN_STRIP ? x : MIN_STRIP; width <= x && width * n <= limit; width++) {
+        /* A strip of `width` texels begins with the last plane of the one before, so strips advance by width - 1
+         * voxels. */
         uint64_t step = width < x ? width - 1 : x, strips = width < x ? (x - 2) / step + 1 : 1;
         uint64_t size_x = width * n, size_z = strips * z;
         if (exact) {
@@ -74,6 +80,7 @@ static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, 
     return false;
 }
 
+/* Tiles in a texture; the last one may hold fewer. */
 static uint32_t tiles_of(const gls_field_plan *plan, uint32_t texture)
 {
     uint32_t left = plan->textures.n_tiles - texture * plan->textures.tiles_per;
@@ -110,6 +117,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
                     limits->max_texture_3d);
 }
 
+/* Creates the textures of a field, without values. Textures of a failed call are freed by gls_field_finish(). */
 static gls_status create(gls_field *field, const char *label)
 {
     gls_status status = GLS_OK;
@@ -156,6 +164,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
 
 /* --- Filling. */
 
+/* Voxels computed and uploaded at a time; at least one slice of the grid. */
 #define SLAB_VOXELS 65536u
 
 /* A slab: some slices of the grid, packed for upload. */
@@ -193,6 +202,7 @@ static void find_places(const slab_work *w, size_t at, size_t count, block_place
     for (size_t v = 0; v < count; v++) {
         uint32_t x = (uint32_t)((at + v) % w->nx), row = (uint32_t)((at + v) / w->nx),
                  strip = x / p->textures.strip_step;
+        /* The strip that the voxel belongs to, and the strip before, if the voxel is the first plane of its own. */
         if (strip < p->textures.n_strips) {
             b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip, b->place[b->n].row = row;
             b->place[b->n++].x = x - strip * p->textures.strip_step;
@@ -227,6 +237,7 @@ static void store_block(const slab_work *w, const float *rows, size_t at, size_t
     block_places places;
     size_t channels = w->plan->textures.tile_channels;
     find_places(w, at, count, &places);
+    /* Transpose four rows of channels to texels, convert them, and scatter them to their places in the slab. */
     for (uint32_t tile = 0; tile < w->plan->textures.n_tiles; tile++) {
         const float *row = rows + channels * tile * GLS_FIELD_BLOCK, *values = row;
         const char *texel = (const char *)values;

@@ -1,4 +1,5 @@
-/* Direction getter boot: residual bootstrap of a q-ball model; follows the peak closest to the last direction. */
+/* Direction getter boot: residual bootstrap of a q-ball model (Berman et al. 2008); follows the peak closest to the
+ * last direction. The formulas are in <glslines/qball.h>, the shader is glsl/getter/boot.glsl. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ typedef struct boot_fill {
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of the products");
 
+/* Number of rows rounded up to whole vectors of gls_odf_kernel. */
 static size_t padded(size_t rows)
 {
     return (rows + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
@@ -70,6 +72,7 @@ static gls_status fill_init(boot_fill *f, const gls_track_input *input, double s
             f->fit[j * n_volumes + q->volume[i]] = (float)q->basis_inverse[j * q->n + i];
             f->basis[i * q->k + j] = (float)q->basis[i * q->k + j];
         }
+    /* The last row of `fit` is the mean over the b0 volumes. */
     for (size_t t = 0; t < n_volumes; t++)
         if (input->gradients->is_b0[t]) f->fit[q->k * n_volumes + t] = 1.0f / (float)input->gradients->n_b0;
     return GLS_OK;
@@ -121,6 +124,7 @@ static void fill_block(const void *user, size_t first, size_t count, float *rows
     size_t residuals = boot_coefficient_channels(q), channels = boot_channels(q);
     memset(rows, 0, channels * GLS_FIELD_BLOCK * sizeof *rows);
     if (!load_signal(f, first, count, signal)) return;
+    /* Coefficients and mean b0 from all volumes, then the fitted signals from the coefficients. */
     f->multiply(f->fit, padded(q->k + 1), q->k + 1, f->input->dwi->n_volumes, signal, GLS_FIELD_BLOCK, rows,
                 GLS_FIELD_BLOCK);
     f->multiply(f->basis, padded(q->n), q->n, q->k, rows, GLS_FIELD_BLOCK, rows + residuals * GLS_FIELD_BLOCK,
@@ -144,6 +148,7 @@ static gls_status boot_field_fill(gls_field *const *fields, size_t n_fields, con
 
 /* --- The matrices as generated shader source, for kernels with one invocation for each streamline. */
 
+/* Appends MACRO(index, value) as a line. */
 static void append_call(gls_text *out, const char *macro, size_t index, double value)
 {
     char text[40];
@@ -195,6 +200,7 @@ static void boot_rows_resample(gls_text *out, const gls_qball *qball)
     }
 }
 
+/* Sum of 1 / leverage_scale over the measurements, by which the mean of residuals is weighted. */
 static double sum_of_weights(const gls_qball *qball)
 {
     double sum = 0;
@@ -265,6 +271,7 @@ static double signal_scale(const gls_image *dwi)
 /* Matrices for subgroups: neighbouring lanes read neighbouring measurements. */
 static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls_qball *q)
 {
+    /* The fit is transposed, so that all coefficients of a measurement are a row. */
     double *weights = malloc(2 * q->n * sizeof *weights), *fit = malloc(q->n * q->k * sizeof *fit);
     gls_status status = weights && fit ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the model");
     if (!status) {
@@ -281,6 +288,7 @@ static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls
     return status;
 }
 
+/* Fills a slot with rows; takes the text. */
 static void define_rows(gls_define_list *d, const char *name, gls_text *text)
 {
     gls_define_slot(d, name, gls_text_take(text), "the model's numbers, row by row");
@@ -370,6 +378,7 @@ static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
     return n == qball->n;
 }
 
+/* The getter needs the series, its gradient table, and the q-ball model and sphere made for them. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;
@@ -384,16 +393,19 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
 }
 
+/* The sphere whose vertices are directions. */
 static const gls_sphere *sphere(const gls_track_input *input)
 {
     return input->sphere;
 }
 
+/* Coefficients of a sample, in whole quads. */
 static uint32_t handed_over(const gls_track_input *input)
 {
     return ((uint32_t)input->qball->k + 3) / 4 * 4;
 }
 
+/* Passes the lower bound of signals in the scale of the field. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)params;

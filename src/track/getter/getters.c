@@ -23,6 +23,7 @@ static void empty_block(const void *user, size_t first, size_t count, float *row
     memset(rows, 0, GLS_FIELD_BLOCK * sizeof *rows);
 }
 
+/* Fills the fields of n models with zeros. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {
@@ -58,12 +59,14 @@ static uint32_t parts(const gls_track_params *params)
     return 3;
 }
 
+/* The step in mm, for arcs. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;
     u->step_mm = (float)params->step_size;
 }
 
+/* The row of a getter without data; the arguments behind the name are what differs. */
 #define NULL_GETTER(word, ...)                                           \
     const gls_getter gls_getter_##word = {.name = #word,                 \
                                           .shader = "getter/null.glsl",  \

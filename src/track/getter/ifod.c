@@ -1,10 +1,12 @@
-/* Direction getters ifod1 and ifod2: first and second order integration over FODs. */
+/* Direction getters ifod1 and ifod2: first and second order integration over FODs (Tournier et al. 2012 and 2010). The
+ * shader is glsl/getter/ifod.glsl. */
 #include "track/getter/ifod_grid.h"
 #include "track/getter/odf_field.h"
 #include "util/option.h"
 
 #include <math.h>
 
+/* Places of an arc behind its start: one less than the samples, of which the first is the start. */
 static int places(const gls_track_params *params)
 {
     return params->ifod_samples - 1;
@@ -58,12 +60,14 @@ static uint32_t parts(const gls_track_params *params)
     return (uint32_t)places(params);
 }
 
+/* Iterations of a dispatch; each examines a few candidates. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 64;
 }
 
+/* The step in mm and the exponent of FOD amplitudes. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;

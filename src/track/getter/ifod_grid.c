@@ -1,4 +1,5 @@
-/* Chooses the spacing of the fixed candidates of iFOD1 and iFOD2 so that few candidates are examined in a step. */
+/* Chooses the spacing of the fixed candidates of iFOD1 and iFOD2 so that few candidates are examined in a step: a dense
+ * grid bounds the weights well but costs its own candidates, a coarse one makes more random candidates fail. */
 #include "track/getter/ifod_grid.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 /* Amplitude, at an angle to its axis, of the sharpest peak that even harmonics up to `order` can form. */
 static double peak_at(int order, double angle)
 {
+    /* Sum of (2 l + 1) / (4 pi) P_l over even degrees, the Legendre polynomials by their recurrence. */
     double z = cos(angle), before = 1, p = z, sum = 1;
     for (int l = 2; l <= order; l++) {
         double next = ((2 * l - 1) * z * p - (l - 1) * before) / l;
@@ -33,6 +35,7 @@ typedef struct bundle {
 static double weight_of(const bundle *b, double angle)
 {
     if (b->parts == 0) return peak_at(b->order, angle);
+    /* Trapezoid rule along the arc, as in weigh_part() of glsl/getter/ifod.glsl. */
     double straight = log(peak_at(b->order, 0)), sum = 0.5 * straight;
     for (int i = 1; i <= b->parts; i++) {
         double turned = angle * i / b->parts, aside = angle > 0 ? b->step / angle * (1 - cos(turned)) : 0,
@@ -69,6 +72,7 @@ double gls_ifod_power(const gls_track_params *params)
 gls_status gls_ifod_grid_make(const gls_track_params *params, int sh_order, double voxel, int parts,
                               gls_ifod_grid *grid)
 {
+    /* zero: the angle at which the weight falls to 0, at most the edge of the cone. */
     const bundle b = {sh_order, parts, params->step_size, voxel, gls_ifod_power(params)};
     double largest = params->max_angle * acos(-1.0) / 180, at_axis = weight_of(&b, 0), zero = 0, best = INFINITY,
            spacing = 0;
@@ -78,6 +82,8 @@ gls_status gls_ifod_grid_make(const gls_track_params *params, int sh_order, doub
     for (size_t i = 1; i <= n; i++) {
         double angle = ANGLE_STEP * (double)i, weight = weight_of(&b, angle);
         if (weight <= 0) continue;
+        /* Expected number of random candidates, by the areas of cone and peak and by the bound; then the grid's own
+         * candidates. */
         double cost = largest * largest * (1 + at_axis / weight) / (2 * zero * zero);
         if (cost >= best) continue;
         cost += (double)hexagons(largest + angle, sqrt(3) * angle, NULL);

@@ -67,11 +67,14 @@ static float largest_value(const gls_odf_source *odf)
     return largest;
 }
 
+/* The failure of an image of ODFs without a positive value. */
 static gls_status fail_empty(void)
 {
     return gls_fail(GLS_ERR_INPUT, "the image of ODFs has no positive value: all are 0, negative or no numbers");
 }
 
+/* Whether a source has SH coefficients of even order that may be interpolated: amplitudes normalised by voxel may
+ * not. */
 static bool has_coefficients(const gls_odf_source *odf)
 {
     return odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;
@@ -112,6 +115,7 @@ const gls_sphere *gls_no_sphere(const gls_track_input *input)
     return &octahedron;
 }
 
+/* Fills the fields of n models, block by block. place: see gls_field_source. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_field_block block,
                        const odf_fill *f, const uint32_t *place, size_t *failed)
 {

@@ -11,11 +11,13 @@
 
 #define MAXIMUM 1024.0f /* the largest component is scaled to at most this, well within the range of half floats */
 
+/* Samples of the peaks of a voxel; peaks that are no samples count as one. */
 static uint32_t n_samples(const gls_track_input *input)
 {
     return input->peak_samples > 0 ? input->peak_samples : 1;
 }
 
+/* The getters need an image of peaks, three volumes each, on the grid of the stop map. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;
@@ -44,6 +46,7 @@ static void peak_block(const void *user, size_t at, size_t count, float *rows, f
     (void)scratch;
     for (size_t k = 0; k < f->peaks->n_volumes / 3; k++)
         for (size_t i = 0; i < count; i++) {
+            /* The components of a peak are three volumes in turn. A vector that is 0 or not finite is no peak. */
             const float *v = f->peaks->data + 3 * k * n + at + i;
             const double x = v[0], y = v[n], z = v[2 * n], length = sqrt(x * x + y * y + z * z);
             const bool there = length > 0 && isfinite(length);
@@ -85,6 +88,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
 
 /* --- The model. */
 
+/* Plans a tile of four channels for each peak. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool mean)
 {
     gls_define_list *d = &model->defines;
@@ -96,6 +100,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
                              request->limits, request->n_units, &model->field);
 }
 
+/* The functions `plan` of the rows. */
 static gls_status plan_fact(const gls_model_request *request, gls_model_plan *model)
 {
     return plan(request, model, false);

@@ -1,5 +1,6 @@
 /* Direction getters that choose a vertex inside the cone round the last direction: prob draws one in proportion to the
- * ODF, det takes the largest value, closest takes the peak nearest to the last direction. */
+ * ODF, det takes the largest value, closest takes the peak nearest to the last direction. The shaders are
+ * glsl/getter/pick.glsl and closest.glsl. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 #include "track/shader/kernel_inputs.h"
 #include "util/option.h"
 
+/* Whether SH coefficients are interpolated between voxels; otherwise amplitudes are. */
 static bool uses_coefficients(const gls_track_params *params, const gls_track_input *input)
 {
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
@@ -94,6 +96,7 @@ static gls_status plan_closest(const gls_model_request *request, gls_model_plan 
     return status;
 }
 
+/* The functions `plan` of the rows of prob and det. */
 static gls_status plan_prob(const gls_model_request *request, gls_model_plan *model)
 {
     return plan(request, model, false);
@@ -104,11 +107,13 @@ static gls_status plan_det(const gls_model_request *request, gls_model_plan *mod
     return plan(request, model, true);
 }
 
+/* The getters need ODFs on the grid of the stop map. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     return gls_odf_field_check(params, input, true);
 }
 
+/* Fills the field with coefficients or amplitudes, in a common scale. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {

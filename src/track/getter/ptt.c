@@ -1,4 +1,5 @@
-/* Direction getter ptt: parallel transport tractography. */
+/* Direction getter ptt: parallel transport tractography (Aydogan and Shi 2021). The field holds ODFs normalised in each
+ * voxel; the shader is glsl/getter/ptt.glsl. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -28,6 +29,8 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
     return status;
 }
 
+/* Adds the map of nearest vertices, which work groups copy to shared memory if there is room. place: index of each
+ * vertex in cells; NULL: textures. */
 static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *place)
 {
     gls_define_list *d = &model->defines;
@@ -84,11 +87,13 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return status;
 }
 
+/* The getter needs ODFs on the grid of the stop map; coefficients are not interpolated. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     return gls_odf_field_check(params, input, false);
 }
 
+/* Substeps of a step: whole, at least one, each as near to ptt_substep as possible. */
 static uint32_t substeps(const gls_track_params *params)
 {
     return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
@@ -110,6 +115,7 @@ static double iteration_cost(const gls_track_params *params, const gls_track_inp
     return 1 + curves * params->probe_quality * params->probe_count / ((double)input->odf->sphere->n / 4);
 }
 
+/* See gls_getter.shared_bytes. */
 static void shared_bytes(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
                          uint64_t *streamline)
 {
@@ -123,6 +129,7 @@ double gls_track_max_curvature(const gls_track_params *p)
     return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
 }
 
+/* Lengths in mm and the largest curvature in 1/mm. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;

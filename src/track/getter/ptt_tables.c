@@ -1,4 +1,5 @@
-/* Builds the map of nearest vertices for parallel transport tractography. */
+/* Builds the map of nearest vertices for parallel transport tractography: the shader needs the ODF along any direction,
+ * but the field has values at vertices only. */
 #include "track/getter/ptt_tables.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ static double dot(const double a[3], const double b[3])
 /* Unit vector at the centre of cell (x, y) of the map, on the upper (side 1) or lower (side -1) hemisphere. */
 static void cell_direction(size_t x, size_t y, double side, double d[3])
 {
+    /* u, v: the centre of the cell, -1 .. 1. The octahedron is rotated by 45 degrees, so that it fills the square. */
     double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1;
     d[0] = side * (u + v) / 2;
     d[1] = side * (u - v) / 2;
@@ -62,6 +64,7 @@ uint64_t gls_ptt_table_bytes(bool antipodal)
 
 uint64_t gls_ptt_slot_bytes(int quality)
 {
+    /* The same sizes as in the shader: PTT_ROUND and the largest number of lanes. */
     enum { ROUND = 8, MAX_LANES = 128 };
     uint64_t places = (uint64_t)quality + 1, round = ROUND * places < MAX_LANES ? ROUND * places : MAX_LANES;
     return 4 * (places > round ? places : round);

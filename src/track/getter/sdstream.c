@@ -1,13 +1,16 @@
-/* Direction getter sdstream: climbs from the last direction to a peak of the FOD. */
+/* Direction getter sdstream: climbs from the last direction to a peak of the FOD (Tournier et al. 2012). The shader is
+ * glsl/getter/sdstream.glsl. */
 #include "track/getter/odf_field.h"
 #include "util/option.h"
 
+/* The field of coefficients, and the start direction if one is given. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     gls_table_start(&model->tables, &model->defines, &request->input->stop_map->grid, request->params->seed_direction);
     return gls_sh_field_plan(request, model);
 }
 
+/* Iterations of a dispatch; each climbs in up to 50 steps. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;

@@ -1,4 +1,5 @@
-/* Fields of SH coefficients for getters along single directions, and the recurrences that evaluate SH in a shader. */
+/* Fields of SH coefficients for getters along single directions (ifod1, ifod2, sdstream), and the recurrences that
+ * evaluate SH in a shader: see glsl/odf/sh_direction.glsl for what the rows compute. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -7,6 +8,7 @@
 #include "track/field/field.h"
 #include "util/status.h"
 
+/* Appends MACRO(value, ...) with n values as a line. */
 static void append_call(gls_text *out, const char *macro, const double *value, int n)
 {
     char text[40];
@@ -40,6 +42,7 @@ typedef struct sh_rows {
     uint32_t channel, tiles_per_texture;
 } sh_rows;
 
+/* Appends a row for the next channel, and in front of it SH_TILE where the channel begins a tile. */
 static void append_channel(sh_rows *rows, const char *macro)
 {
     uint32_t c = rows->channel++, tile = c / 4;
@@ -58,6 +61,7 @@ static void append_order(sh_rows *rows, int order, int m, double first)
     for (; l <= order; l += 2) {
         append_channel(rows, m == 0 ? "SH_ZONAL" : "SH_COSINE");
         if (m > 0) append_channel(rows, "SH_SINE");
+        /* Two steps of the recurrence at once: from degrees l and l - 2 to l + 2. */
         double a = factor(l + 1, m), b = l > 0 ? factor(l, m) : 0, f = 1 / (factor(l + 2, m) * a),
                c = l > m ? factor(l - 1, m) : 0;
         if (l + 2 <= order) append_call(out, "SH_NEXT", (double[]){f, -(a * a + b * b) * f, -b * c * f}, 3);

@@ -1,5 +1,6 @@
 /* Direction getters along the main axis of a tensor that is fitted at each point: tensordet fits the interpolated
- * signals, tensorprob a wild bootstrap of them, drawn once for each voxel and streamline. */
+ * signals, tensorprob a wild bootstrap of them, drawn once for each voxel and streamline. The shader is
+ * glsl/getter/tensor.glsl. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -15,6 +16,7 @@
 #define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */
 #define DIFFUSIVITY_UNIT 1e-3f /* mm2/s; makes tensor elements about 1 */
 
+/* The getters need the series and its gradient table, on the grid of the stop map. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;
@@ -61,6 +63,7 @@ static void take_logarithms(const signal_fill *f, const float *rows, double *y)
 static void store_residuals(const signal_fill *f, float *rows, double *y)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
+    /* beta: the tensor and ln S0 of each voxel, by the pseudo-inverse; then the residuals of the fitted signals. */
     double beta[P][GLS_FIELD_BLOCK] = {{0}};
     take_logarithms(f, rows, y);
     for (size_t t = 0; t < f->dwi->n_volumes; t++)
@@ -134,6 +137,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_input
     return status;
 }
 
+/* The function `fill` of tensordet's row: signals only. */
 static gls_status fill_det(gls_model *const *models, size_t n, const gls_track_params *params,
                            const gls_track_input *input, size_t *failed)
 {
@@ -141,6 +145,7 @@ static gls_status fill_det(gls_model *const *models, size_t n, const gls_track_p
     return fill(models, n, input, false, failed);
 }
 
+/* The function `fill` of tensorprob's row: signals and residuals. */
 static gls_status fill_prob(gls_model *const *models, size_t n, const gls_track_params *params,
                             const gls_track_input *input, size_t *failed)
 {
@@ -173,6 +178,7 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
 {
     const uint32_t quads = n_quads(request->input);
     gls_status status = GLS_OK;
+    /* More quads than needed make other shares for the textures: try until each has an even number of tiles. */
     for (uint32_t n = quads; n < quads + GLS_FIELD_MAX_TEXTURES; n++) {
         status = gls_textures_plan(&request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
                                    request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
@@ -199,22 +205,26 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     return plan_field(request, bootstrap, &model->field);
 }
 
+/* The function `plan` of tensordet's row. */
 static gls_status plan_det(const gls_model_request *request, gls_model_plan *model)
 {
     return plan(request, model, false);
 }
 
+/* The function `plan` of tensorprob's row. */
 static gls_status plan_prob(const gls_model_request *request, gls_model_plan *model)
 {
     return plan(request, model, true);
 }
 
+/* Iterations of a dispatch: each reads all volumes of the series once, or with Runge-Kutta steps five times. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
     return 16;
 }
 
+/* Passes ln(scale) of the signals to the shader. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)params;

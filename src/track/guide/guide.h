@@ -1,5 +1,5 @@
 /* Guides decide at every point whether a half-streamline goes on, and finally whether a streamline is accepted: by the
- * stop map, regions and tissue. */
+ * stop map, regions and tissue. The manual calls the first part the stopping criterion. */
 #ifndef GLS_TRACK_GUIDE_GUIDE_H
 #define GLS_TRACK_GUIDE_GUIDE_H
 
@@ -31,7 +31,7 @@ typedef struct gls_guide_plan {
     /* Indices of words of memory, where used. Regions: bits met, the next region in order, and for each include region
      * the number of the first point in it. Tissue: flags, and what remains when a half is cut in deep grey matter. */
     uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
-    bool remembers;
+    bool remembers;     /* the regions that a half met are kept, in word `met` */
     bool backtracks;    /* halves with a bad end are tracked back and tried again */
     uint32_t backtrack; /* index of the words for backtracking, behind all others */
     /* Particle filtering, if particles > 0: number of particles, steps back and forward, and blocks of the pool for a
@@ -59,6 +59,8 @@ typedef struct gls_guide_half {
 struct gls_guide_kind {
     const char *name;
     const char *shader; /* fills the slot <guide>, see glsl/slots.txt */
+    /* Fills in the textures, words and bytes of a plan whose kind is set. GLS_ERR_UNSUPPORTED if the device has no
+     * room. */
     gls_status (*plan)(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan);
     /* Adds the definitions that the shader needs. NULL: none. */

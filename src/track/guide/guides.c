@@ -10,6 +10,7 @@ gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_
                                      : gls_regions_count(input->regions) > 0 ? &gls_guide_regions
                                                                              : &gls_guide_threshold};
     gls_status status = plan->kind->plan(params, limits, input, plan);
+    /* The record of a block holds what back-tracking or the loop check reads again, see glsl/layout/block.def. */
     plan->block_words = plan->backtracks     ? BLOCK_POINTS + POOL_BLOCK * (ARRIVAL_WORDS + plan->backtrack)
                         : params->loop_check ? BLOCK_BEFORE + 3
                                              : (uint32_t)BLOCK_WORDS;

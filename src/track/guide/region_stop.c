@@ -1,5 +1,6 @@
 /* The guide for regions: ends halves at the stop map and at regions, and rejects streamlines that miss or enter
- * regions. */
+ * regions. glsl/guide/region_rules.glsl does the same at points on the device; the verdict on whole streamlines is made
+ * here. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,6 +82,7 @@ gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track
     return GLS_OK;
 }
 
+/* The stop map's texture, then that of the regions. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
@@ -97,6 +99,7 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
     texture_size(r, guide->plan.side, size);
     gls_status status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
     if (status) return status;
+    /* Upload layer by layer; what lies behind the last word is never read. */
     size_t layer = (size_t)size[0] * size[1];
     uint32_t *words = calloc(layer, sizeof *words);
     if (!words) return gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
@@ -110,12 +113,14 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
     return status;
 }
 
+/* Textures: stop map, then regions. */
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     gls_status status = gls_stop_map_create(guide, device, input);
     return !status ? gls_guide_regions_create(guide, device, input) : status;
 }
 
+/* Appends the three rows of an affine map as vec4 literals. */
 static void append_map(gls_text *out, const float map[3][4])
 {
     for (int a = 0; a < 3; a++) {
@@ -161,6 +166,7 @@ static char *end_rows_of(const gls_regions *r)
     return gls_text_take(&out);
 }
 
+/* Defines `name` as an unsigned number. */
 static void define_bits(gls_define_list *d, const char *name, uint32_t bits, const char *reason)
 {
     gls_text text = {0};
@@ -168,6 +174,7 @@ static void define_bits(gls_define_list *d, const char *name, uint32_t bits, con
     gls_define_text(d, name, gls_text_take(&text), reason);
 }
 
+/* Number of the lowest bit; 0 if there is none. */
 static int first_bit(uint32_t bits)
 {
     return bits ? __builtin_ctz(bits) : 0;
@@ -196,6 +203,7 @@ void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params
     gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half");
 }
 
+/* Whether a point with these bits lies in all regions of a role. */
 static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
 {
     uint32_t wanted = gls_regions_bits(r, role);
@@ -210,11 +218,13 @@ bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3])
            verdict_on(r, bits) == GLS_VERDICT_KEPT;
 }
 
+/* Whether a half was tracked, so that it has a memory. */
 static bool tracked(const gls_guide_half *half)
 {
     return half->end != GLS_END_NOT_TRACKED;
 }
 
+/* Shortens a half to this number of parts, unless it is shorter already, and sets its end. */
 static void cut(gls_guide_half *half, uint32_t points, gls_end end)
 {
     if (half->parts <= points) return;
@@ -241,6 +251,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
 
 /* --- Halves that are judged each by itself, as by probtrackx2. */
 
+/* WAITS: the half counts if the other one meets the regions that are missing. */
 typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
 
 /* Bits of the include regions that a half met behind the seed. */
@@ -294,11 +305,14 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
     const gls_regions *r = guide->regions;
     const gls_guide_plan *plan = &guide->plan;
     uint32_t ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
+    /* The seed belongs to both halves; the forward half is looked at first, because the backward half may be cut by
+     * it. */
     *met = gls_regions_at(r, seed);
     for (int h = 1; h >= 0; h--) {
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
         if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
+    /* Then the rule of whole streamlines or of halves, then the order of regions. */
     gls_verdict verdict =
         guide->params.region_rule != GLS_REGION_RULE_STREAMLINE ? judge_halves(guide, half) : verdict_on(r, *met);
     if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;
@@ -313,6 +327,7 @@ bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], con
     const gls_guide_plan *plan = &guide->plan;
     const uint32_t include = r ? gls_regions_bits(r, GLS_REGION_INCLUDE) : 0;
     if (!include) return true;
+    /* A visit counts only if its point is among those that the half keeps. */
     uint32_t seen = gls_regions_at(r, seed) & include;
     for (int h = 0; h < 2; h++)
         for (uint32_t i = 0; i < plan->n_visits && tracked(&half[h]); i++) {

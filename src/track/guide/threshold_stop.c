@@ -1,4 +1,5 @@
-/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. */
+/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. The other guides use its
+ * stop map, too. */
 #include "track/guide/guide.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 
 #include "util/status.h"
 
+/* One texture of the stop map, in single precision; no memory of a half. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {

@@ -1,4 +1,5 @@
-/* The guide for tissue (ACT, or maps of good and bad ends), together with the stop map and regions. */
+/* The guide for tissue (ACT, or maps of good and bad ends), together with the stop map and regions: plan, textures and
+ * definitions of glsl/guide/tissue.glsl, and the verdict on whole streamlines, which needs both halves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,13 @@
 #include "track/guide/guide.h"
 #include "util/status.h"
 
+/* Voxels of the box around the tissue. */
 static size_t voxels_of(const gls_tissue *t)
 {
     return (size_t)t->size[0] * (size_t)t->size[1] * (size_t)t->size[2];
 }
 
+/* Whether the input has any region. */
 static bool has_regions(const gls_track_input *input)
 {
     return gls_regions_count(input->regions) > 0;
@@ -42,6 +45,7 @@ static void take_words(const gls_tissue *t, bool ordered, gls_guide_plan *plan)
     if (ordered) plan->keep_order = plan->n_words++;
 }
 
+/* Reserves the words of back-tracking, behind all others. */
 static void take_backtrack_words(gls_guide_plan *plan)
 {
     plan->backtracks = true;
@@ -119,6 +123,7 @@ static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t 
     return status;
 }
 
+/* Textures: stop map, regions if there are any, tissue, and pathology if there is any. */
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     uint32_t unit = guide->regions ? 2 : 1;
@@ -150,6 +155,7 @@ static void guide_regions_define_none(gls_define_list *d)
     gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
 }
 
+/* Definitions of glsl/guide/tissue.glsl: texture units, the rule, and the words of the memory. */
 static void define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                    gls_define_list *d)
 {
@@ -180,17 +186,20 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     define_map(d, t);
 }
 
+/* Whether streamlines may start at a seed: by the regions, and with ACT by the tissue there. */
 static bool admits(const gls_guide *guide, const float seed[3])
 {
     if (guide->regions && !gls_guide_regions_admit(guide, seed)) return false;
     return guide->tissue->rule != GLS_TISSUE_RULE_ACT || gls_tissue_admits(guide->tissue, seed);
 }
 
+/* With ACT a streamline from cortical grey matter is tracked in one sense. */
 static bool one_sided(const gls_guide *guide, const float seed[3])
 {
     return guide->tissue->rule == GLS_TISSUE_RULE_ACT && gls_tissue_is_cortical(guide->tissue, seed);
 }
 
+/* Whether the direction leads into grey matter, so that tracking must go the opposite way. */
 static bool turns_round(const gls_guide *guide, const float seed[3], const float direction[3])
 {
     return gls_tissue_rises(guide->tissue, seed, direction);
@@ -198,11 +207,13 @@ static bool turns_round(const gls_guide *guide, const float seed[3], const float
 
 /* --- The verdict. */
 
+/* Whether a half was tracked, so that it has a memory. */
 static bool tracked(const gls_guide_half *half)
 {
     return half->end != GLS_END_NOT_TRACKED;
 }
 
+/* Flags of the tissue guide for a half (TISSUE_ of glsl/layout/constants.def); 0 if it has none. */
 static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
 {
     bool known = has_sgm(guide->tissue) || has_path(guide->tissue);
@@ -224,6 +235,7 @@ static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], ui
     return true;
 }
 
+/* Whether ACT rejects a streamline for this end of a half: in CSF, or stuck outside deep grey matter and pathology. */
 static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
 {
     bool stuck = half->end == GLS_END_NO_DIRECTION || half->end == GLS_END_STOP_MAP;
@@ -249,6 +261,7 @@ static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint3
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {
+    /* Regions that reject keep their verdict, even where a cut in deep grey matter removes the point that met them. */
     uint32_t memory[GLS_GUIDE_MAX_WORDS];
     gls_guide_half joined[2] = {half[0], half[1]}; /* their memory may point into memory[] */
     gls_verdict rejected = gls_guide_regions_verdict_of(half[0].end);

@@ -61,16 +61,19 @@ struct gls_journal {
     size_t length_capacity;
 };
 
+/* Hash of the bytes from `start` up to the member `hash` of the same struct. */
 static uint64_t hash_before(const void *start, const uint64_t *hash)
 {
     return gls_hash(start, (size_t)((const char *)hash - (const char *)start));
 }
 
+/* GLS_ERR_OUTPUT with the path, a text and the reason of the system. */
 static gls_status fail(const gls_journal *j, const char *what)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: %s: %s", j->path, what, strerror(errno));
 }
 
+/* Reads `bytes` bytes at offset `at`. Returns false at the end of the file or after an error. */
 static bool read_at(int fd, uint64_t at, void *data, uint64_t bytes)
 {
     return lseek(fd, (off_t)at, SEEK_SET) >= 0 && gls_fd_read(fd, data, bytes) == (int64_t)bytes;
@@ -88,6 +91,7 @@ static void array_bytes(const record *r, uint64_t bytes[N_ARRAYS])
     bytes[ARRAY_OUTCOME] = r->n_outcomes * sizeof *p->outcomes.outcome;
 }
 
+/* Bytes of a record with its arrays. */
 static uint64_t record_bytes(const record *r)
 {
     uint64_t bytes[N_ARRAYS], sum = sizeof *r;
@@ -108,12 +112,15 @@ static bool read_record(int fd, uint64_t at, uint64_t size, record *r)
            record_bytes(r) <= size - at;
 }
 
+/* Reads the list of complete files at an offset. Returns false if there is none, or if it is damaged. */
 static bool read_completion(int fd, uint64_t at, completion *c)
 {
     return read_at(fd, at, c, sizeof *c) && memcmp(c->magic, COMPLETE, sizeof c->magic) == 0 &&
            hash_before(c, &c->hash) == c->hash && c->n <= GLS_JOURNAL_MAX_FILES;
 }
 
+/* Reads the head of the file. Returns false if the file is no journal of this layout, or damaged. The texts end with
+ * 0. */
 static bool read_head(int fd, head *h)
 {
     return read_at(fd, 0, h, sizeof *h) && memcmp(h->magic, MAGIC, sizeof h->magic) == 0 &&
@@ -180,6 +187,7 @@ gls_status gls_journal_open(const char *path, const char *identity, const char *
     j->synced = gls_clock_seconds();
     j->path = strdup(path);
     gls_status status = j->path ? GLS_OK : gls_no_memory();
+    /* O_NOFOLLOW: a link in a shared folder could name a file of the user; O_NONBLOCK: opening a pipe must not wait */
     if (!status) j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (!status && j->fd < 0)
         status =
@@ -202,6 +210,7 @@ uint64_t gls_journal_end(const gls_journal *j)
     return j->end_seed;
 }
 
+/* Makes room for the lengths of n streamlines. GLS_ERR_MEMORY. */
 static gls_status reserve_lengths(gls_journal *j, uint64_t n)
 {
     if (n <= j->length_capacity) return GLS_OK;
@@ -236,6 +245,7 @@ static gls_status cut(gls_journal *j)
 
 gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
+    /* Read the record at j->at, which must go on where the one before ended; anything else ends the journal there. */
     record r;
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS], at = j->at + sizeof r;
@@ -248,6 +258,7 @@ gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
     if (status) return status;
     arrays_of(j, p, array);
     array_bytes(&r, bytes);
+    /* Arrays, each checked by its hash; then the offsets of points from the lengths. */
     for (int i = 0; i < N_ARRAYS && *found; at += bytes[i++])
         *found =
             bytes[i] == 0 || (read_at(j->fd, at, array[i], bytes[i]) && gls_hash(array[i], bytes[i]) == r.array[i]);
@@ -264,6 +275,7 @@ gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
     return GLS_OK;
 }
 
+/* Writes what the system has buffered to the disk. File systems that cannot (EINVAL, EROFS) are no failure. */
 static gls_status synchronise(gls_journal *j)
 {
     j->synced = gls_clock_seconds();
@@ -282,6 +294,7 @@ gls_status gls_journal_append(gls_journal *j, const gls_batch_result *p)
     uint64_t bytes[N_ARRAYS];
     gls_status status = reserve_lengths(j, p->n);
     if (status) return status;
+    /* The hashes first, because the record with them stands in front of the arrays. */
     memcpy(r.magic, RECORD, sizeof r.magic);
     for (size_t i = 0; i < p->n; i++) j->length[i] = (uint32_t)(p->offset[i + 1] - p->offset[i]);
     arrays_of(j, p, array);

@@ -1,4 +1,5 @@
-/* The queue of seeds: hands ranges to workers in order, and takes back what a worker could not finish. */
+/* The queue of seeds: hands ranges to workers in order, and takes back what a worker could not finish. Ranges are
+ * disjoint, and each seed is delivered once; which worker tracks a seed never changes the result. */
 #include "track/run/writer_thread.h"
 
 #include <assert.h>
@@ -37,6 +38,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Cuts up to `limit` seeds off the front of *first .. end - 1, and moves *first behind them. */
 static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
 {
     gls_seed_range range = {*first, min_u64(word_end(*first), end - *first < limit ? end : *first + limit)};
@@ -48,6 +50,7 @@ static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
  * so that all workers end at about the same time. Call with the lock held. */
 static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 {
+    /* Returned ranges come first, in the order of seeds, because their streamlines are due first. */
     if (q->n_returned > 0) {
         gls_seed_range range = cut(&q->returned[0].first, q->returned[0].end, limit);
         if (q->returned[0].first == q->returned[0].end)
@@ -55,6 +58,7 @@ static gls_seed_range take_first(gls_queue *q, uint64_t limit)
         return range;
     }
     if (q->n_workers > 1) {
+        /* fair: half of an equal share of what is left; least: a lower bound, so that ranges do not become tiny. */
         uint64_t fair = (q->end - q->next) / (2 * q->n_workers) + 1,
                  least = min_u64(limit, q->total / q->n_workers) / SMALLEST_PART + 1;
         limit = min_u64(limit, fair > least ? fair : least);
@@ -64,6 +68,7 @@ static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 
 bool gls_queue_take(gls_queue *q, uint64_t limit, bool wait, gls_seed_range *range)
 {
+    /* Nothing is free but ranges are in work: they may come back. */
     while (wait && !q->stopped && q->n_returned == 0 && q->next == q->end && q->n_out > 0)
         pthread_cond_wait(&q->changed, &q->lock);
     if (q->stopped || (q->n_returned > 0 ? !wait : q->next == q->end)) return false;
@@ -82,6 +87,7 @@ uint64_t gls_queue_taken(const gls_queue *q)
 /* Inserts a range in the order of seeds and joins it with its neighbours. */
 static void insert(gls_queue *q, gls_seed_range range)
 {
+    /* Join with the range behind, else insert; then join with the range before. */
     size_t at = 0;
     while (at < q->n_returned && q->returned[at].first < range.first) at++;
     if (at < q->n_returned && q->returned[at].first == range.end) {

@@ -1,4 +1,6 @@
-/* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. */
+/* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. The thread of the caller
+ * reports progress; with several devices each worker has a thread, and with a sink the writer thread delivers beside
+ * them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -31,6 +33,7 @@ static void watch(gls_run *run)
     struct timespec until;
     pthread_mutex_lock(&run->queue.lock);
     while (run->n_threads > 0) {
+        /* Wake up at every change of the queue, and at least twice between two reports. */
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += (long)(GLS_SECONDS_BETWEEN_REPORTS / 2 * 1e9);
         if (until.tv_nsec >= 1000000000) {
@@ -41,6 +44,7 @@ static void watch(gls_run *run)
         bool due =
             run->stats.result.batches != batches || gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
         if (!due || run->queue.stopped) continue;
+        /* Call progress() without the lock, because the caller's function may take long. */
         batches = run->stats.result.batches;
         pthread_mutex_unlock(&run->queue.lock);
         gls_status status = gls_run_report(run);
@@ -130,6 +134,7 @@ static void complete_result(gls_run *run)
     }
 }
 
+/* GLS_ERR_ARGUMENT if the program has closed a device of the tracker. */
 static gls_status require_devices(const gls_tracker *tracker)
 {
     for (size_t i = 0; i < tracker->n; i++)
@@ -151,6 +156,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);
     size_t model = 0; /* index of any engine: all have the same number of steps */
+    /* A worker for each device that has an engine. */
     for (size_t i = 0; i < tracker->n && !status; i++) {
         tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
         if (!tracker->engine[i]) continue;
@@ -165,6 +171,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
                                       tracker->engine[model]->plan.parts *
                                           gls_refine_pieces(&tracker->engine[model]->guide));
     if (!status) {
+        /* Run the workers; the statistics are complete afterwards, because the writer thread has ended. */
         run.n_alive = run.n_workers;
         gls_queue_init(&run.queue, first, first + gls_seeds_count(seeds), run.n_workers);
         status = run_workers(&run, workers);

@@ -8,15 +8,16 @@
 
 /* --- State of a run. */
 
+/* Shortest time between two calls of progress() during a batch, s. */
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
 /* Shared by all workers. Members without a note are set before the workers start and then only read. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;
-    const double (*space)[4];
+    const double (*space)[4]; /* affine map from voxel coordinates to the space of the points */
     gls_queue queue;
-    gls_writer_task task;
+    gls_writer_task task;      /* what happens to the streamlines */
     gls_writer_thread *writer; /* NULL: nothing to deliver */
     gls_track_stats stats; /* of all committed seeds; guarded by the queue's lock, as are the members up to message */
     size_t n_workers, n_alive; /* workers that have not failed */

@@ -1,5 +1,5 @@
 /* The worker: tracks one batch of seeds after the other with one engine, and recovers when the device is lost or out of
- * memory. */
+ * memory. The callbacks below connect a batch with the queue and the writer thread of the run. */
 #include "track/run/track_run.h"
 
 #include <inttypes.h>
@@ -21,6 +21,7 @@
 #define MIN_ON_BOARD 16
 #define SECONDS_ON_BOARD 0.12
 
+/* Whether the driver is one for GPUs of small boards, by the name of the renderer. */
 static bool is_board(const gls_device_info *device)
 {
     static const char *const names[] = {"V3D", "VC4", "Mali", "Panfrost", "Vivante", "lima"};
@@ -65,6 +66,7 @@ static gls_status make_arrays(gls_worker *w)
 
 /* --- Callbacks of the batch, see gls_batch_host. */
 
+/* Between dispatches: reports progress. GLS_ERR_CANCELLED if the run was stopped. */
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;
@@ -81,6 +83,8 @@ static uint64_t needed_seeds(const gls_worker *w)
     const gls_queue *q = &w->run->queue;
     const gls_track_result *r = &w->run->stats.result;
     const uint64_t wanted = w->run->tracker->params.select, in_work = gls_queue_taken(q) - r->seeds;
+    /* Without select: an equal share. Without any streamline so far: a whole batch. Else an estimate from the yield so
+     * far. */
     if (wanted == 0) return 1 + q->total / w->run->n_workers;
     if (r->seeds > 0 && r->streamlines == 0) return w->batch.engine->plan.batch_seeds;
     const double seeds_each = r->seeds > 0 ? 1.1 * (double)r->seeds / (double)r->streamlines : 1,
@@ -89,6 +93,7 @@ static uint64_t needed_seeds(const gls_worker *w)
     return part >= FEW_SEEDS ? (uint64_t)part : in_work > 0 ? 0 : FEW_SEEDS;
 }
 
+/* Takes seeds for the next batch from the queue, see gls_batch_host.next(). */
 static bool next(void *user, bool wait, gls_seed_range *range)
 {
     gls_worker *w = user;
@@ -98,6 +103,7 @@ static bool next(void *user, bool wait, gls_seed_range *range)
     pthread_mutex_lock(&q->lock);
     while ((needed = needed_seeds(w)) == 0 && wait && !q->stopped && q->n_returned == 0)
         pthread_cond_wait(&q->changed, &q->lock);
+    /* Returned seeds must be tracked in any case, so the estimate does not limit them. */
     if (q->n_returned > 0) needed = plan->batch_seeds;
     const uint64_t piece = gls_track_plan_piece(plan, needed), limit = needed < piece ? needed : piece;
     const bool found = limit > 0 && gls_queue_take(q, limit, wait, range);
@@ -115,6 +121,7 @@ static void advance(gls_worker *w, uint64_t end)
     memmove(w->range, w->range + 1, --w->n_ranges * sizeof *w->range);
 }
 
+/* Returns all ranges of this worker to the queue: after a failure, or when the batch gave way. */
 static void give_all_back(gls_worker *w)
 {
     pthread_mutex_lock(&w->run->queue.lock);
@@ -134,6 +141,7 @@ static gls_status take(void *user, uint64_t seed, gls_batch_result **result, boo
     return status;
 }
 
+/* Returns a result that was lent and not used. */
 static void drop(void *user, gls_batch_result *result)
 {
     const gls_worker *w = user;
@@ -148,6 +156,7 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     bool later = run->writer && gls_writer_counts(&run->task);
     gls_status status = later ? gls_outcomes_copy(&result->outcomes, outcomes) : GLS_OK;
     if (status) return status;
+    /* With select or a journal the writer thread counts, because only it knows which streamlines are still wanted. */
     uint64_t kept = later ? result->n : gls_outcomes_count(outcomes, UINT64_MAX, &w->round);
     pthread_mutex_lock(&run->queue.lock);
     w->share->seeds += outcomes->n_seeds;
@@ -194,17 +203,20 @@ void gls_worker_finish(gls_worker *w)
     gls_track_stats_finish(&w->round);
 }
 
+/* Name of the worker's device, for messages. */
 static const char *name_of(const gls_worker *w)
 {
     return gls_device_kept_info(w->run->tracker->device[w->index])->renderer;
 }
 
+/* Makes the context of the worker's device current on this thread, until release(). The engine may be missing. */
 static void hold(gls_worker *w)
 {
     gls_engine *engine = w->run->tracker->engine[w->index];
     if (engine) gls_device_hold(engine->device);
 }
 
+/* Counterpart of hold(). */
 static void release(gls_worker *w)
 {
     gls_engine *engine = w->run->tracker->engine[w->index];
@@ -220,6 +232,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
     uint32_t batch = w->batch.engine->plan.batch_seeds;
     char reason[512];
     for (;;) {
+        /* Failures that a new context or a smaller batch may cure; all others end the worker. */
         bool lost = status == GLS_ERR_LOST;
         if (!lost && (!gls_status_is_memory(status) || batch == 1 || !t->engine[w->index])) return status;
         snprintf(reason, sizeof reason, "%s", gls_last_error());
@@ -238,6 +251,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
                     seed);
         else
             gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
+        /* The new engine needs the device free of this thread's hold. */
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
         hold(w);
@@ -267,6 +281,8 @@ static gls_status track(gls_worker *w)
 {
     for (;;) {
         gls_status status = gls_batch_run(&w->batch);
+        /* Ranges that are left were not finished: the queue gets them back, and the next turn of the loop takes them
+         * again. */
         const bool any = w->n_ranges > 0;
         const uint64_t due = any ? w->range[0].first : w->batch.delivered;
         give_all_back(w);
@@ -292,6 +308,7 @@ void gls_worker_work(gls_worker *w)
     release(w);
     w->share->seconds += gls_trace_phase("track", start, gls_seeds_first(w->run->seeds));
     if (w->run->tracker->engine[w->index]) gls_device_trace(w->run->tracker->engine[w->index]->device);
+    /* Keep the longest dispatch, for the report of the run. */
     const gls_batch *c = &w->batch;
     double *longest = &w->run->stats.result.seconds_longest;
     pthread_mutex_lock(&w->run->queue.lock);

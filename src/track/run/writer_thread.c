@@ -1,4 +1,5 @@
-/* Delivers finished streamlines to the sink in the order of seeds while the next ones are tracked. */
+/* Delivers finished streamlines to the sink in the order of seeds while the next ones are tracked. The sink is called
+ * on the writer thread alone, one result at a time, so the bytes of its output do not depend on workers. */
 #include "track/run/writer_thread.h"
 
 #include <stdio.h>
@@ -23,11 +24,12 @@ struct gls_writer_thread {
     uint64_t due;      /* the next seed to deliver */
     uint64_t bytes;    /* bytes of results that wait */
     uint64_t selected; /* streamlines delivered so far, if gls_writer_counts() */
-    bool closing;
-    gls_status status;
+    bool closing;      /* no more results will come; the thread ends when none is due */
+    gls_status status; /* first failure of sink or journal, with its message */
     char message[512];
 };
 
+/* The result whose seeds are due, if a worker has sent it; else NULL. The caller holds the lock. */
 static gls_batch_result *find_due(gls_writer_thread *c)
 {
     for (size_t i = 0; i < c->n_workers * c->per_worker; i++)
@@ -63,6 +65,7 @@ static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 /* Gives the result to the sink first, then to the journal, so that the journal never holds what no sink took. */
 static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *result)
 {
+    /* Streamlines carry their seeds as columns; the arrays stay the result's. */
     const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, result->seed},
                                  {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, result->seed_index}};
     gls_streamlines streamlines = {
@@ -92,6 +95,7 @@ static void hand_over(gls_writer_thread *c, gls_batch_result *result)
             c->queue->stopped = true;
         }
     }
+    /* Free the result, also after a failure, so that workers that wait for one can end. */
     c->due = result->end;
     c->bytes -= result->bytes;
     result->state = GLS_RESULT_FREE;

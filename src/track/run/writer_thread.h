@@ -64,7 +64,7 @@ typedef struct gls_writer_task {
     const gls_visited **visited; /* set, while the sink is called, to the counts of visited voxels of its streamlines,
                                   * or to NULL if there are none; NULL: not wanted */
     bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
-    gls_track_stats *stats;
+    gls_track_stats *stats;      /* counts of the run, guarded by the queue's lock */
 } gls_writer_task;
 
 /* Whether the writer thread, rather than the worker, counts outcomes into stats: with select or a journal the order of

@@ -1,4 +1,5 @@
-/* Definitions and slot contents for the sources of kernels. */
+/* Definitions and slot contents for the sources of kernels. A failure for lack of memory, or of room in the list, is
+ * kept in list->failed, so that callers check once, before they load a kernel. */
 #include "track/shader/kernel_inputs.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
-/* The records that host and kernels exchange, made from the lists in glsl/layout that the shaders include, too. */
+/* The records that host and kernels exchange, made from the lists in glsl/layout that the shaders include, too. The
+ * meaning and unit of each member stands in its list. Members are scalars of 4 bytes, and of 8 bytes at the front of
+ * visit_params.def, so the layouts of C, std140 and std430 agree. */
 #ifndef GLS_TRACK_SHADER_LAYOUT_H
 #define GLS_TRACK_SHADER_LAYOUT_H
 

@@ -1,4 +1,5 @@
-/* Writes the numbers of a sphere and of its spherical harmonics as rows of shader source. */
+/* Writes the numbers of a sphere and of its spherical harmonics as rows of shader source. A row is a call of a macro
+ * that the shader defines; the macros are described in glsl/odf/*_unrolled.glsl and glsl/odf/sh_looped.glsl. */
 #include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
@@ -8,12 +9,14 @@
 
 #include "util/status.h"
 
+/* Appends MACRO(index, value) as a line. */
 static void append_call(gls_text *out, const char *macro, size_t index, double value)
 {
     char text[40];
     gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
 }
 
+/* Whether two values of basis functions are equal but for rounding. */
 static bool same(double a, double b)
 {
     return fabs(a - b) <= 1e-9;
@@ -27,6 +30,8 @@ static void append_orbit(gls_text *out, const double *y, size_t k, size_t v, siz
     for (size_t j = 0; j < k; j++) {
         double value = y[v * k + j];
         if (fabs(value) < 1e-12) continue;
+        /* The orbit's members are its first vertex, then the mirror images by x, by y and by both. Terms of 0 are left
+         * out. */
         bool minus_x = size == 4 && !same(y[(v + 1) * k + j], value),
              minus_y = size == 4 && !same(y[(v + 2) * k + j], value);
         bool minus = size == 2 && !same(y[(v + 1) * k + j], value);
@@ -47,6 +52,7 @@ gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order)
         append_orbit(out, y, k, v, sphere->orbit_size[o]);
         v += sphere->orbit_size[o];
     }
+    /* Vertices that belong to no orbit. */
     for (; !status && v < sphere->n; v++) append_orbit(out, y, k, v, 1);
     free(y);
     return status;
@@ -77,6 +83,7 @@ void gls_rows_peaks(gls_text *out, const gls_sphere *sphere)
         const uint32_t *neighbour = sphere->neighbour + sphere->first[v];
         uint32_t n = sphere->first[v + 1] - sphere->first[v];
         if (v % 32 == 0) gls_text_printf(out, "PEAK_WORD(%zu)\n", v / 32);
+        /* One macro for each usual number of neighbours; the poles of some spheres have more. */
         if (n >= 3 && n <= 7) {
             gls_text_printf(out, "VERTEX%u(%zu, 0x%xu", n, v, 1u << (v % 32));
             for (uint32_t i = 0; i < n; i++) gls_text_printf(out, ", %u", neighbour[i]);

@@ -1,4 +1,5 @@
-/* Builds the model buffer: matrices, neighbours, reflection orbits and cones of a sphere. */
+/* Builds the model buffer: matrices, neighbours, reflection orbits and cones of a sphere. Offsets become definitions,
+ * so that shaders address tables by constants. */
 #include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
@@ -42,6 +43,7 @@ uint32_t *gls_table_quads(gls_tables *s, gls_define_list *defines, const char *n
     return table_words(s, 4 * n);
 }
 
+/* Stores the bits of a float in a word. */
 static void store_float(uint32_t *word, double value)
 {
     float f = (float)value;
@@ -90,6 +92,7 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
 {
     gls_table_matrix(s, defines, "MODEL_VERTICES", sphere->vertex[0], sphere->n, 3);
     if (!neighbours) return;
+    /* Neighbours lie in quads of eight 16-bit numbers: quad q of all vertices side by side, then quad q + 1. */
     size_t most = 1;
     for (size_t v = 0; v < sphere->n; v++)
         if (sphere->first[v + 1] - sphere->first[v] > most) most = sphere->first[v + 1] - sphere->first[v];
@@ -134,6 +137,7 @@ static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bo
 
 gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
+    /* The orbits count only if they cover the whole sphere. */
     size_t k = gls_sh_count(sh_order), n = 0;
     for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
     size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
@@ -143,6 +147,7 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     gls_status status =
         y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
           : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
+    /* Keep the rows of the first vertices; the others follow by the signs of the basis functions. */
     for (size_t o = 0, v = 0; !status && o < n_orbits; v += sphere->orbit_size[o++])
         for (size_t j = 0; j < k; j++) y[o * k + j] = fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j];
     if (!status) gls_table_matrix(s, defines, "MODEL_ORBITS", y, n_orbits, k);
@@ -160,11 +165,13 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* Smallest cosine within max_angle, degrees. The slack keeps vertices that lie exactly at the edge. */
 static double min_cosine(double max_angle)
 {
     return cos(max_angle * acos(-1.0) / 180) - 1e-12;
 }
 
+/* Whether vertex u lies in the cone around vertex v; on an antipodal sphere either sense of u counts. */
 static bool in_cone(const gls_sphere *sphere, size_t v, size_t u, double least)
 {
     double c = dot(sphere->vertex[v], sphere->vertex[u]);
