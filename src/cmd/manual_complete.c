@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What may follow an option. */
+/* Kinds of words that may follow an option. */
 typedef struct value_kind {
     char words[256]; /* such as "a b c"; "": not known */
     bool file, folder, device;

@@ -1,4 +1,4 @@
-/* What the program shows while a command runs: messages, exit codes, progress in the terminal, on the desktop and as
+/* Output of the program while a command runs: messages, exit codes, progress in the terminal, on the desktop and as
  * events for other programs; and how it reacts to signals. */
 #ifndef GLS_CMD_MESSAGE_H
 #define GLS_CMD_MESSAGE_H

@@ -1,4 +1,4 @@
-/* What the commands on tractograms share: from a command line to a run in workflow/tracts, and to an exit code. */
+/* Common part of the commands on tractograms: from a command line to a run in workflow/tracts, and to an exit code. */
 #ifndef GLS_CMD_TRACT_H
 #define GLS_CMD_TRACT_H
 
@@ -7,7 +7,7 @@
 #include "options/options.h"
 #include "workflow/tracts/tracts.h"
 
-/* What is specific to a command (cmd_command.work). */
+/* Facts that are specific to a command (cmd_command.work). */
 typedef struct tract_work {
     const char *description; /* what the run did, in one sentence for the sidecar */
     gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);

@@ -1,4 +1,4 @@
-/* What to cite for a run: the program, and the papers of the methods that its sidecar names. */
+/* Citations for a run: the program, and the papers of the methods that its sidecar names. */
 #include "render/report_parts.h"
 
 #include <stdio.h>

@@ -154,7 +154,7 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX]);
 void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key, size_t n);
 /* Appends program and papers as a list of references. */
 typedef enum gls_cite_format { GLS_CITE_TEXT, GLS_CITE_BIBTEX, GLS_CITE_CFF } gls_cite_format;
-/* What to cite for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.
+/* Citations for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.
  * *text comes from malloc. Errors as of gls_sidecar_read(). */
 gls_status gls_cite(const char *path, gls_cite_format format, char **text);
 

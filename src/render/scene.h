@@ -1,4 +1,4 @@
-/* What a picture shows: cameras, streamlines, slices, and the options that choose them. */
+/* Contents of a picture: cameras, streamlines, slices, and the options that choose them. */
 #ifndef GLS_RENDER_SCENE_H
 #define GLS_RENDER_SCENE_H
 
@@ -75,7 +75,7 @@ typedef struct gls_scene {
     size_t n_columns;
 } gls_scene;
 
-/* What determines the colour of streamlines. */
+/* Sources of the colour of streamlines. */
 typedef enum gls_colouring {
     GLS_COLOUR_DIRECTION, /* direction at each point */
     GLS_COLOUR_END,       /* direction between the two ends */

@@ -82,7 +82,7 @@ bool gls_trx_field_parse(const char *file_name, gls_trx_field *field);
 
 /* --- TCK and TSF: headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
 
-/* What the readers of .tck and .tsf need of a header. The owner frees `file`. */
+/* Facts of a header that the readers of .tck and .tsf need. The owner frees `file`. */
 typedef struct gls_tck_header {
     bool wide, swapped; /* wide: float64; swapped: in the other byte order */
     char *file;         /* file of the numbers, if it is another one; else NULL */
@@ -132,7 +132,7 @@ enum {
 #define GLS_VTK_WORD 128
 #define GLS_VTK_LINE 512
 
-/* What an array describes: nothing yet, points, or cells (streamlines). */
+/* Owner of the values of an array: nothing yet, points, or cells (streamlines). */
 typedef enum gls_vtk_owner { GLS_VTK_NOBODY, GLS_VTK_POINT, GLS_VTK_CELL } gls_vtk_owner;
 
 /* A pass over a legacy VTK file from front to back. */

@@ -1,4 +1,4 @@
-/* What the readers of tractograms share. */
+/* Functions and structs that the readers of all formats share. */
 #ifndef GLS_TRACTOGRAM_READERS_H
 #define GLS_TRACTOGRAM_READERS_H
 

@@ -1,4 +1,4 @@
-/* What the writers of tractograms share. */
+/* Functions and structs that the writers of all formats share. */
 #ifndef GLS_TRACTOGRAM_WRITERS_H
 #define GLS_TRACTOGRAM_WRITERS_H
 

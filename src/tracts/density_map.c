@@ -257,7 +257,7 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
     }
 }
 
-/* What became of a streamline: it met no voxel of the grid; it was added; its value is 0 or not finite. */
+/* Fate of a streamline: it met no voxel of the grid; it was added; its value is 0 or not finite. */
 enum { UNUSED, USED, ZERO };
 
 /* Adds one streamline. Returns the sum's bound as add_visits(). */

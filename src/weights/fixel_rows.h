@@ -138,7 +138,7 @@ gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
 
 typedef struct gls_mapper gls_mapper;
 
-/* What the kernel writes for a streamline: n entries from `first` on among the entries of the run. */
+/* Result of the kernel for a streamline: n entries from `first` on among the entries of the run. */
 typedef struct gls_mapped {
     uint32_t first, n;
     double contribution;
@@ -146,7 +146,7 @@ typedef struct gls_mapped {
     uint32_t visits, unused;
 } gls_mapped;
 
-/* What the mapper works with. The caller keeps ownership. */
+/* Inputs of the mapper. The caller keeps ownership, and the inputs must outlive the mapper. */
 typedef struct gls_mapper_source {
     gls_device *device;
     uint64_t device_bytes; /* device memory that may be used; 0: all */

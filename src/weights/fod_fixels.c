@@ -111,7 +111,7 @@ typedef struct block {
     bool failed;
 } block;
 
-/* What all threads share while an image is segmented. */
+/* Data that all threads share while an image is segmented. */
 typedef struct segmentation {
     gls_fixels *fixels;
     /* SH images in the basis tournier07; mask may be NULL */

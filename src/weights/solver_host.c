@@ -30,7 +30,7 @@ typedef struct host_fixel {
  * as in the kernels. */
 enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE, BEND, N_LISTS };
 
-/* What one thread sums up for each fixel: weights and coefficients, each times the length, in units of 2^-24. */
+/* Sums of one thread for each fixel: weights and coefficients, each times the length, in units of 2^-24. */
 typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
     /* fixels that a streamline excludes in this pass */

@@ -21,7 +21,7 @@ void gls_weight_model_finish(gls_weight_model *m)
     *m = (gls_weight_model){0};
 }
 
-/* What one thread has summed up for each fixel. */
+/* Sums of one thread for each fixel. */
 typedef struct entry_sums {
     uint64_t *length;
     uint32_t *count;
