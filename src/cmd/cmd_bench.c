@@ -14,6 +14,8 @@
 
 /* --- What to measure, from the command line. ----------------------------- */
 
+/* Interprets the comma-separated words of --name as places in `choices` ("a|b|c"). all: the word "all" is allowed and
+ * stands for every choice. place receives at most max places, *n their number. */
 static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max,
                               int *n)
 {
@@ -25,6 +27,8 @@ static gls_status parse_words(const char *name, const char *list, const char *ch
                     bad, choices, all ? "|all" : "");
 }
 
+/* Splits the comma-separated list of --device into options->device, which owns a copy of each name; finish_options()
+ * frees the copies. Whether a device of this name exists is found out later. */
 static gls_status parse_devices(const char *list, bench_options *options)
 {
     for (const char *word = list;; word++) {
@@ -40,6 +44,8 @@ static gls_status parse_devices(const char *list, bench_options *options)
     }
 }
 
+/* Requires a model that the benchmark measures, sets the order of its spherical harmonics, and limits the number of
+ * columns of the table, which is getters x mappings x devices. */
 static gls_status check_models(bench_options *o)
 {
     if (o->model.model > GLS_MODEL_CSD)
@@ -82,6 +88,7 @@ static void finish_options(bench_options *options)
 typedef struct bench_values {
     cmd_common common;
     bench_options o;
+    /* texts of --shape, --dg ... as given; json: "" for standard output, NULL for no JSON; trace: file or NULL */
     const char *shape, *dg, *device, *mapping, *json, *trace;
 } bench_values;
 #define OPTION_OWNER bench_values
@@ -143,6 +150,7 @@ static const gls_option measure_rows[] = {
     {.name = NULL},
 };
 
+/* Defaults of the command: every getter, the best device, and the mask rule of `track`. */
 static void set_defaults(void *values)
 {
     const gls_job_options job = gls_job_options_default();
@@ -157,6 +165,7 @@ static void set_defaults(void *values)
 /* Runs the benchmark, and writes the timeline, the JSON and the table. Returns an exit code. */
 static int measure(const bench_values *v)
 {
+    /* where standard error is no terminal, the table is the only output: no lines of progress */
     cmd_progress progress = {.quiet_lines = true};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     bench_run *run = malloc(sizeof *run);

@@ -13,8 +13,12 @@
 /* Values of the command's options; options of `track` follow "--" and are checked for each unit. */
 typedef struct bids_options {
     cmd_common common;
+    /* input, output, participants and the other choices that the workflow of data sets takes */
     gls_dataset_options data;
+    /* texts of --seed-region, --shard, --unit and --bids-filter-file; NULL where the option is not given, except
+     * region */
     const char *region, *shard, *unit, *filter_file;
+    /* number of worker processes, each of which tracks one series at a time */
     int jobs;
     bool list, stop_on_error, no_report;
 } bids_options;
@@ -78,6 +82,7 @@ static const gls_option table[] = {
     {.name = NULL},
 };
 
+/* Values are zero before: only defaults other than 0 are set. */
 static void set_defaults(void *values)
 {
     bids_options *o = values;
@@ -145,11 +150,13 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     return code;
 }
 
+/* For gls_dataset_task.go_on, between two series: whether no signal has asked to stop. */
 static bool go_on(void)
 {
     return !cmd_interrupted();
 }
 
+/* For gls_dataset_task.end: a worker process leaves without running exit handlers, which belong to the parent. */
 static void end_process(void)
 {
     _exit(CMD_EXIT_OK);
@@ -172,6 +179,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     if (status) return cmd_error_status(status);
     choice.stop_on_error = o->stop_on_error;
     status = gls_dataset_check(&dataset, &choice);
+    /* the placeholders of parse_track() must not be taken for files of a series */
     gls_job_options job = track.run.job;
     job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
     if (!status && o->list) {
@@ -188,6 +196,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
                                  .end = end_process,
                                  .no_report = o->no_report};
         status = gls_dataset_describe(d);
+        /* with workers, a signal must let the parent wait for its children before it ends */
         if (o->jobs > 1) cmd_interrupt_catch();
         if (!status) status = gls_dataset_run(&task, &dataset, &worst);
         if (o->jobs > 1) cmd_interrupt_release();
@@ -229,6 +238,8 @@ static int group(const gls_dataset_options *d)
     return CMD_EXIT_OK;
 }
 
+/* Entry of the command: checks what does not depend on files, then tracks participants or makes the tables of the
+ * group. */
 static int run_bids(void *values, const cmd_arguments *arguments)
 {
     const bids_options *o = values;
@@ -245,6 +256,7 @@ static int run_bids(void *values, const cmd_arguments *arguments)
                              d.atlases.value[i]);
     d.input = arguments->positional[0];
     d.output = arguments->positional[1];
+    /* also checks the length of BIDS_DIR (-2) and of OUT_DIR (-1) */
     for (int i = -2; i < d.derivatives.n; i++) {
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)

@@ -6,6 +6,7 @@
 
 typedef struct cite_options {
     cmd_common common;
+    /* a gls_cite_format */
     int format;
 } cite_options;
 #define OPTION_OWNER cite_options
@@ -17,6 +18,7 @@ static const gls_option option_table[] = {
     {.name = NULL},
 };
 
+/* Entry of the command: prints what to cite for the run of a tractogram or sidecar, or for all methods. */
 static int run_cite(void *values, const cmd_arguments *arguments)
 {
     const cite_options *options = values;

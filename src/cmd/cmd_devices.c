@@ -33,9 +33,11 @@ static char *format_limit(uint64_t n, char *buffer, size_t size)
 static const char *const platforms[] = {[GLS_PLATFORM_GBM] = "GBM render node",
                                         [GLS_PLATFORM_EGL_DEVICE] = "EGL device",
                                         [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
+/* keys of the platforms in JSON; programs rely on these words */
 static const char *const platform_keys[] = {
     [GLS_PLATFORM_GBM] = "gbm", [GLS_PLATFORM_EGL_DEVICE] = "egl_device", [GLS_PLATFORM_SURFACELESS] = "surfaceless"};
 
+/* Writes one device with its limits and the mapping that --mapping auto chooses on the device, as lines of text. */
 static void print_device(gls_text *text, const gls_device_info *d)
 {
     char a[32], b[32], c[32];
@@ -121,6 +123,7 @@ static char *devices_json(const gls_device_info *list, size_t n)
 typedef struct devices_options {
     cmd_common common;
     check_options how; /* the device, and options of --check */
+    /* file of --json; "" for standard output; NULL: text */
     const char *json;
     bool doctor, check, force;
 } devices_options;

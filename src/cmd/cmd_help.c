@@ -49,6 +49,7 @@ static int search_options(FILE *out, const cmd_command *command, const char *con
 /* Prints the paragraphs of a topic that have all words, each behind the heading above it. */
 static int search_topic(FILE *out, const manual_topic *topic, const char *const *word, int n, int width)
 {
+    /* each block of the topic ends at an empty line */
     char heading[160] = "", text[4096];
     int found = 0;
     for (const char *at = topic->text, *end; *at; at = end + strspn(end, "\n")) {
@@ -59,10 +60,13 @@ static int search_topic(FILE *out, const manual_topic *topic, const char *const 
             snprintf(heading, sizeof heading, "%.*s", (int)strcspn(title, "\n"), title);
         }
         int size = snprintf(text, sizeof text, "%s, %s: %.*s", topic->name, heading, (int)(end - at), at);
+        /* code, tables and comments are not searched */
         if (strncmp(at, "```", 3) == 0 || *at == '|' || *at == '<' || !has_all(text, word, n)) continue;
         for (char *c = text; *c; c++)
             if (*c == '\n') *c = ' ';
+        /* a heading that has the words stands alone, without its marks */
         if (*at == '#') snprintf(text, sizeof text, "%s, %s", topic->name, heading);
+        /* marks a paragraph that was cut off at the end of the buffer */
         if (size >= (int)sizeof text) memcpy(text + sizeof text - 4, "...", 4);
         fprintf(out, "  ");
         cmd_wrap(out, text, 2, 6, width);
@@ -148,7 +152,8 @@ static int write_pages(const char *directory, const cmd_command *const *commands
     return code;
 }
 
-/* Writes all manual pages and completions below directory, in the folders of /usr/share. Returns an exit code. */
+/* Writes all manual pages and completions below directory, in the folders in which /usr/share has them. Returns an exit
+ * code. */
 static int manual_write_files(const char *directory, const cmd_command *const *commands)
 {
     static const struct {
@@ -176,12 +181,15 @@ const cmd_command *const cmd_commands[] = {
         NULL,
 };
 
+/* Values of --format. Those from FORMAT_BASH on are completion files, which exist for all commands together only. */
 enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
 
 typedef struct help_options {
     cmd_common common;
     int format;
+    /* for --directory: where manual pages and completions are installed; NULL: print */
     const char *directory;
+    /* first word of --search; the others are positional arguments; NULL: no search */
     const char *search;
 } help_options;
 #define OPTION_OWNER help_options
@@ -239,6 +247,7 @@ static const struct {
     {"migrate", "coming-from"},        {"exit-codes", "troubleshooting"},
 };
 
+/* Finds a topic by its name or by one of the words above. NULL: none. */
 static const manual_topic *find_topic(const char *name)
 {
     const manual_topic *topic = manual_topic_find(name, strlen(name));
@@ -261,6 +270,8 @@ static int unknown_name(const char *name)
     return cmd_error(CMD_EXIT_USAGE, "no help on '%s'; 'glslines help' lists commands and topics", name);
 }
 
+/* Prints the help of a command as text, Markdown or manual page. Returns false if memory runs out, as write_topic() and
+ * write_overview() do. */
 static bool write_command(const cmd_command *command, int format)
 {
     if (format == FORMAT_MAN) return manual_write_command_page(stdout, command);
@@ -271,6 +282,7 @@ static bool write_command(const cmd_command *command, int format)
     return true;
 }
 
+/* Prints a topic; its Markdown is the source itself. Headings are bold on a terminal, unless NO_COLOR is set. */
 static bool write_topic(const manual_topic *topic, int format)
 {
     if (format == FORMAT_MAN) return manual_write_topic_page(stdout, topic);
@@ -281,6 +293,8 @@ static bool write_topic(const manual_topic *topic, int format)
     return true;
 }
 
+/* Prints what concerns all commands: the list of commands and topics, the manual page glslines(1), or a completion
+ * file. */
 static bool write_overview(int format)
 {
     switch (format) {
@@ -303,6 +317,7 @@ static int search(const char *first, const cmd_arguments *arguments)
     return cmd_error(CMD_EXIT_USAGE, "help --search: nothing has '%s'%s", first, n > 1 ? " and all other words" : "");
 }
 
+/* Entry of the command. A command precedes a topic of the same name. */
 static int run_help(void *values, const cmd_arguments *arguments)
 {
     const help_options *options = values;

@@ -31,6 +31,7 @@ static void set_defaults(void *values)
     ((merge_values *)values)->o = gls_merge_options_default();
 }
 
+/* Whether the suffix of the path is one of a tractogram; shards of maps (.nii.gz, .csv) are added up instead. */
 static bool is_tractogram(const char *path)
 {
     gls_tractogram_format format;
@@ -69,6 +70,7 @@ static int run_merge(void *values, const cmd_arguments *arguments)
     o->argv = arguments->argv;
     gls_status status = gls_merge_files(o, &monitor, &result, sidecar, sizeof sidecar);
     if (status) return cmd_error_status(status);
+    /* all files are complete: a signal no longer changes the exit code */
     cmd_interrupt_done();
     if (!is_tractogram(o->output)) {
         cmd_info("%s: the sum of %zu parts", o->output, o->n_shards);

@@ -13,8 +13,11 @@
 
 typedef struct phantom_options {
     cmd_common common;
+    /* the parameters that are plain numbers; make_params() adds the others */
     gls_phantom_params params;
+    /* as given: numbers of voxels, edges in mm, angles in degrees, b-values in s/mm2 */
     gls_numbers shape, voxel_size, oblique, bvals;
+    /* orientation: three letters such as LAS; bids: subjects of a data set, or NULL */
     const char *orientation, *bids;
     bool force;
 } phantom_options;
@@ -49,6 +52,7 @@ static const gls_option table[] = {
     {.name = NULL},
 };
 
+/* Takes the defaults of the library, as lists of numbers where options are lists. */
 static void set_defaults(void *values)
 {
     gls_phantom_params p = gls_phantom_params_default();
@@ -115,6 +119,7 @@ static int write_data_set(const phantom_options *o, const gls_phantom_params *pa
     return CMD_EXIT_OK;
 }
 
+/* Entry of the command: writes a phantom with its ground truth, or with --bids a data set of phantoms. */
 static int run_phantom(void *values, const cmd_arguments *arguments)
 {
     const phantom_options *o = values;
@@ -126,6 +131,7 @@ static int run_phantom(void *values, const cmd_arguments *arguments)
     int code = make_params(o, &params);
     if (code) return code;
     if (o->bids) return write_data_set(o, &params, arguments->positional[0]);
+    /* the phantom is described by one text at the end, not by messages on the way */
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &phantom);
     if (!status) {

@@ -9,6 +9,7 @@
 typedef struct render_values {
     cmd_common common;
     tract_input input;
+    /* picture, or folder with --frames */
     const char *file;
     gls_render_options o;
 } render_values;
@@ -45,10 +46,12 @@ static int run_render(void *values, const cmd_arguments *arguments)
     if (arguments->n_positionals == 0 && !o->odf && !o->image)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, --odf or --image, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
+    /* 0 stands for a single picture without a turn */
     if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
     gls_status status = tract_input_read(&v->input, &o->read, &reference);
+    /* with --frames the output is a folder, which replaces no input */
     if (!status && !o->frames) status = tract_input_keep(&v->input, v->file);
     if (!status)
         status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, o, &result);

@@ -32,6 +32,7 @@ static int run_report(void *values, const cmd_arguments *arguments)
     gls_report_options *o = &v->o;
     gls_report_result result;
     gls_grid reference;
+    /* output: path of the report as the library chose it where -o is not given */
     char *output = NULL, size[32];
     if (arguments->n_positionals != 1)
         return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram, a connectome or a sidecar, got %d arguments",

@@ -92,6 +92,7 @@ static int check(const gls_respond_options *v, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
+/* Entry of the command: estimates the responses and writes them, their voxels and the sidecar. */
 static int run_response(void *values, const cmd_arguments *arguments)
 {
     gls_respond_options *o = &((response_values *)values)->o;

@@ -39,7 +39,8 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
     return GLS_OK;
 }
 
-/* Entry of the command: tracks, or with --dry-run plans. Does nothing if --skip-existing found the outputs complete. */
+/* Entry of the command: tracks, or with --dry-run plans. Does nothing if --skip-existing found the outputs complete.
+ * With --fail-if-empty the exit code of an empty result is 6, although the files are complete. */
 static int run_track(void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;
@@ -50,6 +51,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
     if (code) return code;
     const gls_run_options *run = &options->run;
     const gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json};
+    /* the timeline includes the reading of inputs, so tracing starts before the job */
     if (run->trace) gls_trace_start();
     gls_status status = gls_job_create(&run->job, &monitor, &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);

@@ -34,6 +34,7 @@
 /* clang-format on */
 
 #define CMD_DECLARE(name) extern const cmd_command command_##name;
+/* declares command_track, command_merge ... for the file that lists them */
 CMD_COMMANDS(CMD_DECLARE)
 #undef CMD_DECLARE
 

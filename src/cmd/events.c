@@ -19,15 +19,20 @@
 
 #define FORMAT 1 /* version of the format */
 
+/* State of the stream of events. Events may come from several threads; `lock` guards a line as it is written, so that
+ * lines do not mix. */
 static struct {
     pthread_mutex_t lock;
     cmd_progress_mode mode;
     volatile sig_atomic_t fd; /* -1: no events */
+    /* array of the output paths for the event end; NULL without a stream */
     cJSON *outputs;
+    /* see cmd_events_begin() */
     bool (*go_on)(void);
     bool broken; /* a line was cut off; a reader could not separate the next line from it */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
+/* names in events, by gls_phase */
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
 /* Takes ownership of the object. Writes a line at once, or in pieces to a pipe. */
@@ -49,6 +54,7 @@ static void send(cJSON *object)
     free(text);
 }
 
+/* A new object whose first member is "event". send() frees the object. */
 static cJSON *event(const char *name)
 {
     cJSON *object = cJSON_CreateObject();
@@ -56,7 +62,8 @@ static cJSON *event(const char *name)
     return object;
 }
 
-/* Opens a pipe or a device, or makes a file. Replaces a file only if it holds earlier events. */
+/* Opens a pipe or a device, or makes a file. Replaces a file only if it holds earlier events, so that a wrong path does
+ * not destroy data. */
 static gls_status open_file(const char *path)
 {
     static const char first[] = "{\"event\"";
@@ -81,6 +88,7 @@ gls_status cmd_events_begin(const cmd_common *common, const char *command, bool 
     if (common->progress_file) {
         gls_status status = open_file(common->progress_file);
         if (status) return status;
+        /* --progress-file takes precedence: standard error then stays text */
     } else if (events.mode == CMD_PROGRESS_JSON) {
         events.fd = STDERR_FILENO;
     }
@@ -144,6 +152,7 @@ void cmd_event_progress(const gls_progress *p, double seconds)
             cJSON_AddNumberToObject(rejected, gls_verdict_name((gls_verdict)v), (double)p->verdicts[v]);
     }
     cJSON_AddNumberToObject(object, "seconds", seconds);
+    /* the time left, if the rest takes as long for each unit as the part that is done */
     if (p->done > 0)
         cJSON_AddNumberToObject(object, "eta", seconds * ((double)p->total - (double)p->done) / (double)p->done);
     else
@@ -172,6 +181,8 @@ void cmd_event_end(int code)
     events.fd = -1;
 }
 
+/* The end event without cJSON, malloc and locks, which a signal handler must not use: the digits of the code are
+ * written into a fixed line, and the list of outputs stays empty. */
 void cmd_event_end_by_signal(int code)
 {
     char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";

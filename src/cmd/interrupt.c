@@ -13,6 +13,7 @@
  * parent signals its child, too. */
 #define SECONDS_OF_ONE_END 0.5
 
+/* catching: depth of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, 0 for none */
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
@@ -32,6 +33,7 @@ static void on_signal(int number)
     signalled = number;
 }
 
+/* Callback of waits for pipes in the library: whether to wait on. */
 static bool waits_on(void *user)
 {
     (void)user;

@@ -14,6 +14,7 @@
 #include <unity.h>
 #pragma GCC diagnostic pop
 
+/* Progress on one icon. The entry belongs to libunity; the struct holds one reference. */
 struct cmd_launcher {
     UnityLauncherEntry *entry;
 };
@@ -75,6 +76,7 @@ void cmd_launcher_destroy(cmd_launcher *launcher)
     if (!launcher) return;
     unity_launcher_entry_set_progress_visible(launcher->entry, FALSE);
     deliver();
+    /* messages leave the program before it ends, else the icon would show progress for ever */
     GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
     if (bus) {
         g_dbus_connection_flush_sync(bus, NULL, NULL);
@@ -92,6 +94,8 @@ void cmd_launcher_notify(const char *title, const char *text)
     g_dbus_connection_set_exit_on_close(bus, FALSE);
     g_variant_builder_init(&actions, G_VARIANT_TYPE("as"));
     g_variant_builder_init(&hints, G_VARIANT_TYPE("a{sv}"));
+    /* arguments of Notify by the Desktop Notifications Specification: program, id 0 for a new one, no icon, title,
+     * text, actions, hints, and -1 for the desktop's own time of display */
     GVariant *what = g_variant_new("(susssasa{sv}i)", "glslines", 0u, "", title, text, &actions, &hints, -1);
     /* wait at most two seconds for a desktop that does not answer */
     GVariant *answer = g_dbus_connection_call_sync(bus, "org.freedesktop.Notifications",

@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-/* What may follow an option. */
+/* Kinds of words that may follow an option. */
 typedef struct value_kind {
     char words[256]; /* such as "a b c"; "": not known */
+    /* what the shell offers in addition to the words: files, folders, or numbers of devices */
     bool file, folder, device;
 } value_kind;
 
@@ -64,17 +65,20 @@ static void write_sentence(FILE *out, const char *text, const char *skip)
         if (!strchr(skip, *text)) fputc(*text == '\n' ? ' ' : *text, out);
 }
 
+/* Whether an option may be given again, so that completion offers it once more. */
 static bool is_repeatable(const gls_option *option)
 {
     return option->kind == GLS_KIND_STRINGS || option->kind == GLS_KIND_COUNT;
 }
 
+/* For each_option(): the name of a repeatable option, for bash's list of names that are offered again. */
 static void bash_again(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
     if (is_repeatable(option)) fprintf(out, "--%s ", option->name);
 }
 
+/* For each_option(): letter and name, for bash's list of options of a command. */
 static void bash_name(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
@@ -108,10 +112,12 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
           "        COMPREPLY=($(compgen -W '",
           out);
     write_names(out, commands, false);
+    /* values of options: by the command and the word before the current one */
     fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
           "    case \"${COMP_WORDS[1]} $before\" in\n",
           out);
     for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, bash_value);
+    /* names of options, else arguments: by the command and the current word */
     fputs("        *)\n            case \"${COMP_WORDS[1]} $current\" in\n", out);
     for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "                '%s -'*) words='", (*c)->name);
@@ -147,6 +153,7 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
     return true;
 }
 
+/* Whether all arguments of the command are tractograms, so that only such files are offered. */
 static bool takes_tractograms(const char *command)
 {
     for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
@@ -202,6 +209,7 @@ bool manual_write_zsh(FILE *out, const cmd_command *const *commands)
     for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "        %s)\n            _arguments \\\n", (*c)->name);
         each_option(out, *c, zsh_option);
+        /* arguments without a name: topics, tractograms or any files */
         if (strcmp((*c)->name, "help") == 0) {
             fputs("                '*:topic:(", out);
             write_names(out, commands, true);
@@ -249,6 +257,7 @@ bool manual_write_fish(FILE *out, const cmd_command *const *commands)
         fputs("'\n", out);
     }
     for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, fish_option);
+    /* __fish_complete_suffix sorts files of a suffix first; one line for each suffix */
     for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
         for (const char *s = TRACTOGRAMS; *s; s += strspn(s, " "), s += strcspn(s, " "))
             fprintf(

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Adds a text, or null in place of an empty one. */
 static void add_text(cJSON *object, const char *key, const char *text)
 {
     if (text && *text)
@@ -69,6 +70,7 @@ static void add_option(cJSON *options, const gls_option *option, const void *val
     cJSON_AddItemToArray(options, item);
 }
 
+/* A command with its arguments, options, defaults and examples. The caller owns the object. */
 static cJSON *command_json(const cmd_command *command)
 {
     cmd_values values = {{0}};
@@ -87,6 +89,7 @@ static cJSON *command_json(const cmd_command *command)
     return object;
 }
 
+/* A topic by name and title; with_text: also its Markdown. The caller owns the object. */
 static cJSON *topic_json(const manual_topic *topic, bool with_text)
 {
     char title[256];
@@ -97,6 +100,7 @@ static cJSON *topic_json(const manual_topic *topic, bool with_text)
     return object;
 }
 
+/* The program: version, all commands with their options, names of topics, exit codes. The caller owns the object. */
 static cJSON *overview_json(const cmd_command *const *commands)
 {
     cJSON *object = cJSON_CreateObject();

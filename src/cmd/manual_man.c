@@ -8,8 +8,10 @@
 
 #include <string.h>
 
+/* Columns of a page: the 80 of a usual terminal less the margins of man(7). */
 enum { PAGE_WIDTH = 70 };
 
+/* State of a page while md_walk() passes the blocks of a topic. */
 typedef struct page {
     FILE *out;
     bool fresh;   /* nothing follows the heading yet, where a paragraph macro would be an error */
@@ -34,11 +36,13 @@ static void write_escaped(FILE *out, const char *text, size_t n, bool literal, b
     }
 }
 
+/* Writes a whole text as prose: a hyphen stays a hyphen. */
 static void write_plain(FILE *out, const char *text)
 {
     write_escaped(out, text, strlen(text), false, true);
 }
 
+/* Writes a whole text as code: a hyphen becomes a minus sign, which can be copied into a shell. */
 static void write_literal(FILE *out, const char *text)
 {
     write_escaped(out, text, strlen(text), true, true);
@@ -79,12 +83,14 @@ static void write_spans(FILE *out, const char *text)
     }
 }
 
+/* Separates a paragraph from the one before. */
 static void new_paragraph(page *p)
 {
     if (!p->fresh) fputs(".PP\n", p->out);
     p->fresh = false;
 }
 
+/* Begins a section; titles are in capitals, as in other manual pages. */
 static void write_section(page *p, const char *title)
 {
     fputs(".SH ", p->out);
@@ -93,6 +99,7 @@ static void write_section(page *p, const char *title)
     p->fresh = true;
 }
 
+/* Functions of the md_visitor: each writes one kind of block as macros of man(7). user: the page. */
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
@@ -135,6 +142,7 @@ static void code(void *user, const char *line)
     if (line)
         write_literal(p->out, line);
     else
+        /* no line end here: the one below ends .RE */
         fputs(".fi\n.RE", p->out);
     fputc('\n', p->out);
 }
@@ -152,6 +160,7 @@ static void write_records(page *p, char *const *cells, size_t rows, size_t colum
             if (columns > 2 && *cells[c]) {
                 write_spans(p->out, cells[c]);
                 fputs(": ", p->out);
+                /* a cell names its column where the columns have headings; the first cell is the tag of the record */
             }
             write_spans(p->out, cells[r * columns + c]);
             first = 0;
@@ -236,6 +245,7 @@ bool manual_write_topic_page(FILE *out, const manual_topic *topic)
     return complete;
 }
 
+/* Writes paragraphs that single line ends separate, as descriptions of commands have them. */
 static void write_paragraphs(page *p, const char *text)
 {
     while (*text) {
@@ -269,6 +279,7 @@ static void write_option(FILE *out, const gls_option *option, const void *values
     fputc('\n', out);
 }
 
+/* Writes all options of a command, each group under its heading, with the defaults of the command. */
 static void write_options(FILE *out, const cmd_command *command)
 {
     cmd_values values = {{0}};
@@ -285,6 +296,7 @@ static void write_options(FILE *out, const cmd_command *command)
     }
 }
 
+/* Writes a term in bold with its explanation indented below. */
 static void write_definition(FILE *out, const char *term, const char *text)
 {
     fputs(".TP\n\\fB", out);
@@ -294,6 +306,7 @@ static void write_definition(FILE *out, const char *term, const char *text)
     fputc('\n', out);
 }
 
+/* Writes the section on exit codes, which is the same in all pages. */
 static void write_exit_codes(page *p)
 {
     char code[16];
@@ -304,6 +317,7 @@ static void write_exit_codes(page *p)
     }
 }
 
+/* Writes the explanation of an example and, indented, its command line. */
 static void write_example(page *p, const char *what, const char *line)
 {
     new_paragraph(p);

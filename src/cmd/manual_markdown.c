@@ -7,6 +7,7 @@
 
 #include "util/text.h"
 
+/* Limit of cells in a row of a table; further cells are dropped. */
 enum { MAX_COLUMNS = 24 };
 
 /* Length of the line at text, without its end. */
@@ -15,12 +16,14 @@ static size_t line_length(const char *text)
     return strcspn(text, "\n");
 }
 
+/* The line after the one at text, or the end of the text. */
 static const char *next_line(const char *text)
 {
     text += line_length(text);
     return *text ? text + 1 : text;
 }
 
+/* Whether the line has blanks only. */
 static bool is_blank(const char *line)
 {
     return line[strspn(line, " ")] == '\n' || line[strspn(line, " ")] == '\0';
@@ -34,13 +37,15 @@ static size_t marker_length(const char *line)
     return digits > 0 && line[digits] == '.' && line[digits + 1] == ' ' ? digits + 2 : 0;
 }
 
+/* Whether the line cannot continue a paragraph or an item of a list. */
 static bool starts_block(const char *line)
 {
     return is_blank(line) || *line == '#' || *line == '|' || marker_length(line) > 0 || strncmp(line, "```", 3) == 0 ||
            strncmp(line, "<!--", 4) == 0;
 }
 
-/* Joins the line at *text and the lines that continue it, with one blank between them. NULL: out of memory. */
+/* Joins the line at *text without its first `skip` bytes, the marker of an item, and the lines that continue the line,
+ * with one blank between them. NULL: out of memory. */
 static char *take_paragraph(const char **text, size_t skip)
 {
     char *joined = NULL;
@@ -75,6 +80,7 @@ static char *take_cell(const char **text)
     return cell;
 }
 
+/* Whether the line of a table is the one between heading and rows, such as |---|:-:|. */
 static bool is_rule(const char *line)
 {
     return strspn(line, "|-: ") == line_length(line);
@@ -162,7 +168,8 @@ bool md_walk(const char *text, const md_visitor *visitor, void *user)
     return complete;
 }
 
-/* Reads a span between two equal marks at *text. */
+/* Reads a span between two equal marks at *text, and moves *text behind the span. Returns false where there is none: an
+ * opening mark before a blank is a character of the text, such as the * of 2 * 3. */
 static bool marked_span(const char **text, const char *mark, md_span_kind kind, md_span *span)
 {
     size_t n = strlen(mark);
@@ -182,6 +189,7 @@ static bool link_span(const char **text, md_span *span)
     if (*start != '[') return false;
     start++;
     const char *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
+    /* a bracket inside the text: the link begins later */
     if (!end || strcspn(start, "[") < (size_t)(middle - start)) return false;
     *span = (md_span){MD_LINK, start, (size_t)(middle - start), middle + 2, (size_t)(end - middle - 2)};
     *text = end + 1;
@@ -195,6 +203,7 @@ bool md_next_span(const char **text, md_span *span)
     if (marked_span(text, "`", MD_CODE, span) || marked_span(text, "**", MD_STRONG, span) ||
         marked_span(text, "*", MD_EMPHASIS, span) || link_span(text, span))
         return true;
+    /* none of these begins here: plain text, one character or more, up to the next character that may begin a span */
     *span = (md_span){.kind = MD_TEXT, .text = start, .n = 1};
     if (strncmp(start, "<br>", 4) == 0) {
         span->text = "; ";

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* State of the output while md_walk() passes the blocks of a topic. */
 typedef struct page {
     FILE *out;
+    /* columns of the terminal */
     int width;
+    /* headings in bold, by escape sequences */
     bool bold;
     bool in_code, in_list; /* kind of the last block */
+    /* a block was printed, so that an empty line separates the next one */
     bool started;
     bool failed; /* memory ran out */
 } page;
@@ -21,6 +25,7 @@ static void separate(page *p, bool list)
     p->in_list = list;
 }
 
+/* Functions of the md_visitor: each prints one kind of block. user: the page. Titles (level 1) are in capitals. */
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
@@ -50,6 +55,7 @@ static void paragraph(void *user, const char *text)
     free(plain);
 }
 
+/* Prints an item of a list; its further lines begin under the first word. */
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
@@ -64,6 +70,7 @@ static void item(void *user, const char *label, const char *text)
     free(plain);
 }
 
+/* Prints a line of code, indented and never wrapped; NULL ends the block. */
 static void code(void *user, const char *line)
 {
     page *p = user;
@@ -72,7 +79,8 @@ static void code(void *user, const char *line)
     p->in_code = line != NULL;
 }
 
-/* Number of characters in the line of at most width columns that begins at text. */
+/* Number of bytes in the line of at most `width` that begins at text: whole words, or a piece of a word that is
+ * longer. */
 static size_t line_length(const char *text, size_t width)
 {
     size_t end = 0, n = 0;
@@ -120,6 +128,8 @@ static void write_records(const page *p, char *const *cells, size_t rows, size_t
     }
 }
 
+/* Prints a table in columns, or as records where the columns do not fit the terminal. Row 0 is the heading; a table
+ * whose heading is empty is printed without one. */
 static void table(void *user, char *const *cells, size_t rows, size_t columns)
 {
     page *p = user;

@@ -32,6 +32,7 @@ cmd_exit cmd_exit_from_status(gls_status status)
     return CMD_EXIT_INTERNAL;
 }
 
+/* Rows of cmd_exit_text(), in the order of the help. */
 static const struct {
     cmd_exit code;
     const char *text;
@@ -58,9 +59,12 @@ int cmd_exit_code(size_t i)
     return exit_codes[i].code;
 }
 
+/* OSC 9;4 with state 0 removes the progress; state 1 shows a percentage. */
 #define PROGRESS_END "\033]9;4;0\007"
 
+/* whether a signal handler has to remove the progress from the terminal */
 static volatile sig_atomic_t progress_shown;
+/* the percentage that the terminal shows; -1: none */
 static int last_percent = -1;
 
 /* Whether standard error is a terminal that understands escape sequences. */
@@ -114,14 +118,17 @@ void cmd_terminal_end_by_signal(void)
     (void)written;
 }
 
+/* Levels and state of the bottom line. `lock` keeps lines of several threads apart. */
 static struct {
     pthread_mutex_t lock;
     bool quiet;
+    /* number of -v; 0 with -q */
     int verbose;
+    /* a progress bar is the last line of the terminal */
     bool status_shown;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Call it with the lock held. */
+/* Prints a line above the progress bar, unless standard error belongs to events. Call it with the lock held. */
 static void print_line(const char *prefix, const char *line)
 {
     if (cmd_events_own_stderr()) return;
@@ -143,6 +150,7 @@ static void emit(void *user, gls_log_level level, const char *line)
         [GLS_LOG_DETAIL] = {"", ""},
         [GLS_LOG_DEBUG] = {"debug: ", "debug: "}};
     pthread_mutex_lock(&messages.lock);
+    /* -v admits GLS_LOG_DETAIL, -vv also GLS_LOG_DEBUG */
     const int max_level = messages.quiet ? GLS_LOG_WARNING : GLS_LOG_INFO + messages.verbose;
     if ((int)level <= max_level) print_line(prefix[level][cmd_terminal_has_colour()], line);
     pthread_mutex_unlock(&messages.lock);
@@ -156,6 +164,8 @@ void cmd_message_init(const cmd_common *common)
     gls_log_set(emit, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : GLS_LOG_DETAIL);
 }
 
+/* Formats a message of the program itself. Control characters, which may come from file names, are escaped so that they
+ * cannot drive the terminal. */
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
     char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];

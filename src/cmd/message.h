@@ -1,4 +1,4 @@
-/* What the program shows while a command runs: messages, exit codes, progress in the terminal, on the desktop and as
+/* Output of the program while a command runs: messages, exit codes, progress in the terminal, on the desktop and as
  * events for other programs; and how it reacts to signals. */
 #ifndef GLS_CMD_MESSAGE_H
 #define GLS_CMD_MESSAGE_H
@@ -10,9 +10,8 @@
 
 #include "options/options.h"
 
-/* Exit codes of the program. They are defined here only; the help prints them. */
-
-/* Exit codes of the program; the manual's topic troubleshooting and cmd_exit_text() say what each means. */
+/* Exit codes of the program. They are defined here only; the help prints them, and cmd_exit_text() and the manual's
+ * topic troubleshooting say what each means. */
 typedef enum cmd_exit {
     CMD_EXIT_OK = 0,
     CMD_EXIT_INTERNAL = 1,
@@ -36,7 +35,8 @@ int cmd_exit_code(size_t i);
 
 /* --- Messages on standard error, of the program and of the library. Safe from several threads. */
 
-/* Sets the level from -q and -v, and receives the messages of the library from then on. */
+/* Sets the level from -q and -v, and receives the messages of the library from then on. Call it before other threads
+ * exist. */
 void cmd_message_init(const cmd_common *common);
 
 /* Prints "glslines: TEXT". Returns code, so that `return cmd_error(...)` ends a command. */
@@ -69,6 +69,7 @@ void cmd_message_status_line(const char *line);
 /* Shows a fraction from 0 to 1. Call it whenever the progress line is drawn. An unchanged percentage is written only at
  * every 40th call. */
 void cmd_terminal_progress(double fraction);
+/* Removes the progress, if any is shown. */
 void cmd_terminal_progress_end(void);
 /* Removes the progress. May be called from a signal handler. */
 void cmd_terminal_end_by_signal(void);
@@ -114,8 +115,11 @@ typedef struct cmd_progress {
     bool begun, shown; /* shown: the user wants information */
     bool terminal;     /* standard error is a terminal */
     bool quiet_lines;  /* set by the caller: show nothing if standard error is no terminal */
+    /* start of the phase, last drawing and last event, in seconds of gls_clock_seconds() */
     double start, last_time, last_event;
+    /* seeds, voxels or bytes that were done at the last drawing */
     uint64_t last_done;
+    /* NULL: none */
     cmd_launcher *launcher;
 } cmd_progress;
 
@@ -125,8 +129,9 @@ gls_monitor cmd_progress_monitor(cmd_progress *progress);
 
 /* --- Progress for other programs: one JSON object a line (--progress json, --progress-file). */
 
-/* Opens the stream and writes the event start. While the reader does not read, the run waits as long as go_on() is
- * true. */
+/* Opens the stream and writes the event start. While the reader of a pipe does not read, the run waits as long as
+ * go_on() is true. Fails with GLS_ERR_OUTPUT if the file cannot be opened or holds something else than events. Without
+ * --progress json and --progress-file there is no stream. */
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
 /* The mode of --progress, as cmd_events_begin() took it. */
 cmd_progress_mode cmd_events_mode(void);

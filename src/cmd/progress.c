@@ -28,6 +28,7 @@ static void begin_progress(cmd_progress *progress)
 static void draw_bar(double fraction, const char *text, int width)
 {
     char line[512], bar[128];
+    /* leaves room for the percentage and the brackets; a narrow terminal has no bar */
     int columns = width - (int)strlen(text) - 12;
     if (columns > 40) columns = 40;
     if (columns < 5) columns = 0;
@@ -54,11 +55,13 @@ static bool is_due(cmd_progress *progress, double now, uint64_t done, uint64_t t
     return due;
 }
 
+/* The part that is done, 0 to 1. Nothing to do counts as done. */
 static double fraction_of(uint64_t done, uint64_t total)
 {
     return total ? (double)done / (double)total : 1.0;
 }
 
+/* Writes the time that the rest takes at the rate so far, or "?" as long as nothing is done. Returns text. */
 static char *time_left(double elapsed, double fraction, char *text, size_t size)
 {
     if (fraction > 0) return gls_format_duration(elapsed * (1 - fraction) / fraction, text, size);
@@ -86,10 +89,13 @@ static void rejected_text(const gls_progress *p, char *text, size_t size)
             used += (size_t)snprintf(text + used, size - used, "%s%s %s, ", used > 0 ? "" : "rejected ",
                                      gls_format_count(p->verdicts[v], count, sizeof count),
                                      gls_verdict_name((gls_verdict)v));
+    /* names of verdicts have an underscore in place of a blank */
     for (char *c = text; *c; c++)
         if (*c == '_') *c = ' ';
 }
 
+/* Shows the progress of tracking: seeds, points a second, and in lines also streamlines and why others were
+ * rejected. */
 static void show_seeds(cmd_progress *progress, const gls_progress *p)
 {
     double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
@@ -115,7 +121,8 @@ static void show_seeds(cmd_progress *progress, const gls_progress *p)
     }
 }
 
-/* print formats a count; what and unit describe what is counted. */
+/* Shows the progress of a phase other than tracking. `print` formats a count of what is counted, such as "voxels
+ * fitted"; `unit` is the unit of the rate. */
 static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, char *(*print)(uint64_t, char *, size_t),
                        const char *what, const char *unit)
 {
@@ -146,6 +153,7 @@ static void send_event(cmd_progress *progress, const gls_progress *p)
     cmd_event_progress(p, now - progress->start);
 }
 
+/* Function `begin` of the monitor: a phase begins, and a signal only asks to stop until end(). */
 static void begin(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;
@@ -158,6 +166,7 @@ static void begin(void *user, gls_phase phase)
 static bool step(void *user, const gls_progress *p)
 {
     cmd_progress *progress = user;
+    /* a phase whose size is not known yet shows nothing */
     if (p->total == 0) return !cmd_interrupted();
     if (!progress->begun) begin_progress(progress);
     send_event(progress, p);
@@ -170,6 +179,7 @@ static bool step(void *user, const gls_progress *p)
     return !cmd_interrupted();
 }
 
+/* Function `end` of the monitor: removes the bar and the progress of the launcher. */
 static void end(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;

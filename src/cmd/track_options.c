@@ -15,6 +15,7 @@ void track_options_default(void *values)
     ((track_options *)values)->run.job = gls_job_options_default();
 }
 
+/* pairs: an alternative spelling and the option that it stands for */
 const char *const model_option_aliases[] = {"normalize", "normalise", "no-normalize", "no-normalise", NULL};
 
 int model_options_check(const gls_model_options *o, const cmd_arguments *arguments)
@@ -42,6 +43,7 @@ int model_files_get(const cmd_arguments *arguments, model_files files)
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
+    /* a method of bridges such as tensor_det in place of DWI is a frequent slip of users of other programs */
     const char *method = n > 0 && access(file[0], F_OK) != 0 ? cmd_bridge_method(file[0]) : NULL;
     if (method)
         return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s",
@@ -63,6 +65,7 @@ int model_files_get(const cmd_arguments *arguments, model_files files)
     return CMD_EXIT_OK;
 }
 
+/* Draws a seed where option `name` has the value "random", and shows it, so that the run can be repeated. */
 static int draw_seed(uint64_t *seed, const char *name, const cmd_arguments *arguments)
 {
     if (!cmd_options_random(arguments, name)) return CMD_EXIT_OK;
@@ -139,7 +142,8 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
-/* GPUStreamlines' default model depends on the getter. */
+/* GPUStreamlines' default model depends on the getter: with --model default, every getter but those of q-ball models
+ * takes csd. */
 static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;
@@ -150,6 +154,7 @@ static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 /* Sets the defaults of preset, getter and model for options that are not given. */
 static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
 {
+    /* the library decides on a copy; only options that are not given are taken from the copy */
     gls_job_options decided = *o;
     const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
     size_t n = 0;
@@ -167,6 +172,7 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->user == GLS_FOR_PFT && !o->track.pft && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: needs --pft", row->name);
+        /* options of some getters only; the other getters reject them */
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
                        row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
                        row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4 || row->user == GLS_FOR_FIBRES;
@@ -191,6 +197,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;
     o->argv = arguments->argv;
+    /* the order matters: the model decides which defaults the getter and the preset have */
     take_model(o, arguments);
     take_defaults(o, arguments);
     code = check_getter(o, arguments);
@@ -198,6 +205,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     if (code) return code;
     if (options->run.json && !options->run.dry_run)
         return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; the sidecar is JSON");
+    /* --device may name several devices; --ngpus must agree */
     size_t n_names = gls_device_set_count(o->device);
     if (n_names > 1 && cmd_options_given(arguments, "ngpus") && n_names != (size_t)o->ngpus)
         return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu", o->ngpus, n_names);

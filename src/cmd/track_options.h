@@ -6,8 +6,10 @@
 #include "options/options.h"
 #include "record/run_params.h"
 
+/* Values of the options of `track`. */
 typedef struct track_options {
     cmd_common common;
+    /* the options of gls_params: those of the job, and those of the run around it (--dry-run, --report ...) */
     gls_run_options run;
 } track_options;
 

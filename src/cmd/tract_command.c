@@ -26,6 +26,8 @@ const gls_option tract_input_rows[] = {
 };
 #undef ROW
 
+/* For gls_tract_run.go_on: whether no signal has asked to stop. The share of the work done is not needed: the monitor
+ * shows progress. */
 static bool go_on(void *user, double share)
 {
     (void)user;
@@ -42,6 +44,7 @@ int tract_run(void *values, const cmd_arguments *arguments)
     const size_t n = (size_t)arguments->n_positionals;
     if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
         return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
+    /* the sidecar begins with program, command line and parameters; the work adds its results */
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "Description", work->description);
     gls_sidecar_add_software(root, arguments->argc, arguments->argv);
@@ -52,10 +55,13 @@ int tract_run(void *values, const cmd_arguments *arguments)
     run.monitor = &monitor;
     cmd_interrupt_catch();
     gls_status status = work->work(&run, (const char *)values + TRACT_AT, arguments->positional, n);
+    /* outputs have temporary names until all of them are complete */
     if (!status) status = gls_tract_run_commit(&run);
+    /* text for standard output is printed after the files are in place */
     char *printed = status ? NULL : run.printed;
     if (printed) run.printed = NULL;
     int code = printed ? cmd_print(printed) : CMD_EXIT_OK;
+    /* a run may write all of its files and still fail, as where a check finds errors */
     if (!status) status = run.verdict;
     gls_tract_run_finish(&run);
     cmd_interrupt_release();

@@ -8,10 +8,11 @@
 #include "options/options.h"
 #include "run/tract_commands.h"
 
-/* What is specific to a command (cmd_command.work). */
+/* Facts that are specific to a command (cmd_command.work). */
 typedef struct tract_work {
     const char *description; /* what the run did, in one sentence for the sidecar */
     gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+    /* error text for a wrong number of arguments; the upper limit is the command's max_positionals */
     const char *arguments; /* such as "takes IN and OUT", for the error about the number of arguments */
     int min_files;
 } tract_work;
@@ -19,6 +20,7 @@ typedef struct tract_work {
 /* Values of these commands. The struct of the command's own rows follows at the offset TRACT_AT. */
 typedef struct tract_values {
     cmd_common common;
+    /* options of tract_shared_rows, or --force alone of tract_force_row */
     gls_tract_common shared;
 } tract_values;
 #define TRACT_AT sizeof(tract_values)
@@ -29,7 +31,8 @@ extern const gls_option tract_shared_rows[], tract_force_row[], tract_input_rows
 /* cmd_command.run of these commands. */
 int tract_run(void *values, const cmd_arguments *arguments);
 
-/* Members of a command whose rows and defaults come from tract_table.def. */
+/* Members of a command whose rows and defaults come from tract_table.def: rows NAME_rows at TRACT_AT, the shared rows,
+ * the work, the size of the values, the defaults and tract_run(). */
 #define TRACT_NAME(before, name, after) TRACT_JOIN(before, name, after)
 #define TRACT_JOIN(before, name, after) before##name##after
 #define TRACT_COMMAND(name_, work_, description_, arguments_, min_files_, shared_)                               \

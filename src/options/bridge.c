@@ -212,8 +212,8 @@ static const option_row rows[] = {
     {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
-/* value: compared without case; "number" and "x,y,z,r" stand for all values of that form. word: the value that replaces
- * it; NULL: the error shows `here`. */
+/* A value that other programs' users give to an option of glslines. value: compared without case; number and x,y,z,r
+ * stand for all values of that form. word: the value that replaces it; NULL: the error shows `here`. */
 typedef struct value_row {
     const char *option, *value, *word, *here;
 } value_row;
@@ -320,6 +320,7 @@ static size_t first_option(const char *text, const char **name)
     return strspn(*name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 }
 
+/* Whether the first option that a text names is one of the table. */
 static bool names_option_of(const cmd_table *table, const char *text)
 {
     const char *name;
@@ -334,6 +335,7 @@ cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const
     cmd_bridged found = {.here = NULL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(rows[i].option, name) != 0) continue;
+        /* a row of this command, or one for all commands, wins */
         const char *of = cmd_bridge_command(rows[i].program);
         if (!of || strcmp(of, command) == 0) return (cmd_bridged){rows[i].here, command};
         const bool other = !found.command || strcmp(found.command, command) != 0;

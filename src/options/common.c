@@ -6,6 +6,7 @@
 #include "options/options.h"
 #include "record/run_params.h"
 
+/* Options that every command has, from --quiet to --help. */
 #define OPTION_OWNER cmd_common
 static const gls_option common_options[] = {
     GLS_OPTION("General", FLAG, quiet, "quiet", 'q', NULL, NULL, GLS_ANY, NULL, NULL,
@@ -48,6 +49,7 @@ void cmd_options_list(const cmd_command *command, cmd_table *table)
     add(table, &(cmd_rows){.table = common_options});
 }
 
+/* Index of the option of this name, which must be in the table. */
 static size_t place_of(const cmd_arguments *arguments, const char *name)
 {
     for (size_t i = 0; i < arguments->table.n; i++)
@@ -73,6 +75,7 @@ const char *cmd_options_first(const cmd_arguments *arguments, const char *const 
     return NULL;
 }
 
+/* the common options are left out: they change nothing of a result */
 void cmd_options_json(cJSON *object, const cmd_arguments *arguments, const void *values)
 {
     for (size_t i = 0; i < arguments->table.n_own; i++) gls_option_add(object, &arguments->table.option[i], values);

@@ -57,6 +57,7 @@ void cmd_default_text(const gls_option *option, const void *values, char *buffer
     const void *field = (const char *)values + option->offset;
     const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
     *buffer = '\0';
+    /* the getter decides: the text names the default of each */
     if (option->default_text && strcmp(option->default_text, GLS_BY_GETTER) == 0) {
         gls_default_text(option->name, buffer, size);
         return;
@@ -112,6 +113,7 @@ bool cmd_begins_group(const cmd_table *table, size_t i)
     return i == 0 || i == table->n_own || strcmp(table->option[i - 1].group, table->option[i].group) != 0;
 }
 
+/* Writes -l, --name VALUE, with four blanks in place of a letter. */
 static void option_head(const gls_option *option, char *buffer, size_t size)
 {
     char letter[8] = "    ";
@@ -157,6 +159,7 @@ static void help_option(FILE *out, const gls_option *option, const void *values,
     cmd_wrap(out, text, indent, indent, width);
 }
 
+/* Prints all options, with a heading above each group. */
 static void help_options(FILE *out, const cmd_table *table, const void *values, int width)
 {
     for (size_t i = 0; i < table->n; i++) {
@@ -190,6 +193,7 @@ void cmd_help(FILE *out, const cmd_command *command, int width)
     cmd_wrap(out, "'glslines help' lists commands, topics of the manual and exit codes.", 0, 0, width);
 }
 
+/* Prints a text as a cell of a Markdown table: on one line, with escapes. */
 static void markdown_cell(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -205,6 +209,7 @@ static void markdown_option(FILE *out, const gls_option *option, const void *val
     option_head(option, head, sizeof head);
     cmd_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);
+    /* the first column is the option as it is typed */
     fputs("| `", out);
     /* GitHub takes a bar in a code span for a border of the table unless it is escaped. */
     for (const char *c = head + strspn(head, " "); *c; c++) fprintf(out, "%s%c", *c == '|' ? "\\" : "", *c);

@@ -32,6 +32,7 @@ const char *cmd_nearest(const char *text, const char *const *words, size_t n)
 {
     size_t length = strlen(text);
     if (length < 2 || length > 63) return NULL;
+    /* a third of the letters may differ, at least one */
     int best = (int)(length / 3 < 1 ? 1 : length / 3) + 1;
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
@@ -58,6 +59,7 @@ static const char *const known[] = {
 /* Variables that module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
 
+/* Whether a name is in the list. */
 static bool is_one_of(const char *name, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -35,6 +35,7 @@ typedef struct cmd_common {
     bool notify;
 } cmd_common;
 
+/* Largest number of arguments that are no options. */
 #define CMD_MAX_POSITIONALS 4096 /* enough for the shards of a run */
 #define CMD_MAX_OPTIONS 192
 
@@ -46,7 +47,7 @@ typedef struct cmd_table {
 
 typedef struct cmd_command cmd_command;
 
-/* What was given on a command line. */
+/* A parsed command line. */
 typedef struct cmd_arguments {
     const cmd_command *command;
     cmd_table table;
@@ -63,6 +64,7 @@ typedef struct cmd_arguments {
 /* Rows of a command, and the offset in its values of the struct that they fill. */
 typedef struct cmd_rows {
     const gls_option *table; /* NULL ends the list */
+    /* offset of the struct in the values of the command */
     size_t at;
     const char *group; /* NULL: the group of each row */
     unsigned owners;   /* for rows of glslines/params.def: only rows of these owners; 0: all */
@@ -125,7 +127,7 @@ typedef struct cmd_bridged {
     const char *here, *command; /* NULL: the option is not known */
 } cmd_bridged;
 cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* What glslines says of a value of another program; NULL: nothing. cmd_bridge_word(): the value that replaces it; NULL:
+/* Message about a value of another program; NULL: none. cmd_bridge_word(): the value that replaces it; NULL:
  * the value is refused. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 const char *cmd_bridge_word(const char *option, const char *value);

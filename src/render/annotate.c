@@ -9,6 +9,7 @@
 
 double gls_label_size(uint32_t width, uint32_t height)
 {
+    /* a fiftieth of the shorter side, within what is legible */
     double side = width < height ? width : height;
     return fmin(fmax(side / 50, 8), 48);
 }
@@ -22,6 +23,7 @@ gls_item *gls_foot_add(gls_foot *foot, gls_item_kind kind, const char *text)
     return item;
 }
 
+/* Width of an item in pixels: its text, and the bar, the swatch or the colours beside the text. */
 static double width_of(const gls_foot *foot, const gls_item *item)
 {
     double text = gls_text_width(item->text, foot->size);
@@ -48,6 +50,7 @@ void gls_foot_lay(gls_foot *foot, uint32_t width)
 {
     double gap = 1.6 * foot->size, x = gap;
     foot->lines = foot->n > 0;
+    /* items from left to right; one that does not fit begins a line */
     for (size_t i = 0; i < foot->n; i++) {
         gls_item *item = &foot->item[i];
         shorten(foot, item, width - 2 * gap);
@@ -63,6 +66,8 @@ void gls_foot_lay(gls_foot *foot, uint32_t width)
     foot->height = (uint32_t)ceil(foot->lines * 2.2 * foot->size + (foot->lines ? 0.6 * foot->size : 0));
 }
 
+/* Colour of the seam around letters: dark around light ink, light around dark ink, so that labels stand out from
+ * streamlines. */
 static uint32_t halo_of(const gls_render_plan *plan)
 {
     return (plan->ink & 255) > 128 ? 0xc0000000u : 0xc0ffffffu;
@@ -75,11 +80,13 @@ static void draw_bar(gls_canvas *canvas, const int box[4], uint32_t ink, uint32_
     gls_canvas_fill(canvas, box[0], box[1], box[2], box[3], ink);
 }
 
+/* Draws one item of the foot; top: row of the canvas at which the foot begins. */
 static gls_status draw_item(const gls_foot *foot, const gls_item *item, gls_canvas *canvas, uint32_t top,
                             const gls_render_plan *plan)
 {
     double s = foot->size, x = item->x, base = top + 0.4 * s + 2.2 * s * item->line + 1.5 * s;
     int y = (int)lround(base - s), tall = (int)lround(s);
+    /* without a background the picture is transparent, and letters need a seam */
     uint32_t halo = plan->background >> 24 ? plan->background : halo_of(plan);
     if (item->kind == GLS_ITEM_SWATCH) {
         gls_canvas_fill(canvas, (int)lround(x), y, tall, tall, 0xff000000u | item->colour);
@@ -93,6 +100,7 @@ static gls_status draw_item(const gls_foot *foot, const gls_item *item, gls_canv
         gls_canvas_fill(canvas, left, middle - thick / 2, wide, thick, plan->ink);
         x += wide + s;
     } else if (item->kind == GLS_ITEM_COLOURS) {
+        /* a column of pixels for each position of the colour map, with the numbers at both ends */
         double from = x + gls_text_width(item->text, s) + s / 2;
         int wide = (int)lround(8 * s);
         for (int i = 0; i < wide; i++)
@@ -128,6 +136,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
     double s = gls_label_size(plan->width, plan->height), w = plan->width, h = plan->height, edge = 0.6 * s;
     char text[48], letters[4][4]; /* letters: right, left, up, down */
     double minus[2][3];
+    /* the letters of the left and the lower side are those of the opposite directions */
     for (int a = 0; a < 3; a++) {
         minus[0][a] = -c->right[a];
         minus[1][a] = -c->up[a];
@@ -142,6 +151,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
     /* In a small tile the upper letter goes below the name; all tiles of a mosaic are treated alike. */
     double name = gls_text_width(tile->slab_axis < 0 ? text : "z = -100.0 mm", s);
     double drop = edge + name + s > w / 2 - wide[2] / 2 ? 1.5 * s : 0;
+    /* right, left, upper and lower edge: left end of each letter's baseline, pixels */
     const double place[4][2] = {{w - edge - wide[0], h / 2 + 0.6 * s},
                                 {edge, h / 2 + 0.6 * s},
                                 {w / 2 - wide[2] / 2, edge + 1.2 * s + drop},

@@ -54,6 +54,7 @@ static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_
     int32_t dim[3];
     double voxel = VOXEL_MM, volume = 1;
     if (source->has_grid && (double)gls_grid_voxels(&source->grid) <= MAX_VOXELS) {
+        /* voxels as large as they must be for the box of the streamlines, with one voxel around it */
         *grid = source->grid;
         return GLS_OK;
     }
@@ -82,6 +83,7 @@ gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_re
     double *values = status ? NULL : malloc(voxels * sizeof *values);
     if (!status && !values) status = gls_fail(GLS_ERR_MEMORY, "out of memory for the density of streamlines");
     if (!status) status = gls_image_create(&grid, 1, image);
+    /* voxels without streamlines get log1p(0) = 0, which slices do not show */
     if (!status) {
         gls_density_get(density, values);
         /* by their logarithm: thin bundles are seen beside thick ones */
@@ -97,6 +99,7 @@ gls_status gls_backdrop_find(gls_studio *s, const gls_box *streamlines)
     char *path = named_image(s->source[0].path);
     gls_status status = path ? gls_image_read(path, GLS_IMAGE_ANY, &s->image_read) : GLS_OK;
     const char *slash = path ? strrchr(path, '/') : NULL;
+    /* a picture without the image is better than none */
     if (status) {
         gls_log(GLS_LOG_WARNING, "%s; the picture shows the density of streamlines instead", gls_last_error());
         s->image_read = NULL;

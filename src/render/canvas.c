@@ -26,6 +26,7 @@ void gls_canvas_finish(gls_canvas *canvas)
 /* Blends a colour into a pixel. share: 0 .. 255, of the colour's own opacity. */
 static void blend(uint8_t *pixel, uint32_t colour, uint32_t share)
 {
+    /* source over destination (Porter and Duff 1984), with alpha of 8 bits that is not premultiplied */
     uint32_t alpha = (colour >> 24) * share / 255, rest = pixel[3] * (255 - alpha) / 255, sum = alpha + rest;
     if (sum == 0) return;
     for (int k = 0; k < 3; k++)
@@ -42,12 +43,14 @@ void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, ui
 
 void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba)
 {
+    /* a copy that would leave the canvas to the left, above or to the right is left out */
     if (x < 0 || y < 0 || (uint32_t)x + width > canvas->width) return;
     for (uint32_t row = 0; row < height && (uint32_t)y + row < canvas->height; row++)
         memcpy(canvas->rgba + (((size_t)y + row) * canvas->width + (size_t)x) * 4, rgba + (size_t)row * width * 4,
                (size_t)width * 4);
 }
 
+/* Strokes of a character of ASCII, or those of ? for any other. */
 static const char *glyph_of(char c)
 {
     return gls_font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];
@@ -91,6 +94,7 @@ static void stroke(mask *m, const double a[2], const double b[2])
             double px = x + 0.5 - a[0], py = y + 0.5 - a[1];
             double t = squared > 0 ? fmin(fmax((px * dx + py * dy) / squared, 0), 1) : 0;
             double far = sqrt((px - t * dx) * (px - t * dx) + (py - t * dy) * (py - t * dy));
+            /* 1 inside the pen, falling to 0 over one pixel at its edge */
             double cover = fmin(fmax(m->pen + 0.5 - far, 0), 1);
             uint8_t *share = &m->share[(size_t)(y - m->y) * (size_t)m->width + (size_t)(x - m->x)];
             if (255 * cover > *share) *share = (uint8_t)(255 * cover);
@@ -100,6 +104,7 @@ static void stroke(mask *m, const double a[2], const double b[2])
 /* Draws the strokes of all letters. */
 static void write_letters(mask *m, double x, double y, double size, const char *text)
 {
+    /* strokes are in units of the font; the letter R stands for 0 */
     double unit = size / GLS_FONT_CAPITAL;
     for (; *text; text = next_character(text)) {
         const char *glyph = glyph_of(*text);
@@ -135,6 +140,7 @@ static void lay(gls_canvas *canvas, const mask *m, uint32_t colour)
 gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, uint32_t colour, uint32_t halo,
                            const char *text)
 {
+    /* half the width of a stroke, and of the seam around it */
     double pen = fmax(size * 0.075, 0.6), seam = fmax(size * 0.1, 1);
     int border = (int)ceil(pen + seam) + 2;
     mask m = {(int)floor(x) - border,
@@ -145,6 +151,7 @@ gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, 
               NULL};
     size_t bytes = (size_t)m.width * (size_t)m.height;
     if (!(m.share = calloc(bytes, 1))) return gls_fail(GLS_ERR_MEMORY, "out of memory for a label");
+    /* the seam first, then the letters over it */
     write_letters(&m, x, y, size, text);
     lay(canvas, &m, halo);
     memset(m.share, 0, bytes);

@@ -1,4 +1,4 @@
-/* What to cite for a run: the program, and the papers of the methods that its sidecar names. */
+/* Citations for a run: the program, and the papers of the methods that its sidecar names. */
 #include "render/report_parts.h"
 
 #include <stdio.h>
@@ -8,11 +8,13 @@
 #include "record/sidecar.h"
 #include "util/status.h"
 
+/* Keys of report.bib in the order in which papers are listed. */
 static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
                                        "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",
                                        "pft",    "sift2", "tensordet", "tensorprob", "nulldist1", "bedpost"};
 _Static_assert(sizeof all_keys / sizeof *all_keys <= GLS_CITE_MAX, "a list has room for all papers");
 
+/* Adds a key unless the list has it, if there is a paper of that name. Names without a paper add nothing. */
 static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
 {
     size_t length = 0;
@@ -25,6 +27,7 @@ static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
     }
 }
 
+/* Member `name` of the object `group` of the sidecar; NULL: there is none. */
 static const cJSON *at(const cJSON *sidecar, const char *group, const char *name)
 {
     return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(sidecar, group), name);
@@ -82,6 +85,7 @@ static const char *field(const char *entry, size_t length, const char *name, cha
     return value;
 }
 
+/* Appends the references as lines of text, made of the fields of the BibTeX entries. */
 static void cite_list(gls_text *out, const char *version, const char *const *key, size_t n)
 {
     static const char *const names[] = {"author", "title", "journal", "booktitle", "volume", "pages", "year", "school"};
@@ -114,6 +118,7 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
     cJSON *sidecar = NULL;
     gls_text out = {0};
     gls_status status = GLS_OK;
+    /* a tractogram: its sidecar lies beside it */
     if (path && !(dot && strcmp(dot, ".json") == 0)) {
         beside = gls_sidecar_find(path);
         status = beside ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");

@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Progress of a pump: false ends it, where the caller's go_on() says so. */
 static bool go_on(void *user, double share)
 {
     const gls_render_options *o = user;
@@ -18,6 +19,7 @@ static bool go_on(void *user, double share)
     return !o->go_on || o->go_on();
 }
 
+/* Opens a file. Points that are not finite do not fail here; create_selection() leaves out such streamlines. */
 static gls_status open_source(const gls_source *source, const gls_render_plan *plan, gls_tractogram_reader **reader)
 {
     gls_tractogram_read_options read = plan->options->read;
@@ -52,6 +54,7 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
 
 /* --- First pass ----------------------------------------------------------- */
 
+/* Where the first pass counts. empty: the box has no point yet. */
 typedef struct measure {
     gls_source *source;
     gls_box *box;
@@ -79,6 +82,7 @@ static gls_status append_measured(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Order of groups by name, for qsort(). */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const gls_named_colour *)a)->name, ((const gls_named_colour *)b)->name);
@@ -172,6 +176,8 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
     if (plan->colouring == GLS_COLOUR_BUNDLE || plan->colouring == GLS_COLOUR_GROUP) paint.colour = source->colour;
     if (source->candidates == 0) return GLS_OK;
     gls_status status = open_source(source, plan, &reader);
+    /* the chain is built from its end: scene, fewer points, a spread of streamlines, then those that are valid and long
+     * enough */
     if (!status) status = gls_filter_compress_create(tolerance, INFINITY, &chain, &filter);
     if (!status) {
         chain = filter;
@@ -202,6 +208,8 @@ gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan
     return status;
 }
 
+/* Position of source i in the order of names, so that a bundle has the same colour in whatever order files are
+ * named. */
 static size_t rank_of(const gls_source *sources, size_t n, size_t i)
 {
     size_t rank = 0;
@@ -214,6 +222,7 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
 
 /* Colour of a bundle: the one that the user names, or that of its rank. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
+/* the last of several colours for one name counts */
 {
     for (size_t k = plan->n_named; k-- > 0;)
         if (strcmp(plan->named[k].name, name) == 0) return plan->named[k].colour;

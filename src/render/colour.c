@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where there is no direction or no number. */
 #define GREY 0x909090u
+/* Colours of a map; others are interpolated. */
 #define STOPS 33
 
 /* 0xrrggbb at equal distances along the map; see third_party_notes/colour_maps.md */
@@ -32,6 +34,7 @@ static const uint32_t maps[][STOPS] = {
 static const uint32_t bundles[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
                                    0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
 
+/* From 0xrrggbb to red, green << 8, blue << 16, or back. */
 static uint32_t swap_ends(uint32_t rgb)
 {
     return (rgb & 0xff) << 16 | (rgb & 0xff00) | rgb >> 16;

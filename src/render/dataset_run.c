@@ -36,6 +36,7 @@ typedef struct outcome {
     char reason[MAX_REASON];
 } outcome;
 
+/* Words of the log, by gls_dataset_state. */
 static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
 
 /* Whether a log, report or picture may be written: it does not exist, or this program wrote it. Logs a warning if
@@ -68,6 +69,7 @@ static bool may_report(const gls_dataset_files *files)
 /* Makes report and picture of a tracked unit, unless they exist and are up to date. A failure is a warning. */
 static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)
 {
+    /* a finished unit may lack one of both, because an earlier run was interrupted */
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
     const bool wants_report = anew || access(files.report, F_OK) != 0,
@@ -91,6 +93,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     picture.palette = true;
     picture.go_on = run->go_on;
     picture.force = true;
+    /* report and picture log the device and their sizes, which are of no interest here */
     gls_log_mute_info(true);
     gls_report_result result;
     if (wants_report && may_report(&files) && gls_report_files(files.sidecar, &report, NULL, &result) != GLS_OK &&
@@ -152,6 +155,7 @@ typedef struct worker {
     size_t unit;
 } worker;
 
+/* Step of the progress of a unit in its own process: there is no bar; false ends the unit. */
 static bool child_step(void *user, const gls_progress *p)
 {
     const gls_dataset_task *run = user;
@@ -159,7 +163,7 @@ static bool child_step(void *user, const gls_progress *p)
     return run->go_on();
 }
 
-/* Runs in the process of a unit. */
+/* Runs in the process of a unit: tracks, writes the outcome into the pipe and ends the process. Does not return. */
 static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, pid_t parent,
                  int out)
 {
@@ -168,6 +172,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
      * its parent; a second one would end it in the middle of its work. */
     setpgid(0, 0);
     signal(SIGTTOU, SIG_IGN); /* a worker may write messages to the terminal */
+    /* a worker whose parent has died must not go on; the parent may have died before the call */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) run->end();
     gls_log_mute_info(true);
@@ -201,6 +206,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     choose_device(job.device ? job.device : "auto", place, device, sizeof device);
     if (run->jobs > 1) job.device = device;
     if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "no pipe: %s", strerror(errno));
+    /* otherwise the child would write the parent's buffers a second time */
     fflush(NULL);
     const pid_t parent = getpid();
     w->pid = fork();
@@ -239,6 +245,7 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
 
 /* --- All units ------------------------------------------------------------ */
 
+/* Outcomes of all units so far. */
 typedef struct counts {
     outcome *of; /* one outcome for each unit; state -1: not begun */
     size_t counts[4];
@@ -253,6 +260,7 @@ static bool is_final(const outcome *out)
     return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
 }
 
+/* Records the outcome of a unit, logs it, and decides whether the run goes on. */
 static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, counts *t)
 {
     *place = *out;
@@ -261,10 +269,12 @@ static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const 
         gls_log(GLS_LOG_INFO, "%s: %s", u->name, state_names[out->state]);
         return;
     }
+    /* the status that ends the run wins over that of a unit */
     if (t->worst == GLS_OK || is_final(out)) t->worst = out->status;
     t->ends = t->ends || is_final(out) || run->choice->stop_on_error;
 }
 
+/* Tracks the units one after another in this process, with the caller's progress. */
 static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     for (size_t i = 0; i < dataset->n && !t->ends; i++) {
@@ -276,6 +286,7 @@ static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, 
     }
 }
 
+/* Waits 20 ms, or takes in one process that has ended. Passes an interruption on to all processes, once. */
 static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker *workers, counts *t, bool *stopped)
 {
     int status;

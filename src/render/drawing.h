@@ -29,6 +29,7 @@ gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, 
 
 /* --- Colours: of directions, colour maps, bundles, and by name. Red, green << 8, blue << 16. */
 
+/* Colour maps, in the order of the words of --colormap. */
 typedef enum gls_colormap { GLS_VIRIDIS, GLS_CIVIDIS, GLS_INFERNO, GLS_GREY, GLS_REDBLUE } gls_colormap;
 
 /* Colour from red, green and blue, 0 .. 255 each. */
@@ -49,6 +50,7 @@ bool gls_colour_parse(const char *text, uint32_t *colour);
 #define GLS_FONT_CAPITAL 21
 #define GLS_FONT_BASE 9
 
+/* For each character from blank to tilde its borders and strokes, see font_data.c. */
 extern const char *const gls_font_glyphs[GLS_FONT_GLYPHS];
 
 /* --- PNG pictures, still or turning (APNG; every reader of PNG shows its first frame). */
@@ -56,6 +58,7 @@ extern const char *const gls_font_glyphs[GLS_FONT_GLYPHS];
 /* Receives the next bytes of the file. */
 typedef gls_status (*gls_png_taker)(void *user, const void *data, size_t bytes);
 
+/* A text entry of the file, chunk tEXt. */
 typedef struct gls_png_text {
     const char *key, *value; /* characters beyond ASCII become '?' */
 } gls_png_text;

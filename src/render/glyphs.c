@@ -19,11 +19,13 @@
 #define SMALLEST 0.1
 /* Depth of glyphs behind all streamlines: below that of any streamline. */
 #define BEHIND (1 << 24)
+/* Rows of samples that a thread draws at a time. */
 #define BAND 64
 #define PI 3.14159265358979323846
 
 struct gls_glyphs {
     gls_image *sh; /* tournier07 along the world axes */
+    /* coefficients of a voxel */
     size_t n_coefficients;
     double direction[VERTICES][3]; /* unit vectors of the sphere's vertices, in world axes */
     double *matrix;                /* VERTICES x n_coefficients */
@@ -34,6 +36,7 @@ struct gls_glyphs {
 typedef struct glyph {
     double centre[3];
     float radius[VERTICES]; /* distance of each vertex from the centre: first the ODF's amplitude, then scaled to mm */
+    /* largest radius */
     double most;
 } glyph;
 
@@ -105,7 +108,7 @@ static bool sample(const gls_glyphs *g, const int64_t voxel[3], glyph *out)
     return out->most > 0;
 }
 
-/* Voxel axis that is most parallel to a world axis. */
+/* Voxel axis that is most parallel to a world axis, by the cosine between them. */
 static int axis_along(const gls_grid *grid, int world)
 {
     int best = 0;
@@ -116,6 +119,7 @@ static int axis_along(const gls_grid *grid, int world)
     return best;
 }
 
+/* Whether a point lies within the limits of the plane across `axis`; world mm. */
 static bool is_inside(const gls_planes *planes, int axis, const double p[3])
 {
     for (int a = 0; a < 3; a++)
@@ -133,6 +137,7 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
             const double *row = grid->affine[axis];
             double at = (planes->at[axis] - row[3] - row[u] * (double)i - row[v] * (double)j) / row[k];
             int64_t voxel[3];
+            /* voxel[k] at which the row of voxels (i, j) meets the plane */
             if (!(at >= -0.5 && at < grid->dim[k] - 0.5)) continue;
             voxel[u] = i;
             voxel[v] = j;
@@ -144,6 +149,7 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
 /* Turns amplitudes into mm, so that nearly all glyphs fit into their voxels. */
 static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 {
+    /* the quantile of the largest radii becomes half a voxel; larger glyphs are cut */
     float *sorted = malloc((n + 1) * sizeof *sorted);
     double most = 1;
     if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu glyphs", n);
@@ -168,6 +174,7 @@ typedef struct band {
     uint32_t *depth, *colour;
 } band;
 
+/* Product of two vectors. */
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -177,6 +184,7 @@ static double dot(const double a[3], const double b[3])
 static uint32_t shade(const double direction[3], const double normal[3], const gls_camera *c)
 {
     double size = sqrt(dot(normal, normal)), light = size > 0 ? fabs(dot(normal, c->toward)) / size : 1;
+    /* a third of the light reaches every side, the rest by the angle to the viewer */
     uint32_t rgb = gls_colour_of_direction(direction), out = 0xff000000u;
     for (int shift = 0; shift < 24; shift += 8)
         out |= (uint32_t)((rgb >> shift & 255) * (0.3 + 0.7 * light) + 0.5) << shift;
@@ -194,6 +202,7 @@ static void fill_triangle(const band *b, const corner *p, const corner *q, const
     for (int64_t y = y0 > b->first ? y0 : b->first; y <= y1 && y < b->first + b->rows; y++)
         for (int64_t x = x0 > 0 ? x0 : 0; x <= x1 && x < width; x++) {
             double sx = (double)x + 0.5, sy = (double)y + 0.5;
+            /* barycentric coordinates of the middle of the sample */
             double s = ((sx - p->x) * (r->y - p->y) - (r->x - p->x) * (sy - p->y)) / area;
             double t = ((q->x - p->x) * (sy - p->y) - (sx - p->x) * (q->y - p->y)) / area;
             if (s < 0 || t < 0 || s + t > 1) continue;
@@ -212,6 +221,7 @@ static void draw_glyph(const band *b, const glyph *g)
     const double(*direction)[3] = (const double(*)[3])b->planes->glyphs->direction;
     double unit = c->scale * GLS_SAMPLES, offset[3], world[VERTICES][3];
     corner on[VERTICES];
+    /* position of the centre in samples; glyphs outside the band and the picture are left out */
     for (int a = 0; a < 3; a++) offset[a] = g->centre[a] - c->centre[a];
     double x = dot(offset, c->right) * unit + c->width * GLS_SAMPLES / 2.0,
            y = c->height * GLS_SAMPLES / 2.0 - dot(offset, c->up) * unit, reach = g->most * unit + 1;
@@ -219,6 +229,7 @@ static void draw_glyph(const band *b, const glyph *g)
     if (y + reach < (double)b->first || y - reach > (double)(b->first + b->rows) || x + reach < 0 ||
         x - reach > c->width * (double)GLS_SAMPLES)
         return;
+    /* vertices in samples, with depth in sixteenths of a sample, as gls_depth_of() */
     for (int i = 0; i < VERTICES; i++) {
         for (int a = 0; a < 3; a++) world[i][a] = g->radius[i] * direction[i][a];
         on[i] = (corner){x + dot(world[i], c->right) * unit, y - dot(world[i], c->up) * unit,
@@ -230,6 +241,7 @@ static void draw_glyph(const band *b, const glyph *g)
                 s = q + MERIDIANS;
             double d1[3], d2[3], middle[3];
             for (int a = 0; a < 3; a++) {
+                /* the normal is the product of the diagonals of the quadrilateral */
                 d1[a] = world[s][a] - world[p][a];
                 d2[a] = world[r][a] - world[q][a];
                 middle[a] = direction[p][a] + direction[s][a];
@@ -247,6 +259,7 @@ gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, i
 {
     if (!planes->glyphs) return GLS_OK;
     const int32_t *dim = planes->glyphs->sh->grid.dim;
+    /* room: an upper bound of the number of glyphs, all voxels of each shown plane */
     size_t n = 0, width = (size_t)camera->width * GLS_SAMPLES, room = 1;
     for (int a = 0; a < 3; a++) {
         int k = axis_along(&planes->glyphs->sh->grid, a);

@@ -17,6 +17,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Checks the names of picture, report and other files: endings, that they are no inputs, and that no two are the
+ * same. */
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = GLS_OK;
@@ -45,6 +47,7 @@ static gls_status find(const char *path, const gls_job *job, const char *role, c
                     missing ? "missing" : "not the file that was made of this run", job->result.output, command);
 }
 
+/* Checks, for a run that is skipped as done, that report and picture of that run exist. */
 static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = o->picture ? find(o->picture, job, "picture", "render") : GLS_OK;
@@ -58,6 +61,7 @@ static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
 {
     const bool may_be_there = job->options.skip_existing;
+    /* the picture shows the stop map of the run, which the job then keeps */
     job->inputs.wants_fa |= o->picture || o->report;
     gls_status status = may_be_there ? GLS_OK : check(o, job);
     if (!status) status = gls_job_open(job);
@@ -67,6 +71,7 @@ gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
                : check(o, job); /* again: opening the job has read the rules of bundles, which name inputs */
 }
 
+/* Draws the picture, with the device that tracked. */
 static void draw(const char *picture, gls_job *job)
 {
     gls_render_options options = gls_render_options_default();
@@ -86,6 +91,7 @@ static void draw(const char *picture, gls_job *job)
         gls_log(GLS_LOG_INFO, "picture     %s", picture);
 }
 
+/* Makes the report; path "": beside the output. */
 static void report(const char *path, gls_job *job)
 {
     gls_report_options options = gls_report_options_default();

@@ -8,6 +8,7 @@
 
 /* --- Report and picture of one run, and what else the program writes beside it. */
 
+/* Names of the files beside a tractogram. */
 typedef struct gls_illustrations {
     const char *report, *picture; /* file names; NULL: none; report "": beside the output */
     const char *trace, *json;     /* files that the caller writes; NULL: none; json "": printed */
@@ -21,6 +22,7 @@ void gls_illustrations_make(const gls_illustrations *illustrations, gls_job *job
 
 /* --- Tracks the units of a data set, with reports and pictures, one after another or several at a time. */
 
+/* A run over the units of a data set. */
 typedef struct gls_dataset_task {
     const gls_dataset_options *dataset;
     const gls_dataset_choice *choice;

@@ -71,6 +71,7 @@ typedef struct ray {
     double from[3], along[3], voxel_from[3], voxel_along[3];
 } ray;
 
+/* Value of the smoothed mask at t mm; 0 outside the image. */
 static double value_at(const ray *r, double t)
 {
     float p[3];
@@ -95,7 +96,8 @@ static bool enter(const ray *r, double t[2])
     return t[0] < t[1];
 }
 
-/* First place on the ray at which the field is a half. */
+/* Finds the first place on the ray at which the smoothed mask rises to a half: in steps by the nearest voxel, then by
+ * bisection of the interpolated values. step: mm. */
 static bool meet(const ray *r, double step, double *place)
 {
     const gls_image *image = r->sampler->image;
@@ -133,6 +135,7 @@ static double opacity(const ray *r, double step)
         size += gradient[a] * gradient[a];
         facing += gradient[a] * r->along[a];
     }
+    /* cosine of the angle between surface and viewer */
     facing = size > 0 ? fabs(facing) / sqrt(size) : 1;
     return FACE + RIM * pow(1 - facing, 3);
 }
@@ -142,6 +145,7 @@ void gls_outline_draw(const gls_studio *s, const gls_camera *c, int left, int to
     const gls_sampler *sampler = &s->outline_sampler;
     const double *edge = s->outline->grid.voxel_size;
     double step = fmin(fmin(edge[0], edge[1]), edge[2]) / 2;
+/* rows of pixels are independent of each other */
 #pragma omp parallel for schedule(dynamic)
     for (uint32_t row = 0; row < c->height; row++)
         for (uint32_t column = 0; column < c->width; column++) {

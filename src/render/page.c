@@ -20,6 +20,7 @@ const char *gls_page_reference(const char *key, size_t *length)
     const char *all = gls_page_part("report.bib"), *found = strstr(all, head);
     *length = 0;
     if (!found) return "";
+    /* back to the start of the entry, then on to its closing brace in a line of its own */
     while (*found != '@') found--;
     *length = (size_t)(strstr(found, "\n}") - found) + 2;
     return found;
@@ -59,6 +60,7 @@ void gls_html_base64(gls_text *out, const void *data, size_t bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *b = data;
+    /* three bytes are four digits; = fills up the last group */
     for (size_t i = 0; i < bytes; i += 3) {
         uint32_t word =
             (uint32_t)b[i] << 16 | (i + 1 < bytes ? (uint32_t)b[i + 1] << 8 : 0) | (i + 2 < bytes ? b[i + 2] : 0);

@@ -11,8 +11,10 @@
 #include "util/option.h"
 #include "util/status.h"
 
+/* Names of views, for messages. */
 #define VIEWS "superior, inferior, anterior, posterior, left, right, axial, coronal, sagittal, oblique, slab"
 
+/* Words for slices across x, y and z. */
 static const char *const axes[3] = {"sagittal", "coronal", "axial"};
 
 /* Limits of the scale: keep numbers of the foot, and of line segments, within their integer types. */
@@ -32,6 +34,7 @@ static bool next_word(const char **text, char separator, char *word, size_t size
     return true;
 }
 
+/* Whether all numbers are finite. */
 static bool are_finite(const gls_numbers *numbers)
 {
     for (int i = 0; i < numbers->n; i++)
@@ -39,6 +42,7 @@ static bool are_finite(const gls_numbers *numbers)
     return true;
 }
 
+/* Reads exactly n numbers. */
 static bool read_numbers(const char *text, char separator, double *numbers, int n)
 {
     char word[64];
@@ -51,6 +55,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
 /* Slabs of a plan for which no views are named, and in which many streamlines hide each other. */
 #define CROWD_SLABS "axial:4,coronal:4,sagittal:4"
 
+/* Slabs across an axis: their number, and their thickness in mm; 0: by the image. */
 typedef struct slabs {
     int axis, n;
     double mm;
@@ -86,6 +91,7 @@ static const char *slice_stand(const gls_render_options *o, int axis)
     return radiological ? "inferior" : "superior";
 }
 
+/* Adds a view to the plan; NULL: there are GLS_MAX_TILES already. */
 static gls_tile *add_tile(gls_render_plan *p, const char *name)
 {
     if (p->n_tiles == GLS_MAX_TILES) return NULL;
@@ -95,6 +101,7 @@ static gls_tile *add_tile(gls_render_plan *p, const char *name)
     return tile;
 }
 
+/* Adds the slabs of a list of AXIS:N[:MM]. */
 static gls_status add_slabs(gls_render_plan *p, const char *list)
 {
     char word[128];
@@ -117,6 +124,7 @@ static gls_status add_slabs(gls_render_plan *p, const char *list)
     return status;
 }
 
+/* Adds the view of this name. */
 static gls_status add_view(gls_render_plan *p, const char *name)
 {
     const gls_render_options *o = p->options;
@@ -134,6 +142,7 @@ static gls_status add_view(gls_render_plan *p, const char *name)
     return GLS_OK;
 }
 
+/* Reads the views, the size of a view and the number of columns, and checks the size of the whole picture. */
 static gls_status read_views(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;
@@ -164,6 +173,7 @@ static gls_status read_views(gls_render_plan *p)
                        : slabs                           ? "400x400"
                        : o->odf && !o->views && !o->turn ? "1200x1200"
                                                          : "800x800";
+    /* limits of the whole picture */
     if (!read_numbers(text, 'x', size, 2) || !(size[0] >= 64 && size[0] <= 8192 && size[1] >= 64 && size[1] <= 8192) ||
         size[0] != floor(size[0]) || size[1] != floor(size[1]))
         return gls_fail(GLS_ERR_ARGUMENT, "--tile: '%s' is not WIDTHxHEIGHT in pixels, each from 64 to 8192", text);
@@ -181,6 +191,7 @@ static gls_status read_views(gls_render_plan *p)
     return GLS_OK;
 }
 
+/* Reads --color; n: files of the picture. */
 static gls_status read_colouring(gls_render_plan *p, size_t n)
 {
     static const struct {
@@ -240,6 +251,8 @@ static gls_status read_named(gls_render_plan *p, const char *path)
     return status;
 }
 
+/* Reads the options that the functions above leave: scale, slices, background, crop box, ranges; and checks pairs of
+ * options that have no meaning together. */
 static gls_status read_rest(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;
@@ -270,6 +283,7 @@ static gls_status read_rest(gls_render_plan *p)
     if (!transparent && !gls_colour_parse(background, &p->background))
         return gls_fail(GLS_ERR_ARGUMENT, "--background: '%s' is none of black, white, grey, #rrggbb, transparent",
                         background);
+    /* ink is light on dark backgrounds; the weights are those of the eye for red, green and blue, in tenths */
     uint32_t b = p->background, light = 3 * (b & 255) + 6 * (b >> 8 & 255) + (b >> 16 & 255);
     p->ink = 0xff000000u | (transparent || light < 1275 ? 0xf0f0f0u : 0x101010u);
     if (!transparent) p->background |= 0xff000000u;

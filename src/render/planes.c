@@ -24,6 +24,7 @@ static double sample(const gls_sampler *s, const double world[3])
     double v[3], f[3], sum = 0;
     int64_t i[3];
     gls_affine_apply(s->to_voxel, world, v);
+    /* coordinates within half a voxel of the outer centres take the value at the border */
     for (int a = 0; a < 3; a++) {
         if (!(v[a] >= -0.5 && v[a] <= dim[a] - 0.5)) return NAN;
         v[a] = fmin(fmax(v[a], 0), dim[a] - 1);
@@ -71,6 +72,7 @@ int64_t gls_depth_of(const gls_camera *c, const double world[3])
 {
     double d = 0;
     for (int a = 0; a < 3; a++) d += (world[a] - c->centre[a]) * c->toward[a];
+    /* sixteenths of a sample, limited so that they stay positive and within 32 bits */
     double z = d * c->scale * GLS_SAMPLES * 16, most = (double)(DEPTH_CENTRE / 2);
     return DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
 }
@@ -94,6 +96,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
     double step = 1 / (c->scale * GLS_SAMPLES), y = (c->height * GLS_SAMPLES / 2.0 - (double)row - 0.5) * step;
     uint32_t width = c->width * GLS_SAMPLES;
     for (uint32_t i = 0; i < width; i++) {
+        /* the point of the picture plane under the middle of this sample */
         double x = (i + 0.5 - width / 2.0) * step, on[3], world[3];
         for (int a = 0; a < 3; a++) on[a] = c->centre[a] + x * c->right[a] + y * c->up[a];
         depth[i] = colour[i] = 0;

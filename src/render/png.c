@@ -12,6 +12,7 @@
 /* --- Choice of 256 colours by median cut: of all boxes of colours the one with the largest product of pixels and
  * longest side is halved at its median, repeatedly. Colours are distinguished by 5 bits for each channel. */
 
+/* Colours of 5 bits a channel. */
 #define BINS 32768
 
 /* A box of colours, a leaf of the median cut. */
@@ -24,15 +25,18 @@ typedef struct box {
 /* The histogram of colours, 5 bits a channel. */
 typedef struct cutter {
     uint32_t count[BINS];
+    /* sums of the full values of the pixels in each bin, from which the mean colour follows */
     uint64_t sum[BINS][3];
     uint16_t bin[BINS]; /* the bins that occur, box by box */
 } cutter;
 
+/* Value of a bin along an axis, 0 to 31: red, green, blue. */
 static int channel(uint16_t bin, int axis)
 {
     return bin >> (10 - 5 * axis) & 31;
 }
 
+/* Counts the pixels of a box, and finds its longest side. */
 static void measure(const cutter *c, box *b)
 {
     int low[3] = {31, 31, 31}, high[3] = {0, 0, 0};
@@ -64,6 +68,7 @@ static box halve(cutter *c, box *b)
     for (uint32_t i = 0; i < b->n; i++) c->bin[b->first + start[channel(copy[i], b->axis)]++] = copy[i];
     free(copy);
     uint64_t sum = 0;
+    /* as many bins as reach half of the pixels, at least one on each side */
     uint32_t n = 0;
     while (n < b->n - 1 && (n == 0 || sum < b->pixels / 2)) sum += c->count[c->bin[b->first + n++]];
     upper.first = b->first + n;
@@ -74,6 +79,7 @@ static box halve(cutter *c, box *b)
     return upper;
 }
 
+/* The box to halve next: that with the most pixels times side; -1: every box is one colour. */
 static int worst(const box *boxes, int n)
 {
     int found = -1;
@@ -99,6 +105,7 @@ static int cut_boxes(cutter *c, box *boxes)
     return n;
 }
 
+/* Bin of a pixel. */
 static uint16_t bin_of(const uint8_t *p)
 {
     return (uint16_t)(p[0] >> 3 << 10 | p[1] >> 3 << 5 | p[2] >> 3);
@@ -142,6 +149,7 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
 /* Maximum size of a chunk in the format. */
 #define MAX_OF_CHUNK INT32_MAX
 
+/* Big-endian, as all numbers of PNG are. */
 static void put32(uint8_t *at, uint32_t v)
 {
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> (24 - 8 * i));
@@ -153,11 +161,13 @@ static gls_status write_chunk(const gls_png *png, const char *type, uint8_t *dat
     uint8_t end[4];
     put32(data, (uint32_t)bytes);
     memcpy(data + 4, type, 4);
+    /* the checksum covers type and data, not the length */
     put32(end, gls_crc32(0, data + 4, bytes + 4));
     gls_status status = png->take(png->user, data, bytes + 8);
     return status ? status : png->take(png->user, end, 4);
 }
 
+/* Writes a chunk tEXt: key, NUL, value in Latin-1, of which only ASCII is used. */
 static gls_status write_text(const gls_png *png, const gls_png_text *text)
 {
     size_t key = strlen(text->key), value = strlen(text->value);
@@ -179,6 +189,7 @@ gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts
     gls_status status = png->take(png->user, "\x89PNG\r\n\x1a\n", 8);
     put32(head + 8, png->width);
     put32(head + 12, png->height);
+    /* bits of a channel; colour type: 3 is a palette, 6 has alpha, 2 has none */
     memcpy(head + 16, (const uint8_t[]){8, png->palette ? 3 : png->has_alpha ? 6 : 2, 0, 0, 0}, 5);
     if (!status) status = write_chunk(png, "IHDR", head, 13);
     if (png->palette && !status) {
@@ -202,6 +213,7 @@ gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts
     return status;
 }
 
+/* The predictor of Paeth: the neighbour that is nearest to left + above - corner. */
 static int paeth(int a, int b, int c)
 {
     int p = a + b - c, pa = abs(p - a), pb = abs(p - b), pc = abs(p - c);
@@ -212,6 +224,7 @@ static int paeth(int a, int b, int c)
 static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, size_t n, size_t step, uint8_t *out)
 {
     uint64_t sum = 0;
+    /* filters of PNG: 0 none, 1 left, 2 above, 3 mean of both, 4 Paeth */
     out[0] = (uint8_t)kind;
     for (size_t i = 0; i < n; i++) {
         int left = i >= step ? row[i - step] : 0, up = above ? above[i] : 0,
@@ -284,6 +297,7 @@ gls_status gls_png_frame(gls_png *png, const uint8_t *pixels)
             gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u x %u pixels takes more than 2 GiB, which PNG does not hold",
                      png->width, png->height);
     if (!status && png->frames > 1) status = write_frame_head(png);
+    /* frames after the first are chunks fdAT, which begin with a sequence number in front of the same data */
     if (!status) {
         if (later) put32(chunk + 8, png->sequence++);
         status = write_chunk(png, later ? "fdAT" : "IDAT", later ? chunk : chunk + 4, packed + (later ? 4 : 0));

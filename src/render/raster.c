@@ -13,6 +13,7 @@
 /* Maximum length of a segment, in samples: keeps the numbers of the kernel within 32 bits. */
 #define GLS_SEGMENT_MOST 64
 
+/* A strip of rows that is drawn at a time. */
 typedef struct gls_strip {
     int64_t first; /* row of samples of the picture that is row 0 of the strip; may be negative */
     uint32_t rows;
@@ -69,6 +70,7 @@ static void place_of(const maker *m, const double p[3], double out[2])
     out[1] = (c->height * GLS_SAMPLES / 2.0 - y * scale) * 16;
 }
 
+/* Point at share t from a to b. */
 static void between(const float a[3], const float b[3], double t, double out[3])
 {
     for (int k = 0; k < 3; k++) out[k] = a[k] + t * ((double)b[k] - a[k]);
@@ -84,6 +86,7 @@ static bool cut_far(const maker *m, const float a[3], const float b[3], double t
     }
     double most = 0;
     for (int i = 0; i < 4; i++) most = fmax(most, fabs(place[i / 2][i % 2]));
+    /* most lines are near: only the others need the cut */
     if (most <= FAR) return true;
     for (int k = 0; k < 2; k++)
         if (!narrow(place[0][k], place[1][k] - place[0][k], -FAR, FAR, part)) return false;
@@ -102,6 +105,7 @@ static void project(const maker *m, const double p[3], int64_t out[3])
     out[2] = gls_depth_of(m->camera, p);
 }
 
+/* Whether a segment from a to b, with the width of its tube, lies beside the strip. */
 static bool outside(const maker *m, const int64_t a[3], const int64_t b[3])
 {
     int64_t r = (int64_t)(m->strip->radius * 16) + 16, w = (int64_t)m->camera->width * GLS_SAMPLES * 16,
@@ -121,6 +125,7 @@ static uint32_t mix(uint32_t a, uint32_t b, double t)
     return out;
 }
 
+/* Adds a segment of at most GLS_SEGMENT_MOST samples, and hands the batch on if it is full. */
 static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t colour_0, uint32_t colour_1)
 {
     if (outside(m, a, b)) return GLS_OK;
@@ -135,6 +140,8 @@ static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t
                               .along_x = 1 << 14,
                               .colour_0 = colour_0,
                               .colour_1 = colour_1};
+    /* unit vector of the segment in 2^-14, 2^24 over its length, and the slope of its minor axis in 2^-16: the integers
+     * from which the kernel finds distances */
     if (length > 0) {
         double major = fabs(dy) > fabs(dx) ? dy : dx, minor = fabs(dy) > fabs(dx) ? dx : dy;
         r->along_x = (int)lround(16384 * dx / length);
@@ -167,6 +174,8 @@ static gls_status add_line(maker *m, const float a[3], const float b[3], uint32_
     int64_t place[2][3], from[3], to[3], first, last;
     gls_status status = GLS_OK;
     if (!cut(m->camera, a, b, t) || !cut_far(m, a, b, t)) return GLS_OK;
+    /* from the world to integers; the line is then cut into pieces of equal length, whose ends are rounded from the
+     * whole line, so that neighbouring pieces meet */
     for (int e = 0; e < 2; e++) {
         between(a, b, t[e], ends[e]);
         project(m, ends[e], place[e]);
@@ -227,6 +236,7 @@ enum {
     BUFFER_RESOLVE,
     N_BUFFERS
 };
+/* PASS_LAYERS draws transparent tubes in one pass; opaque ones need the depth first, then the colour. */
 enum { PASS_DEPTH, PASS_COLOUR, PASS_LAYERS, N_PASSES };
 
 struct gls_raster {
@@ -244,6 +254,7 @@ struct gls_raster {
     int current; /* number of the current pass */
 };
 
+/* Whether tubes are transparent. */
 static bool has_layers(const gls_raster *r)
 {
     return r->style.opacity < 1;
@@ -254,6 +265,7 @@ gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, 
     static const char *const names[N_PASSES] = {"DEPTH", "COLOUR", "LAYERS"};
     gls_raster *r = calloc(1, sizeof *r);
     gls_status status = GLS_OK;
+    /* segments for which a buffer of the device has room */
     uint64_t most = gls_device_get_info(device)->max_storage_bytes / sizeof(gls_segment_record);
     if (!r || !(r->segments = malloc(BATCH * sizeof *r->segments))) {
         gls_raster_destroy(r);
@@ -265,6 +277,7 @@ gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, 
     r->margin = style->occlusion > 0 && !has_layers(r) ? REACH : 0;
     for (int pass = 0; pass < N_PASSES && !status; pass++) {
         gls_define define = {names[pass], "", false, NULL};
+        /* only the kernels of this style are compiled */
         if ((pass == PASS_LAYERS) == has_layers(r))
             status = gls_kernel_load(device, "render/tubes.comp", &define, 1, &r->pass[pass]);
     }
@@ -277,6 +290,7 @@ gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, 
     return status;
 }
 
+/* Frees the buffers of the last size of picture. */
 static void free_buffers(gls_raster *r)
 {
     for (int i = 0; i < N_BUFFERS; i++) {
@@ -306,6 +320,7 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
                                                   "picture",  "params", "params"};
     if (r->width == width && r->height == height) return GLS_OK;
     free_buffers(r);
+    /* transparent pictures need four words a sample: sums of red, green, blue, and the number of tubes */
     uint64_t words = has_layers(r) ? 4 : 1, row = (uint64_t)width * GLS_SAMPLES * 4 * words,
              most = gls_device_get_info(r->device)->max_storage_bytes, rows;
     if (most > STRIP_BYTES * words) most = STRIP_BYTES * words;
@@ -336,11 +351,13 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
     return GLS_OK;
 }
 
+/* Sets the uniforms of render/tubes.comp for a strip. */
 static void fill_tubes(gls_raster *r, const gls_strip *strip)
 {
     gls_tubes_uniforms *u = &r->tubes;
     uint32_t radius = (uint32_t)lround(fmax(strip->radius * 16, 8));
     *u = (gls_tubes_uniforms){.width = (int)(r->width * GLS_SAMPLES), .height = (int)strip->rows};
+    /* the squared radius is shifted into 12 bits, so that products stay within 32 */
     u->radius = (int)radius;
     while ((radius * radius) >> u->radius_shift >= 4096) u->radius_shift++;
     u->radius_squared = (radius * radius) >> u->radius_shift;
@@ -351,6 +368,7 @@ static void fill_tubes(gls_raster *r, const gls_strip *strip)
     u->columns = (int)(MAX_TURNS / (2 * 1.5 * (radius / 16.0) + 4));
 }
 
+/* Sets the uniforms of render/resolve.comp for a strip. rows: of pixels, without margins. */
 static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t rows, gls_resolve_uniforms *u)
 {
     memset(u, 0, sizeof *u);
@@ -368,6 +386,7 @@ static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t r
                far = REACH * sqrt((i % 16 + 0.5) / 16);
         u->around[i] = (uint32_t)(lround(far * cos(turn)) + 128) | (uint32_t)(lround(far * sin(turn)) + 128) << 8;
     }
+    /* alpha of n layers: 1 - (1 - opacity)^n, four values a word */
     uint8_t alpha[1024];
     for (int n = 0; n < 1024; n++) alpha[n] = (uint8_t)lround(255 * (1 - pow(1 - r->style.opacity, n)));
     for (int i = 0; i < 256; i++)
@@ -375,9 +394,11 @@ static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t r
                       (uint32_t)alpha[4 * i + 3] << 24;
 }
 
+/* Draws one batch of segments with the kernel of the current pass. */
 static gls_status draw_batch(void *user, const gls_segment_record *records, uint32_t n)
 {
     gls_raster *r = user;
+    /* a wide tube is shared by several invocations, each with `columns` of its columns */
     uint32_t widest = (uint32_t)(GLS_SEGMENT_MOST + 2 * (r->tubes.radius / 16) + 3);
     uint32_t parts = (widest + (uint32_t)r->tubes.columns - 1) / (uint32_t)r->tubes.columns;
     const uint32_t groups[3] = {(n + 63) / 64, parts, 1};
@@ -405,6 +426,7 @@ static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_p
     return status ? status : gls_buffer_write(r->buffer[BUFFER_BACK], 0, 4 * samples, r->words + samples);
 }
 
+/* Makes pixels from the samples of a strip, and reads them back. */
 static gls_status resolve_strip(gls_raster *r, const gls_strip *strip, uint32_t rows, uint8_t *rgba)
 {
     gls_resolve_uniforms uniforms;

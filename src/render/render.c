@@ -16,6 +16,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Checks numbers that the command line has limited; programs may pass any. */
 static gls_status check_numbers(const gls_render_options *o)
 {
     GLS_REQUIRE(o->size == sizeof *o);
@@ -45,11 +46,13 @@ static gls_status check_folder(const char *path, bool *made)
     return *made ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
 }
 
+/* Writes bytes of a PNG to its output. */
 static gls_status take(void *user, const void *data, size_t bytes)
 {
     return gls_output_write(user, data, bytes);
 }
 
+/* Draws frames first .. first + n - 1: one as a still picture, several as an animation. */
 static gls_status draw_frames(gls_studio *s, uint32_t first, uint32_t n, gls_png *png, const gls_png_text *texts,
                               size_t n_texts)
 {
@@ -125,6 +128,7 @@ static char *name_frame(const char *folder, uint32_t frame)
     return NULL;
 }
 
+/* Writes every frame of a turn as a file of its own; all appear together, or none, and a folder that was made goes. */
 static gls_status write_frames(gls_studio *s, const char *folder)
 {
     gls_output_group group = {0};
@@ -141,6 +145,7 @@ static gls_status write_frames(gls_studio *s, const char *folder)
     return status;
 }
 
+/* Checks the names of all frames against inputs and existing files. */
 static gls_status check_frames(const gls_inputs *inputs, const char *folder, const gls_render_options *o)
 {
     gls_status status = GLS_OK;
@@ -153,6 +158,7 @@ static gls_status check_frames(const gls_inputs *inputs, const char *folder, con
     return status;
 }
 
+/* Checks the name of the picture against inputs and existing files, before anything is drawn. */
 static gls_status check_output(const char *const *files, size_t n, const char *output, const gls_render_options *o)
 {
     if (!o->frames && !gls_case_ends(output, ".png") && !gls_case_ends(output, ".apng"))

@@ -31,8 +31,6 @@ gls_report_options gls_report_options_default(void)
     };
 }
 
-/* --- Values of the sidecar -------------------------------------------------- */
-
 /* --- Inputs ----------------------------------------------------------------- */
 
 /* Length of a name without trailing slashes. */
@@ -43,6 +41,7 @@ static size_t without_slashes(const char *input)
     return n;
 }
 
+/* Reads a sidecar, and notes whether it describes tracking. */
 static gls_status read_sidecar(gls_report *r, const char *path)
 {
     gls_status status = gls_sidecar_read(path, &r->sidecar_text, &r->sidecar);
@@ -81,6 +80,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     }
     const char *output = status || r->tractogram ? NULL : tractogram_of(r);
     if (output) r->tractogram = gls_file_beside(r->sidecar_path, output);
+    /* name of the report: without folder and suffix; a folder's name may have dots */
     const char *fa = r->options->image;
     size_t n = without_slashes(input), from = n;
     while (from > 0 && input[from - 1] != '/') from--;
@@ -119,6 +119,7 @@ static gls_status append_lengths(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Progress of a pump: false ends it, where the caller's go_on() says so. */
 static bool go_on(void *user, double share)
 {
     const gls_report_options *o = user;
@@ -156,6 +157,7 @@ static gls_status read_tractogram(gls_report *r)
     gls_status status = gls_tractogram_reader_open(r->tractogram, &read, &reader);
     if (status) return status;
     choose_grid(r, gls_tractogram_reader_info(reader));
+    /* one pass serves three sinks */
     gls_sink sinks[3] = {{append_lengths, NULL, NULL, r}}, tee, chain;
     size_t n = 1;
     if (r->has_grid && gls_grid_voxels(&r->grid) < UINT32_MAX) status = gls_density_create(&r->grid, NULL, &r->density);
@@ -197,6 +199,7 @@ static gls_status draw_pictures(gls_report *r)
 
 /* --- The page ----------------------------------------------------------------- */
 
+/* Appends the part of the page with this name: a section, an embedded file, or a value. */
 static void append_value(void *user, gls_text *out, const char *name)
 {
     static const struct {
@@ -223,6 +226,7 @@ static void append_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
 
+/* Fills the page and writes the file as part of the run. */
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
 {
     gls_text page = {0};
@@ -247,6 +251,7 @@ char *gls_report_name(const char *input)
     return asprintf(&name, "%.*s.html", (int)n, input) < 0 ? NULL : name;
 }
 
+/* Frees everything; also a report that was made only in part. */
 static void report_finish(gls_report *r)
 {
     gls_run_end(&r->run);
@@ -279,6 +284,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     GLS_REQUIRE(input);
     GLS_REQUIRE(r.options->size == sizeof *r.options);
     GLS_REQUIRE(r.options->max_streamlines >= 1 && r.options->max_streamlines <= 100000);
+    /* the order matters: inputs are known before outputs are checked, and outputs before anything is drawn */
     char *path = r.options->output ? gls_text_copy(r.options->output) : gls_report_name(input);
     if (!path) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     gls_run_begin(&r.run, r.options->force);

@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Edges of the circle, and rows of the table. */
 #define EDGES_DRAWN 100
 #define EDGES_LISTED 20
 #define ALL_NAMES 120  /* with more regions only those on drawn edges are named in the circle */
@@ -20,6 +21,7 @@
 #define RADIUS 240.0
 #define PI 3.14159265358979323846
 
+/* An edge between regions a < b, from 0. */
 typedef struct edge {
     size_t a, b;
     double value;
@@ -33,11 +35,13 @@ static double value_at(const gls_report_matrix *m, size_t a, size_t b)
     return isfinite(upper) && upper != 0 ? upper : lower;
 }
 
+/* Whether a cell holds an edge: 0 and NaN mean none. */
 static bool is_edge(double v)
 {
     return isfinite(v) && v != 0;
 }
 
+/* Order for qsort(): the largest first, equal ones by regions. */
 static int by_size(const void *a, const void *b)
 {
     const edge *x = a, *y = b;
@@ -74,6 +78,7 @@ static void measure(const gls_report_matrix *m, double range[2], bool *is_signed
     }
 }
 
+/* Colour of a cell: diverging around 0 if some values are negative, otherwise by the logarithm. */
 static uint32_t colour_at(double v, const double range[2], bool is_signed)
 {
     if (!is_edge(v)) return gls_colour_rgb(0, 0, 0);
@@ -82,6 +87,7 @@ static uint32_t colour_at(double v, const double range[2], bool is_signed)
     return gls_colormap_at(GLS_INFERNO, 0.2 + 0.8 * share);
 }
 
+/* Draws the matrix, a square of whole pixels for each cell. */
 static gls_status draw_matrix(const gls_report_matrix *m, gls_report_picture *picture)
 {
     const uint32_t zoom = m->n < SIDE ? (uint32_t)(SIDE / m->n) : 1, side = (uint32_t)m->n * zoom;
@@ -100,6 +106,7 @@ static gls_status draw_matrix(const gls_report_matrix *m, gls_report_picture *pi
     return status;
 }
 
+/* Appends the picture of the matrix with its scale in words. */
 static void append_matrix(const gls_report_matrix *m, gls_text *out)
 {
     gls_report_picture picture = {.png = NULL};
@@ -121,6 +128,7 @@ static void append_matrix(const gls_report_matrix *m, gls_text *out)
 
 /* --- The circle. */
 
+/* Appends the name of region i, or its number, cut after `most` characters. */
 static void append_name(gls_text *out, const gls_report_matrix *m, size_t i, size_t most)
 {
     char number[24], part[GLS_ESCAPE_BYTES] = "";
@@ -139,6 +147,7 @@ static void append_name(gls_text *out, const gls_report_matrix *m, size_t i, siz
     }
 }
 
+/* Appends an edge as a curve through the middle of the circle. */
 static void append_edge(gls_text *out, const gls_report_matrix *m, const edge *e, double largest)
 {
     const double turn = 2 * PI / (double)m->n, p = turn * ((double)e->a + 0.5), q = turn * ((double)e->b + 0.5);
@@ -154,6 +163,7 @@ static void append_edge(gls_text *out, const gls_report_matrix *m, const edge *e
     gls_text_printf(out, ": %.5g</title></path>\n", e->value);
 }
 
+/* Appends a region on the circle; its name points away from the middle and is never upside down. */
 static void append_node(gls_text *out, const gls_report_matrix *m, size_t i, bool named, double size)
 {
     const double angle = 2 * PI * ((double)i + 0.5) / (double)m->n, at = RADIUS + 10;
@@ -171,6 +181,7 @@ static void append_node(gls_text *out, const gls_report_matrix *m, size_t i, boo
     gls_text_puts(out, "</text>\n");
 }
 
+/* Appends the circle: edges from thin to thick, so that large ones lie in front, then regions. */
 static void append_circle(gls_text *out, const gls_report_matrix *m, const edge *edges, size_t n)
 {
     const size_t drawn = n < EDGES_DRAWN ? n : EDGES_DRAWN;
@@ -193,6 +204,7 @@ static void append_circle(gls_text *out, const gls_report_matrix *m, const edge 
                     drawn, n, m->name ? "" : " They have the numbers of their rows: there is no table of regions.");
 }
 
+/* Appends the largest edges as a table, which readers of screens can follow. */
 static void append_largest(gls_text *out, const gls_report_matrix *m, const edge *edges, size_t n)
 {
     gls_text_printf(out,

@@ -24,6 +24,7 @@
 
 /* --- Bytes of a picture ----------------------------------------------------- */
 
+/* Appends the bytes of a PNG to a text. */
 static gls_status take(void *user, const void *data, size_t bytes)
 {
     gls_text *text = user;
@@ -46,6 +47,7 @@ gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *pictu
 
 /* --- Streamlines ------------------------------------------------------------ */
 
+/* Draws the tractogram with these options. keep: gets the streamlines of the picture; NULL: they are freed. */
 static gls_status draw(gls_report *r, const gls_render_options *options, gls_report_picture *picture, gls_scene *keep)
 {
     const char *files[] = {r->tractogram};
@@ -86,6 +88,7 @@ static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *
     gls_sink sink = gls_scene_sink(&painting), filter;
     gls_status status = gls_filter_compress_create(tolerance, INFINITY, &sink, &filter);
     if (status) return status;
+    /* the sink has appended everything; abort frees the filter and leaves the scene */
     status = lines.n > 0 ? gls_sink_append(&filter, &lines) : GLS_OK;
     gls_sink_abort(&filter);
     if (status) gls_scene_finish(simple);
@@ -134,6 +137,7 @@ static void project(const gls_grid *grid, const double *values, const gls_camera
     }
 }
 
+/* Paints a projection with `zoom` pixels a voxel, by the logarithm of its values. most: largest value of all views. */
 static void paint(gls_canvas *canvas, const double *from, uint32_t side, uint32_t left, uint32_t zoom, double most)
 {
     for (uint32_t y = 0; y < side * zoom; y++)
@@ -144,6 +148,7 @@ static void paint(gls_canvas *canvas, const double *from, uint32_t side, uint32_
         }
 }
 
+/* Draws the density from three sides, at one scale. */
 static gls_status draw_density(gls_report *r)
 {
     static const char *const stands[] = {"superior", "posterior", "left"};

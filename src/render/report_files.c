@@ -19,6 +19,7 @@
 
 /* --- Streamlines ---------------------------------------------------------- */
 
+/* Little-endian numbers, as scripts of pages read them. */
 static void put32(uint8_t *at, uint32_t v)
 {
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> 8 * i);
@@ -53,6 +54,7 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
         extent = fmax(extent, (double)high - low[a]);
         store_float(bytes + 12 + 4 * a, low[a]);
     }
+    /* 16 bits over the longest side of the box */
     float scale = fmaxf((float)(extent / 65535), FINEST);
     put32(bytes, (uint32_t)scene->n_lines);
     put32(bytes + 4, (uint32_t)scene->n_points);
@@ -61,6 +63,7 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
     for (size_t line = 0; line < scene->n_lines; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
         put16(counts + 2 * line, (uint32_t)(end - begin));
+        /* differences of rounded positions: they do not add up errors, and pack well */
         for (int a = 0; a < 3; a++)
             for (uint64_t i = begin, before = 0; i < end; i++) {
                 uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
@@ -98,7 +101,8 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
     return status;
 }
 
-/* Appends a column of points: its 2nd and 98th percentile, and between them a byte for each point, packed; 0: none. */
+/* Appends a column of points: its 2nd and 98th percentile, and between them a byte for each point from 1 to 255,
+ * packed; 0: no number. Sets json->failed if memory runs out. */
 static void append_points(gls_text *json, const float *value, size_t n)
 {
     float *sorted = malloc((n + 1) * sizeof *sorted);
@@ -120,6 +124,7 @@ static void append_points(gls_text *json, const float *value, size_t n)
     free(byte);
 }
 
+/* Appends a column of lines or a group: a number for each line, null where there is none. */
 static void append_lines(gls_text *json, const gls_line_column *column, size_t n)
 {
     gls_text_printf(json, "\"of\":\"%s\",\"values\":[", column->of == GLS_OF_GROUP ? "group" : "lines");
@@ -159,6 +164,7 @@ void gls_report_columns(const gls_report *report, gls_text *out)
 
 /* --- MultiQC -------------------------------------------------------------- */
 
+/* Writes a file of MultiQC, FOLDER/NAME_glslines_WHAT_mqc.json; frees root. */
 static gls_status write_json(gls_report *r, const char *what, cJSON *root)
 {
     char *path = NULL, *text = gls_json_print(root);
@@ -174,6 +180,7 @@ static gls_status write_json(gls_report *r, const char *what, cJSON *root)
     return status;
 }
 
+/* Adds a column to the table of general statistics, if v is a number. format and suffix: as MultiQC's. */
 static void add_column(cJSON *pconfig, cJSON *values, const char *key, const char *title, const char *format,
                        const char *suffix, double v)
 {
@@ -188,6 +195,7 @@ static void add_column(cJSON *pconfig, cJSON *values, const char *key, const cha
     gls_json_double(values, key, v);
 }
 
+/* The row of this run in MultiQC's table of general statistics. */
 static cJSON *general(const gls_report *r)
 {
     const gls_summary_result *c = r->counted;
@@ -210,6 +218,7 @@ static cJSON *general(const gls_report *r)
     return root;
 }
 
+/* The histogram of lengths as a line of MultiQC's plot. */
 static cJSON *lengths(const gls_report *r)
 {
     double width;

@@ -11,7 +11,9 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* Largest file of a matrix. */
 #define MAX_BYTES ((size_t)1 << 28)
+/* Largest number of regions. */
 #define MAX_NODES 4096
 
 bool gls_report_is_matrix(const char *path)
@@ -26,6 +28,7 @@ static char separator_of(const char *text)
     return memchr(text, '\t', line) ? '\t' : memchr(text, ',', line) ? ',' : ' ';
 }
 
+/* Reads a cell; n/a and nan are cells without a value. Returns false for other text. */
 static bool is_number(const char *field, double *value)
 {
     const bool missing = strcmp(field, "n/a") == 0 || gls_case_compare(field, "nan") == 0;
@@ -33,6 +36,7 @@ static bool is_number(const char *field, double *value)
     return missing || gls_parse_double(field, value);
 }
 
+/* Error for a file that is no matrix. */
 static gls_status no_matrix(const char *path)
 {
     return gls_fail(GLS_ERR_INPUT,
@@ -40,6 +44,7 @@ static gls_status no_matrix(const char *path)
                     path);
 }
 
+/* Takes the first line as names of the regions. */
 static gls_status take_names(gls_report_matrix *m, char *const *field)
 {
     if (!(m->name = calloc(m->n, sizeof *m->name))) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
@@ -58,6 +63,7 @@ static gls_status parse_matrix(const char *path, char *text, gls_report_matrix *
     if (m->n < 2) return no_matrix(path);
     if (!(m->cell = malloc(m->n * m->n * sizeof *m->cell)))
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
+    /* a first line in which something is no number has names */
     bool named = false;
     for (size_t i = 0; i < m->n; i++) named |= !is_number(field[i], &value);
     gls_status status = named ? take_names(m, field) : GLS_OK;
@@ -80,6 +86,7 @@ static gls_status parse_nodes(char *text, gls_report_matrix *m)
     gls_records records = gls_records_begin(text, '\t');
     size_t columns = gls_record_next(&records, field, 64), at = columns, n = 0, width;
     if (columns == 0 || columns > 64) return GLS_OK;
+    /* the column name, or else label */
     for (size_t i = columns; i-- > 0;)
         if (strcmp(field[i], "name") == 0 || (strcmp(field[i], "label") == 0 && at == columns)) at = i;
     char **name = at < columns ? calloc(m->n + 1, sizeof *name) : NULL;
@@ -98,6 +105,7 @@ static gls_status parse_nodes(char *text, gls_report_matrix *m)
     return GLS_OK;
 }
 
+/* Names the regions by the table that the run named, or by NAME_nodes.tsv beside the matrix. */
 static gls_status name_rows(gls_report *r, gls_report_matrix *m)
 {
     const char *given = gls_report_text(r, "parameters/nodes"), *slash = strrchr(m->path, '/'),
@@ -116,6 +124,7 @@ static gls_status name_rows(gls_report *r, gls_report_matrix *m)
     return status;
 }
 
+/* Reads a matrix, which owns path afterwards. */
 static gls_status read_matrix(gls_report *r, char *path)
 {
     gls_report_matrix *m = &r->matrix;
@@ -149,6 +158,7 @@ gls_status gls_report_find_matrix(gls_report *r, const char *input)
     char *path = own ? gls_text_copy(input) : written_matrix(r);
     if (!path) return own ? gls_fail(GLS_ERR_MEMORY, "out of memory") : GLS_OK;
     gls_status status = read_matrix(r, path);
+    /* a matrix that the user named must be readable; one that is only known from the sidecar may be gone */
     if (!status || own || status == GLS_ERR_MEMORY) return status;
     gls_log(GLS_LOG_WARNING, "the report has no connectome: %s", gls_last_error());
     gls_report_matrix_finish(&r->matrix);

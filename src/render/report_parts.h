@@ -16,6 +16,7 @@
 
 /* --- The page: embedded parts, and text that is safe in HTML. */
 
+/* A file that was embedded at build time. */
 typedef struct gls_page_file {
     const char *name, *text; /* NULL ends the list */
 } gls_page_file;
@@ -30,6 +31,7 @@ const char *gls_page_reference(const char *key, size_t *length);
 void gls_html_puts(gls_text *out, const char *text);
 /* Appends JSON for a script element: '<' becomes \u003c; control characters and bytes that are not UTF-8 become '?'. */
 void gls_html_json(gls_text *out, const char *json);
+/* Appends bytes in base64. */
 void gls_html_base64(gls_text *out, const void *data, size_t bytes);
 /* Appends a section of the page: the template `page`, in which value() replaces each {{name}}. */
 void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
@@ -39,12 +41,15 @@ void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gl
 
 /* A picture in the page. */
 typedef struct gls_report_picture {
+    /* the file, `bytes` bytes, owned */
     uint8_t *png;
     size_t bytes;
     uint32_t width, height;
+    /* text in place of the picture, for readers of screens */
     char *alt;
 } gls_report_picture;
 
+/* Pictures of a report: from three sides, axial slabs, density. */
 enum { GLS_PICTURE_VIEWS, GLS_PICTURE_SLABS, GLS_PICTURE_DENSITY, GLS_N_PICTURES };
 
 /* A connectome: n rows and columns. All zero: none. */
@@ -61,6 +66,7 @@ typedef struct gls_report {
     char *name;         /* name of the tractogram without folder and suffix */
     char *tractogram;   /* path; NULL: none */
     char *sidecar_path; /* NULL: none */
+    /* text of the sidecar, as the page shows it */
     char *sidecar_text;
     cJSON *sidecar;          /* NULL: none */
     bool describes_tracking; /* the sidecar is that of a tracking run, not of another command */
@@ -68,13 +74,17 @@ typedef struct gls_report {
     const gls_image *behind; /* what stands behind the streamlines; NULL: nothing */
     gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
     bool has_image;          /* an image lies behind the streamlines, not their density */
+    /* the connectome; n = 0: there is none */
     gls_report_matrix matrix;
+    /* inputs, outputs and warnings of the command */
     gls_run run;
     /* Of the tractogram, if there is one. */
     gls_summary *summary;
+    /* result of `summary`, borrowed; NULL: there is no tractogram */
     const gls_summary_result *counted;
     float *length; /* length of each streamline, mm */
     size_t n_lengths, length_room;
+    /* grid of the tractogram or the sidecar, for the density */
     bool has_grid;
     gls_grid grid;
     gls_density *density;
@@ -114,6 +124,7 @@ void gls_report_provenance(const gls_report *report, gls_text *out);
 void gls_report_methods(const gls_report *report, gls_text *out);
 /* Makes a PNG file of a canvas. */
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
+/* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
 /* Appends bytes "packed", as the page's script reads them: deflated, then in base64. */
 gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
@@ -128,6 +139,7 @@ gls_status gls_report_slices(const gls_report *report, gls_text *out);
 gls_status gls_report_find_matrix(gls_report *report, const char *input);
 /* Whether a file has the name of a matrix: .csv, .tsv or .txt. */
 bool gls_report_is_matrix(const char *path);
+/* Frees the matrix and its names. */
 void gls_report_matrix_finish(gls_report_matrix *matrix);
 /* Appends the columns and groups of these streamlines as a JSON array. */
 void gls_report_columns(const gls_report *report, gls_text *out);
@@ -145,6 +157,7 @@ char *gls_report_name(const char *input);
 
 /* --- Citations: the program and the papers of a run's methods. Entries are in page/report.bib. */
 
+/* Largest number of papers of a run. */
 enum { GLS_CITE_MAX = 20 };
 
 /* Lists the keys of the papers for a run with this sidecar, at most GLS_CITE_MAX. NULL: the papers of all methods.
@@ -152,9 +165,9 @@ enum { GLS_CITE_MAX = 20 };
 size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX]);
 /* Appends BibTeX of this version of the program and of n papers. */
 void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key, size_t n);
-/* Appends program and papers as a list of references. */
+/* Forms of citations: text for people, BibTeX, CITATION.cff. */
 typedef enum gls_cite_format { GLS_CITE_TEXT, GLS_CITE_BIBTEX, GLS_CITE_CFF } gls_cite_format;
-/* What to cite for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.
+/* Citations for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.
  * *text comes from malloc. Errors as of gls_sidecar_read(). */
 gls_status gls_cite(const char *path, gls_cite_format format, char **text);
 

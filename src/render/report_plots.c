@@ -12,10 +12,12 @@
 #include "util/json_text.h"
 #include "util/numbers.h"
 
+/* Largest number of bars. */
 #define BINS 40
 
 size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[BINS])
 {
+    /* round widths: 0.1, 0.2, 0.25, 0.5, 1 mm and so on, the smallest that needs at most BINS bars */
     static const double steps[] = {1, 2, 2.5, 5, 10};
     double longest = 0;
     for (size_t i = 0; i < report->n_lengths; i++)
@@ -88,6 +90,7 @@ static const cJSON *next_count(const cJSON *item, bool zero)
     return item;
 }
 
+/* Appends bars of counts, one below the other. style: class of the bars in the page's style sheet. */
 static void append_bar_plot(gls_text *out, const cJSON *member, const char *caption, const char *style)
 {
     double most = 1;
@@ -118,6 +121,7 @@ static void append_bar_plot(gls_text *out, const cJSON *member, const char *capt
     gls_text_puts(out, "</svg>\n");
 }
 
+/* Appends the same counts as a table with their shares. */
 static void append_bar_table(gls_text *out, const cJSON *member, const char *caption)
 {
     double sum = 0;
@@ -209,6 +213,7 @@ static void append_sphere(gls_text *out, const gls_gradients *g)
     for (size_t i = 0; i < g->n; i++) {
         if (g->is_b0[i]) continue;
         bool under = g->bvec[i][2] < 0;
+        /* an axis has no sign: directions of the lower half are shown at their antipodes */
         double s = under ? -1 : 1;
         gls_text_printf(out, "<circle class=\"dot%s\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>\n", under ? " under" : "",
                         150 + 140 * s * g->bvec[i][0], 150 - 140 * s * g->bvec[i][1]);
@@ -217,6 +222,7 @@ static void append_sphere(gls_text *out, const gls_gradients *g)
                        "directions that were given on the lower half.</p>\n");
 }
 
+/* Appends the sphere of directions, if the files of the gradient table can still be read; otherwise the reason. */
 static void append_directions(const gls_report *report, gls_text *out)
 {
     const char *bval = gls_report_text(report, "inputs/bval/path"), *bvec = gls_report_text(report, "inputs/bvec/path"),

@@ -12,6 +12,7 @@
 #include "util/json_text.h"
 #include "util/numbers.h"
 
+/* Warnings of the run and of making this report. */
 static size_t count_warnings(const gls_report *report)
 {
     return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->run.warnings.n;
@@ -192,6 +193,7 @@ void gls_report_density(const gls_report *r, gls_text *out)
         out);
 }
 
+/* Appends a value of the sidecar: text as it is, anything else as JSON. */
 static void append_value(gls_text *out, const cJSON *value)
 {
     char *text = cJSON_IsString(value) ? NULL : gls_json_print_line(value);
@@ -212,6 +214,7 @@ static void append_command_line(gls_text *out, const cJSON *words)
             gls_html_puts(out, text);
             continue;
         }
+        /* a quote inside quotes of a shell: end the quotes, quote it, begin again */
         gls_text_puts(out, "&#39;");
         for (; *text; text += strcspn(text, "'") + (text[strcspn(text, "'")] != 0)) {
             size_t n = strcspn(text, "'");
@@ -227,6 +230,7 @@ static void append_command_line(gls_text *out, const cJSON *words)
 /* Where the value of a parameter comes from. */
 typedef enum origin { UNKNOWN, GIVEN, DEFAULT, DERIVED } origin;
 
+/* The parameter with this key in sidecars; NULL: none. */
 static const gls_param *find_param(const char *key)
 {
     char own[96];
@@ -237,6 +241,7 @@ static const gls_param *find_param(const char *key)
     return NULL;
 }
 
+/* Whether a list of texts has this one. */
 static bool is_in(const cJSON *list, const char *text)
 {
     const cJSON *item;
@@ -315,6 +320,7 @@ void gls_report_parameters(const gls_report *r, gls_text *out)
     gls_text_puts(out, "</tbody></table>\n");
 }
 
+/* Appends a row of the table of files; bytes NaN: no size. */
 static void append_row(gls_text *out, const char *what, const char *value, double bytes)
 {
     char text[32];
@@ -389,6 +395,7 @@ static const char *in_words(const char *word)
     return word ? word : "an unknown method";
 }
 
+/* Whether a getter of this name ends streamlines by its own threshold, not by a stop map. */
 static bool ends_itself(const char *dg)
 {
     for (int i = 0; i < GLS_DG_COUNT; i++)

@@ -13,7 +13,8 @@
 /* Values are whole numbers from 1 (black) to 255 (white) in steps of this, which pack better. 0: nothing. */
 #define STEP 4
 
-/* Logarithm of the density, by which thin bundles are seen beside thick ones. */
+/* Makes the image behind the streamlines from their density: its logarithm, so that thin bundles are seen beside thick
+ * ones. */
 static gls_status take_density(gls_report *r)
 {
     const size_t voxels = gls_grid_voxels(&r->grid);
@@ -52,6 +53,7 @@ static gls_status pack(const gls_image *image, gls_text *out)
     if (status) return status;
     gls_box_of_grid(&image->grid, &box);
     gls_sampler_init(&sampler, image);
+    /* cubes as small as the smallest side of a voxel, unless there would be too many */
     for (int a = 0; a < 3; a++) {
         voxel = fmin(voxel, image->grid.voxel_size[a]);
         volume *= box.high[a] - box.low[a];
@@ -65,6 +67,7 @@ static gls_status pack(const gls_image *image, gls_text *out)
                              (float)(box.low[2] + voxel / 2)};
     memcpy(raw, dim, sizeof dim);
     memcpy(raw + sizeof dim, numbers, sizeof numbers);
+    /* resampled along the axes of the world, which the page's script needs */
     for (uint32_t z = 0; z < dim[2]; z++)
         for (uint32_t y = 0; y < dim[1]; y++)
             for (uint32_t x = 0; x < dim[0]; x++) {

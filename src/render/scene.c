@@ -9,6 +9,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Makes room for more lines and points. values: each point has a number, too. */
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)
 {
     if (scene->n_lines + lines + 1 > scene->line_room || !scene->offset) {
@@ -36,13 +37,15 @@ fail:
     return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points of streamlines to draw", scene->n_points + points);
 }
 
-/* Direction of a streamline at point i: to the next point at another position, or from the previous one. */
+/* Direction of a streamline at point i, not of unit length: from the point before to the point behind, or along the one
+ * step at an end. */
 static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
 {
     size_t a = i > 0 ? i - 1 : 0, b = i + 1 < n ? i + 1 : n - 1;
     for (int k = 0; k < 3; k++) v[k] = (double)p[b][k] - p[a][k];
 }
 
+/* Length of n points, mm. */
 static double line_length(const float (*p)[3], size_t n)
 {
     double sum = 0;
@@ -53,6 +56,8 @@ static double line_length(const float (*p)[3], size_t n)
     return sum;
 }
 
+/* The one colour of a streamline: of the direction between its ends, of its bundle, or grey if it is no member of the
+ * group. */
 static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, size_t line, const float (*p)[3],
                              size_t n)
 {
@@ -75,6 +80,7 @@ static uint32_t colour_of_groups(const gls_paint *paint, const gls_streamlines *
     return gls_colour_rgb(70, 70, 70);
 }
 
+/* The number from which the colour of a point follows: of an image, of its streamline, or of the point itself. */
 static float value_of(const gls_paint *paint, const gls_column *column, size_t line, uint64_t point, const float p[3])
 {
     if (paint->colouring == GLS_COLOUR_MAP) return gls_sampler_at(paint->sampler, p);
@@ -104,6 +110,7 @@ static gls_status create_columns(gls_scene *scene, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* The column or group of these streamlines with the same name and rows; NULL: none of one number a row. */
 static const gls_column *find_column(const gls_streamlines *s, const gls_line_column *column)
 {
     const gls_column *found = column->of == GLS_OF_GROUP    ? gls_column_find(s->group, s->n_groups, column->name)
@@ -147,6 +154,7 @@ void gls_scene_move_columns(gls_scene *from, gls_scene *to)
     from->n_columns = own.n_columns;
 }
 
+/* append() of the sink: keeps points, colours and numbers, and the columns of the streamlines. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     const gls_painting *to = user;

@@ -1,4 +1,4 @@
-/* What a picture shows: cameras, streamlines, slices, and the options that choose them. */
+/* Contents of a picture: cameras, streamlines, slices, and the options that choose them. */
 #ifndef GLS_RENDER_SCENE_H
 #define GLS_RENDER_SCENE_H
 
@@ -50,6 +50,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 #define GLS_MAX_COLUMNS 32
 #define GLS_MAX_POINT_COLUMNS 4
 
+/* Rows of a column. */
 typedef enum gls_column_of {
     GLS_OF_LINES,  /* a number for each line */
     GLS_OF_GROUP,  /* 1 for its members, 0 for other lines */
@@ -70,12 +71,13 @@ typedef struct gls_scene {
     float (*point)[3]; /* world mm */
     uint32_t *colour;  /* one for each point: red, green << 8, blue << 16 */
     float *value;      /* one for each point if colours come from a colour map, else NULL */
+    /* allocated lines and points */
     size_t line_room, point_room;
     gls_line_column *column; /* of the first file: columns of lines and groups, then columns of points */
     size_t n_columns;
 } gls_scene;
 
-/* What determines the colour of streamlines. */
+/* Sources of the colour of streamlines. */
 typedef enum gls_colouring {
     GLS_COLOUR_DIRECTION, /* direction at each point */
     GLS_COLOUR_END,       /* direction between the two ends */
@@ -89,6 +91,7 @@ typedef enum gls_colouring {
     GLS_COLOUR_PLAIN
 } gls_colouring;
 
+/* A colour for a name of a bundle or a group. */
 typedef struct gls_named_colour {
     char name[64];
     uint32_t colour;
@@ -106,6 +109,7 @@ typedef struct gls_paint {
     size_t n_groups;
 } gls_paint;
 
+/* Where a sink appends streamlines, and in which colours. */
 typedef struct gls_painting {
     gls_scene *scene;
     const gls_paint *paint;
@@ -120,6 +124,7 @@ void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double hig
 void gls_scene_move_columns(gls_scene *from, gls_scene *to);
 /* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
 gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
+/* Frees the arrays; the scene is empty afterwards. */
 void gls_scene_finish(gls_scene *scene);
 
 /* --- Planes: slices of an image behind and between streamlines. */
@@ -127,6 +132,7 @@ void gls_scene_finish(gls_scene *scene);
 /* An image sampled linearly in the world; NAN outside. */
 typedef struct gls_sampler {
     const gls_image *image; /* image whose volume 0 is used */
+    /* world mm to voxels */
     double to_voxel[3][4];
 } gls_sampler;
 /* Prepares sampling of an image, which is borrowed. */
@@ -181,6 +187,7 @@ gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, i
 /* One view of the picture. */
 typedef struct gls_tile {
     char name[24]; /* name that is written on the picture */
+    /* axes, scale and cuts of the view; filled in by the studio */
     gls_camera camera;
     int slab_axis;     /* -1: not a slab */
     int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
@@ -193,18 +200,24 @@ typedef struct gls_render_plan {
     gls_tile tile[GLS_MAX_TILES];
     size_t n_tiles;
     uint32_t width, height; /* size of a tile */
+    /* views in a row */
     uint32_t columns;
     int n_slabs; /* number of slabs of all tiles */
     gls_colouring colouring;
     const char *name; /* name of the group or column, or path of the map */
+    /* GLS_COLOUR_PLAIN: the colour of all streamlines */
     uint32_t colour;
     enum { GLS_FIT_AUTO, GLS_FIT_IMAGE, GLS_FIT_STREAMLINES, GLS_FIT_MM } fit;
+    /* GLS_FIT_MM: mm along the shorter side of a view */
     double fit_mm;
     enum { GLS_PLANES_CENTRE, GLS_PLANES_NONE, GLS_PLANES_AT } planes;
+    /* GLS_PLANES_AT: world mm */
     double planes_at[3];
     uint32_t background; /* colour with alpha */
     uint32_t ink;        /* colour of labels, with alpha */
+    /* direction of the view oblique, degrees */
     double azimuth, elevation;
+    /* colours of bundles that the user names, owned */
     gls_named_colour *named;
     size_t n_named;
 } gls_render_plan;
@@ -214,6 +227,7 @@ gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls
 /* Replaces the views of a plan by slabs in three axes, which show what lies where in a crowd of streamlines. Returns
  * false, and changes nothing, where the options name views or their pixels, or ask for a turn. */
 bool gls_render_plan_slice(gls_render_plan *plan);
+/* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);
 
 #endif

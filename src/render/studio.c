@@ -42,6 +42,7 @@ static gls_status use_image(gls_studio *s, const gls_image *image)
     return GLS_OK;
 }
 
+/* Reads the image that the options name, or takes the one they hold. */
 static gls_status read_image(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -50,6 +51,7 @@ static gls_status read_image(gls_studio *s)
     return status ? status : use_image(s, o->image ? s->image_read : o->image_data);
 }
 
+/* Reads the image from which colours come. */
 static gls_status read_map(gls_studio *s)
 {
     if (s->plan.colouring != GLS_COLOUR_MAP) return GLS_OK;
@@ -58,6 +60,7 @@ static gls_status read_map(gls_studio *s)
     return status;
 }
 
+/* Reads the ODFs and prepares their glyphs. */
 static gls_status read_odf(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -82,6 +85,8 @@ static void turn_camera(gls_camera *c, double degrees)
     }
 }
 
+/* Chooses the box that all views show: of the image, the ODFs, the outline or the streamlines; the crop box wins.
+ * empty: there are no streamlines. */
 static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const gls_render_options *o = s->plan.options;
@@ -101,6 +106,7 @@ static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
     }
 }
 
+/* Margin of a view in pixels: room for letters, or a little space. */
 static double margin_of(const gls_studio *s)
 {
     return s->plan.options->no_labels ? 0.02 * fmin(s->plan.width, s->plan.height)
@@ -141,6 +147,7 @@ static void choose_cuts(gls_studio *s)
         }
         if (axis < 0) continue;
         double size = s->box.high[axis] - s->box.low[axis], mm = tile->slab_mm;
+        /* the slabs are spread over the middle 80 % of the box */
         double at = s->box.low[axis] + size * (0.1 + 0.8 * (tile->slab + 0.5) / tile->n_slabs);
         if (mm == 0) mm = s->image ? 2 * s->image->grid.voxel_size[0] : 4;
         c->low[axis] = at - mm / 2;
@@ -167,6 +174,7 @@ static void add_bundle(gls_studio *s, const char *name, uint64_t total, uint32_t
     if (item) item->colour = colour;
 }
 
+/* Adds the legend: colours of axes, bundles, groups, or of the colour map. */
 static void add_colours(gls_studio *s)
 {
     static const char *const axes[3] = {"left-right", "back-front", "up-down"};
@@ -201,6 +209,7 @@ static void add_colours(gls_studio *s)
     item->map = (gls_colormap)p->options->colormap;
 }
 
+/* Makes the foot: title, file, counts, legend, a bar of a round length, and the convention of slices. */
 static void make_foot(gls_studio *s)
 {
     static const double lengths[] = {100, 50, 20, 10, 5, 2, 1};
@@ -258,6 +267,7 @@ static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool e
     return status ? status : use_image(s, s->image_read);
 }
 
+/* Measures all files, chooses views and scale, and keeps the streamlines to draw. */
 static gls_status read_sources(gls_studio *s, const char *const *paths)
 {
     gls_box streamlines = {{0}, {0}};
@@ -283,11 +293,13 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     choose_scale(s);
     choose_cuts(s);
     for (size_t i = 0; i < s->n_sources && !status; i++)
+        /* half a pixel, at most 0.2 mm: no point is kept that nobody can see */
         status = gls_source_collect(&s->source[i], &s->plan, &s->map_sampler, fmin(0.5 / s->scale, 0.2), &s->scene);
     s->result.shown = s->scene.n_lines;
     return status;
 }
 
+/* Colours streamlines by their numbers, between the range of the options or the 2nd and 98th percentile. */
 static gls_status colour_scene(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -298,6 +310,7 @@ static gls_status colour_scene(gls_studio *s)
     return status;
 }
 
+/* Finds the size of the whole picture: rows of views, and the foot. */
 static void measure_picture(gls_studio *s)
 {
     uint32_t rows = (uint32_t)((s->plan.n_tiles + s->plan.columns - 1) / s->plan.columns);
@@ -342,6 +355,7 @@ static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camer
     *planes = (gls_planes){.sampler = s->image ? &s->sampler : NULL, .glyphs = s->glyphs, .window = s->window};
     if ((!s->image && !s->glyphs) || s->plan.planes == GLS_PLANES_NONE) return false;
     int along = -1;
+    /* a view along an axis shows one slice behind everything; others show three among the streamlines */
     for (int a = 0; a < 3; a++) {
         planes->at[a] = s->planes_at[a];
         planes->low[a] = camera->low[a];
@@ -355,6 +369,7 @@ static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camer
     return true;
 }
 
+/* Draws a view with its upper left corner at x, y of the canvas. */
 static gls_status draw_tile(gls_studio *s, const gls_tile *tile, uint32_t x, uint32_t y, gls_canvas *canvas)
 {
     gls_planes planes;

@@ -13,8 +13,11 @@
 
 /* --- Labels: letters of orientation, names of views, and a foot with counts, scale and legends. */
 
+/* Items of a foot; more are left out. */
 #define GLS_MAX_ITEMS 64
 
+/* Kinds of items: text; a square of a colour with text; a bar of a length in mm; the colours of a map with its
+ * bounds. */
 typedef enum gls_item_kind { GLS_ITEM_TEXT, GLS_ITEM_SWATCH, GLS_ITEM_SCALE, GLS_ITEM_COLOURS } gls_item_kind;
 
 /* A part of the foot. */
@@ -22,9 +25,11 @@ typedef struct gls_item {
     gls_item_kind kind;
     char text[96], other[32]; /* GLS_ITEM_COLOURS: values at both ends */
     uint32_t colour;          /* colour of a swatch */
+    /* GLS_ITEM_COLOURS: map of the colours */
     gls_colormap map;
     double mm;       /* GLS_ITEM_SCALE: length */
     double x, width; /* in pixels; set by gls_foot_lay() */
+    /* line of the foot, from 0; set by gls_foot_lay() */
     uint32_t line;
 } gls_item;
 
@@ -34,6 +39,7 @@ typedef struct gls_foot {
     size_t n;
     double size;     /* height of capitals, pixels */
     double mm_pixel; /* mm for each pixel */
+    /* set by gls_foot_lay(); height in pixels */
     uint32_t lines, height;
 } gls_foot;
 
@@ -58,6 +64,7 @@ typedef struct gls_source {
     uint64_t total;          /* number of streamlines in the file */
     gls_filter_counts valid; /* streamlines whose points are finite */
     uint64_t candidates;     /* number of these with the wanted lengths */
+    /* colour of its streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
     uint32_t colour;
     bool has_grid;
     gls_grid grid;           /* grid stated by the file, if has_grid */
@@ -100,6 +107,7 @@ typedef struct gls_resolve_uniforms {
 
 typedef struct gls_raster gls_raster;
 
+/* Look of the streamlines. */
 typedef struct gls_raster_style {
     double radius;       /* radius of a tube, pixels */
     bool flat;           /* plain lines without light */
@@ -124,19 +132,24 @@ typedef struct gls_studio {
     gls_source *source;
     size_t n_sources;
     const gls_image *image; /* background image; NULL: none */
+    /* owned: the background, the image of colours, the ODFs */
     gls_image *image_read, *map, *odf;
     gls_glyphs *glyphs; /* made from `odf` */
     char behind[64];    /* what the image is, where the studio chose it */
+    /* of `image` and of `map` */
     gls_sampler sampler, map_sampler;
     gls_image *outline; /* mask of the outline, smoothed; NULL: none */
     gls_sampler outline_sampler;
+    /* values of the image that are black and white */
     gls_window window;
+    /* position of the slices, world mm */
     double planes_at[3];
     gls_scene scene;
     double range[2]; /* range of the colour map */
     gls_box box;     /* what is shown, world mm */
     double scale;    /* pixels for each mm, the same for all views */
     gls_device_set devices;
+    /* device of the raster, opened for this picture */
     gls_raster *raster;
     gls_foot foot;
     gls_render_result result;

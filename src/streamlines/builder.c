@@ -10,12 +10,14 @@
 #include "util/status.h"
 #include "util/threads.h"
 
+/* A block of streamlines that gls_lines_parallel() hands out one by one. */
 typedef struct line_work {
     const gls_streamlines *lines;
     gls_line_task task;
     void *user;
 } line_work;
 
+/* Calls the task for streamlines from .. until - 1 on one thread. */
 static void work_on_some(void *user, int thread, size_t from, size_t until)
 {
     const line_work *w = user;
@@ -42,6 +44,7 @@ void gls_builder_finish(gls_builder *b)
     *b = (gls_builder){0};
 }
 
+/* Error for all failed allocations of this file. */
 static gls_status out_of_memory(void)
 {
     return gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
@@ -53,6 +56,7 @@ static bool is_per_point(const gls_builder *b, size_t k)
     return k >= b->in->n_dps + b->in->n_groups;
 }
 
+/* Makes room for n streamlines of n_points points in all, with their columns. Contents stay. GLS_ERR_MEMORY. */
 static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
 {
     if (n > b->line_capacity || !b->offset) {
@@ -94,6 +98,7 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
         b->n_dps = in->n_dps;
         b->n_groups = in->n_groups;
     }
+    /* columns may have other types or data in each block, but not rows of another size */
     for (size_t k = 0; k < n; k++) {
         const gls_column *c = k < in->n_dps                  ? &in->dps[k]
                               : k < in->n_dps + in->n_groups ? &in->group[k - in->n_dps]
@@ -103,6 +108,7 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
         b->column[k] = *c;
         b->column[k].data = b->memory[k];
     }
+    /* the block is at most as large as the input, unless a filter adds points; gls_builder_add() grows it then */
     b->n = 0;
     b->n_points = 0;
     return reserve(b, in->n, in->offset[in->n]);
@@ -121,6 +127,7 @@ gls_status gls_builder_flush(gls_builder *b)
                            .dps = c,
                            .group = c + b->in->n_dps,
                            .dpv = c + b->in->n_dps + b->in->n_groups};
+    /* the sink has read everything when it returns, so the memory serves the next block */
     b->n = 0;
     b->n_points = 0;
     return gls_sink_append(&b->next, &out);
@@ -133,6 +140,7 @@ bool gls_builder_fits(const gls_builder *b, uint64_t n)
 
 gls_status gls_builder_add(gls_builder *b, size_t i, uint64_t n, uint64_t *first)
 {
+    /* a full block goes on first */
     gls_status status = gls_builder_fits(b, n) ? GLS_OK : gls_builder_flush(b);
     if (!status && (b->n + 1 > b->line_capacity || b->n_points + n > b->point_capacity))
         status = reserve(b, b->n + 1 + b->n / 2, b->n_points + n + b->n_points / 2);
@@ -159,8 +167,8 @@ void gls_builder_copy(gls_builder *b, uint64_t to, uint64_t from, uint64_t n)
     }
 }
 
-/* Sets row `to` of a column to the value between rows `from` and from + 1. Numbers with a fraction are interpolated;
- * whole numbers are those of the nearer row. */
+/* Sets row `to` of a column to the value between rows `from` and from + 1, at share 0 .. 1 of the way. Numbers with a
+ * fraction are interpolated, in double precision; whole numbers are those of the nearer row. */
 static void mix_values(const gls_column *c, void *memory, uint64_t to, uint64_t from, double share)
 {
     const size_t row = gls_column_row_bytes(c);
@@ -207,6 +215,8 @@ double gls_builder_length(const gls_streamlines *s, size_t i)
     return length;
 }
 
+/* Weights of the four points around position mu, 0 .. 1, on a cardinal spline of tension 0.1, in MRtrix3's order of
+ * operations. */
 static void spline_weights(float mu, float w[4])
 {
     const float t = 0.5f * 0.1f, h = 0.5f, p2 = mu * mu, p3 = mu * p2;

@@ -19,6 +19,7 @@ typedef struct columns {
     gls_column *column; /* columns that are handed on */
 } columns;
 
+/* Whether a column is among those that stay. */
 static bool stays(const columns *f, const gls_column *c)
 {
     for (size_t i = 0; i < f->n_names; i++)
@@ -26,6 +27,7 @@ static bool stays(const columns *f, const gls_column *c)
     return false;
 }
 
+/* Copies the columns that stay to `to`, in their order. Returns their number. */
 static size_t keep(const columns *f, const gls_column *from, size_t n, gls_column *to)
 {
     size_t kept = 0;
@@ -34,6 +36,7 @@ static size_t keep(const columns *f, const gls_column *from, size_t n, gls_colum
     return kept;
 }
 
+/* Makes room for the columns of a block and one more. */
 static gls_status reserve(columns *f, const gls_streamlines *s)
 {
     size_t n = s->n_dps + s->n_dpv + s->n_groups + 1;
@@ -90,7 +93,7 @@ static void discard(void *user)
     free(f);
 }
 
-/* Requires values for exactly as many streamlines as have passed. */
+/* Requires values for exactly as many streamlines as have passed. A filter without an added column has 0 of both. */
 static gls_status finish(void *user)
 {
     columns *f = user;

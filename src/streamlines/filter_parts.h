@@ -1,4 +1,4 @@
-/* What the filters of streamlines share. */
+/* Functions and structs that the filters of streamlines share. */
 #ifndef GLS_STREAMLINES_FILTER_PARTS_H
 #define GLS_STREAMLINES_FILTER_PARTS_H
 
@@ -17,19 +17,26 @@ void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_thread
 /* --- Builder: makes new streamlines from incoming ones, with their columns, and hands them on in blocks of bounded
  * size. */
 
+/* A block that the builder hands on has at most so many streamlines, and so many points unless one streamline has
+ * more. */
 #define GLS_BUILDER_LINES 16384
 #define GLS_BUILDER_POINTS ((uint64_t)1 << 17)
 
 /* Collects new streamlines and passes them on in blocks. Used by one thread. */
 typedef struct gls_builder {
+    /* receives the blocks; owned */
     gls_sink next;
     const gls_streamlines *in; /* input, between begin and flush */
+    /* streamlines in the block, and room for them */
     size_t n, line_capacity;
+    /* points in the block, and room for them */
     uint64_t n_points, point_capacity;
     uint64_t *offset;
+    /* world mm */
     float (*point)[3];
     size_t n_columns, n_dps, n_groups; /* numbers of columns, fixed by the first block */
     gls_column *column; /* columns in the order dps, groups, dpv as in `in`; their data are the memory below */
+    /* for each column its values, n rows or n_points rows */
     void **memory;
 } gls_builder;
 

@@ -25,7 +25,9 @@ struct reshaper {
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     int n_threads;
     size_t lines; /* allocated number of lines */
+    /* for each streamline of the block: its new number of points, and the index of its first new point */
     uint64_t *n_new, *first;
+    /* world mm to world mm */
     double map[3][4];
     gls_interpolation how;
     uint32_t n;  /* number of points of each streamline, or the factor */
@@ -42,6 +44,7 @@ struct reshaper {
     } * place; /* where new points lie */
 };
 
+/* Error for streamlines that no reasonable step makes: the unit of the step, or the coordinates, are wrong. */
 static gls_status too_many_steps(const reshaper *f, double length)
 {
     return gls_fail(GLS_ERR_ARGUMENT, "a step of %g mm gives a streamline of %g mm more than %g points", f->step,
@@ -76,7 +79,7 @@ static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t ro
 }
 
 /* Like gls_builder_mix(), on a cardinal spline of tension 0.1 through the points of streamline i. dpv are interpolated
- * linearly. */
+ * linearly. Beyond an end the spline has the end point mirrored. */
 static void builder_spline(gls_builder *b, size_t i, uint64_t to, uint64_t from, double share)
 {
     const uint64_t first = b->in->offset[i], last = b->in->offset[i + 1] - 1;
@@ -91,6 +94,7 @@ static void builder_spline(gls_builder *b, size_t i, uint64_t to, uint64_t from,
     gls_spline_at((float)share, before, p[0], p[1], after, b->point[to]);
 }
 
+/* Sets a new point by the interpolation of the filter. */
 static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double share)
 {
     if (f->how == GLS_INTERPOLATE_HERMITE)
@@ -123,6 +127,7 @@ static uint64_t count_equal(reshaper *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] > s->offset[i] ? f->n : 0;
 }
 
+/* Distance of two points in float32, in MRtrix3's order of sums. */
 static float gap(const float a[3], const float b[3])
 {
     float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
@@ -150,7 +155,8 @@ static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, u
     gls_builder_copy(&f->builder, to + f->n - 1, last, 1);
 }
 
-/* Places the same number of points on each streamline, at equal distances along it. */
+/* Places the same number of points on each streamline, at equal distances along it; a streamline without points gets
+ * none. */
 static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     (void)row;
@@ -161,6 +167,7 @@ static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t r
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
 }
 
+/* Segments of one step; the last one is shorter. One point, or none, stays as it is. */
 static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
@@ -323,6 +330,7 @@ static void keep(reshaper *f, const gls_streamlines *s, size_t i, size_t row, ui
     for (size_t k = 0; k < f->n_new[i]; k++) gls_builder_copy(&f->builder, to + k, first + f->kept[first + k], 1);
 }
 
+/* Makes room for the counts of a block and, where points are only removed, for the indices of those that stay. */
 static gls_status reserve(reshaper *f, const gls_streamlines *s)
 {
     const size_t points = (size_t)s->offset[s->n];
@@ -386,7 +394,7 @@ static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
     gls_status status = reserve(f, s);
     if (status) return status;
     gls_lines_parallel(s, 64, f->n_threads, count_one, f);
-    for (size_t i = 0; i < s->n; i++)
+    for (size_t i = 0; i < s->n; i++) /* no block is written if one streamline fails */
         if (f->n_new[i] == UINT64_MAX) return too_many_steps(f, gls_builder_length(s, i));
     for (size_t i = 0; i < s->n && !status;) status = reshape_some(f, s, i, &i);
     return status;

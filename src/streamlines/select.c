@@ -11,20 +11,29 @@
 
 #define LENGTH_SLACK 1e-4 /* tolerance of length limits, mm */
 
+/* A filter that keeps or drops whole streamlines. Streamlines are judged in their order, on one thread, because most
+ * rules depend on their position in the stream. */
 typedef struct selection selection;
 struct selection {
     gls_builder builder;
     gls_filter_counts *counts, own;
+    /* whether streamline i of the block stays */
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
     double min, max; /* limits of the length, mm */
+    /* numbers of points; then the rule of keeps_every(): the first `skip` are left out, then every one in `every`
+     * stays, up to `number`; keeps_spread(): `number` of `total` */
     uint64_t min_points, max_points, skip, every, number, total;
+    /* keeps_random(): streamlines whose key is at most `largest` stay */
     uint64_t seed, largest;
+    /* keeps_by_set(): borrowed */
     gls_line_set *set;
     gls_line_set_keep keep;
+    /* keeps_listed(): a value for each streamline, 0 means that it is dropped; borrowed */
     const float *listed;
     uint64_t rows;
     bool finite; /* all points of the block are finite */
     size_t capacity;
+    /* decision for each streamline of the block */
     uint8_t *kept;
 };
 
@@ -48,6 +57,8 @@ static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
     return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
 }
 
+/* Keeps `number` streamlines spread evenly over `total`: the share that is due grows by number / total with each, and
+ * one stays wherever it passes a whole number. */
 static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -64,6 +75,7 @@ static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] > s->offset[i];
 }
 
+/* The n smallest keys of all streamlines are a random sample; gls_random_largest() finds the largest of them. */
 static bool keeps_random(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -71,6 +83,7 @@ static bool keeps_random(selection *f, const gls_streamlines *s, size_t i)
     return gls_random_key(f->seed, f->counts->taken - 1) <= f->largest;
 }
 
+/* Keeps members of the set, others, or those that are new, which join the set. */
 static bool keeps_by_set(selection *f, const gls_streamlines *s, size_t i)
 {
     bool known = gls_line_set_has(f->set, s, i, f->keep == GLS_KEEP_NEW);

@@ -49,11 +49,14 @@ gls_status gls_random_largest(uint64_t seed, uint64_t total, uint64_t n, uint64_
 }
 
 struct gls_line_set {
+    /* points are multiplied by 10^decimals and rounded */
     double scale;
+    /* either_way: a streamline equals its reverse; failed: memory ran out */
     bool either_way, failed;
     size_t n, slots; /* n: streamlines in the set; slots: size of the hash table, a power of two */
     uint64_t *slot;  /* hashes; 0: a free slot */
     size_t capacity; /* allocated rounded points */
+    /* rounded points of the streamline that is looked at */
     int64_t (*point)[3];
 };
 
@@ -85,14 +88,18 @@ gls_status gls_line_set_status(const gls_line_set *s)
 static uint64_t hash_of(gls_line_set *set, const gls_streamlines *s, size_t i, bool backwards)
 {
     const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
+    /* a coordinate that is not finite has a value that no rounding gives */
     for (uint64_t k = 0; k < n; k++) {
         const float *p = s->point[first + (backwards ? n - 1 - k : k)];
         for (int r = 0; r < 3; r++) set->point[k][r] = isfinite(p[r]) ? llrint(p[r] * set->scale) : INT64_MIN;
     }
     uint64_t hash = gls_hash(set->point, (size_t)n * sizeof *set->point);
+    /* 0 marks a free slot */
     return hash ? hash : 1;
 }
 
+/* Slot of a hash, or the free slot where it belongs. At most half of the slots are taken, so there is always a free
+ * one. */
 static size_t slot_of(const gls_line_set *s, uint64_t hash)
 {
     size_t at = (size_t)hash & (s->slots - 1);
@@ -129,6 +136,7 @@ bool gls_line_set_has(gls_line_set *set, const gls_streamlines *s, size_t i, boo
     }
     if (2 * (set->n + 1) > set->slots && !grow(set)) return false;
     uint64_t hash = hash_of(set, s, i, false);
+    /* the smaller of both hashes, whichever way the streamline runs */
     if (set->either_way) {
         uint64_t other = hash_of(set, s, i, true);
         hash = hash < other ? hash : other;

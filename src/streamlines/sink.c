@@ -15,6 +15,7 @@ gls_status gls_sink_append(const gls_sink *sink, const gls_streamlines *streamli
 
 gls_status gls_sink_finish(gls_sink *sink)
 {
+    /* the sink is cleared first, so that a second finish or abort does nothing */
     GLS_REQUIRE(sink);
     gls_sink s = *sink;
     *sink = (gls_sink){0};
@@ -50,6 +51,7 @@ static void tee_abort(void *user)
     free(t);
 }
 
+/* Finishes the sinks in their order; after a failure the others are aborted. */
 static gls_status tee_finish(void *user)
 {
     tee *t = user;
@@ -85,6 +87,7 @@ size_t gls_column_row_bytes(const gls_column *column)
     return column->components * gls_type_size(column->type);
 }
 
+/* Returns the value of type c_type at byte `at` of a column, which need not be aligned. */
 #define VALUE(c_type)                                             \
     {                                                             \
         c_type value;                                             \

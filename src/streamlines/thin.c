@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Distance of two points, mm. */
 static double distance(const float a[3], const float b[3])
 {
     double square = 0;
@@ -29,7 +30,8 @@ static double distance_to_line(const float *a, const float *b, const float *p)
     return length > 0 ? sqrt(cross / length) : distance(a, p);
 }
 
-/* Whether the points between a and b can be removed. */
+/* Whether the points between a and b can be removed: they lie within `tolerance` of the line through a and b, and a and
+ * b are at most max_segment apart, mm. */
 static bool is_straight(const float (*point)[3], size_t a, size_t b, double tolerance, double max_segment)
 {
     if (distance(point[a], point[b]) > max_segment) return false;
@@ -50,6 +52,7 @@ size_t gls_points_compress(const float (*point)[3], size_t n, double tolerance, 
 
 size_t gls_points_downsample(size_t n, size_t factor, size_t fixed, size_t *kept)
 {
+    /* the first point between the ends whose distance from `fixed` is a multiple of factor */
     size_t n_kept = 0, first = factor > 0 && fixed > 0 ? (fixed - 1) % factor + 1 : factor;
     if (n > 0) kept[n_kept++] = 0;
     for (size_t p = first; p > 0 && p + 1 < n; p += factor) kept[n_kept++] = p;

@@ -10,12 +10,15 @@
 #include "util/file.h"
 #include "util/status.h"
 
+/* Bytes of the buffer of a cursor. */
 #define BUFFER_BYTES ((size_t)256 << 10)
+/* Packed bytes that are read at a time. */
 #define INPUT_BYTES ((size_t)64 << 10)
 
 /* State of inflate for one cursor, with its buffer of packed bytes. */
 typedef struct unpacker {
     z_stream stream;
+    /* inflate has seen the end of the deflated data */
     bool ended;
     unsigned char input[INPUT_BYTES];
 } unpacker;
@@ -77,6 +80,7 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
     u->stream.next_out = data;
     u->stream.avail_out = (unsigned)bytes;
     do {
+        /* the packed bytes are used up: reads the next ones */
         if (u->stream.avail_in == 0 && c->at < c->end) {
             size_t n = c->end - c->at < INPUT_BYTES ? (size_t)(c->end - c->at) : INPUT_BYTES;
             gls_status status = read_file(c, u->input, n);
@@ -96,6 +100,7 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
 bool gls_cursor_ends(gls_cursor *c)
 {
     unpacker *u = c->unpacker;
+    /* one byte more than the entry promises: deflated data that end there give none, and inflate reports the end */
     unsigned char more;
     if (!u || u->ended) return true;
     return unpack(c, &more, 1) != GLS_OK && u->ended;
@@ -104,6 +109,7 @@ bool gls_cursor_ends(gls_cursor *c)
 gls_status gls_cursor_fill(gls_cursor *c, size_t bytes)
 {
     if (c->n - c->next >= bytes || c->left == 0) return GLS_OK;
+    /* unread bytes move to the front, and the rest of the buffer is filled */
     memmove(c->buffer, c->buffer + c->next, c->n - c->next);
     c->n -= c->next;
     c->next = 0;

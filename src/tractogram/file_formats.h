@@ -8,16 +8,19 @@
 
 /* --- ZIP archives of stored entries, laid out so that readers of TRX can map the arrays into memory. */
 
+/* Largest name of an entry with its NUL. */
 #define GLS_ZIP_NAME 256
 
 /* An entry: a local header at offset, directly followed by its data. */
 typedef struct gls_zip_entry {
     char name[GLS_ZIP_NAME]; /* ASCII only */
+    /* of the data */
     uint32_t crc;
     uint64_t bytes;
     uint64_t offset;
 } gls_zip_entry;
 
+/* Largest local header: 30 bytes, the name, and a ZIP64 field of 20. */
 #define GLS_ZIP_LOCAL_MAX (30 + GLS_ZIP_NAME + 20)
 
 /* Size of the local header. Entries of more than 2147483647 bytes have a ZIP64 field, others have none. Readers that
@@ -26,11 +29,12 @@ size_t gls_zip_local_bytes(const gls_zip_entry *entry);
 /* Stores the local header in `to`. Returns its size. */
 size_t gls_zip_local(const gls_zip_entry *entry, unsigned char *to);
 /* Appends the central directory and the end records. entries: in the order of their offsets. position: end of the data
- * so far. */
+ * so far, where the directory begins. n is at most 65535. */
 gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size_t n, uint64_t position);
 
 /* An entry of an archive that is read. */
 typedef struct gls_zip_item {
+    /* path in the archive, owned; folders end in / */
     char *name;
     uint64_t at;            /* position of its data in the file */
     uint64_t packed, bytes; /* sizes in the file and unpacked; equal unless deflated */
@@ -42,7 +46,9 @@ typedef struct gls_zip_item {
 
 /* One file of the archive or folder, e.g. "dps/seeds.3.float32". */
 typedef struct gls_trx_part {
+    /* path below the archive or folder, owned */
     char *name;
+    /* at: position of the data in an archive; packed, bytes: sizes in the file and unpacked */
     uint64_t at, packed, bytes;
     bool deflated;
     bool has_crc; /* true in archives */
@@ -51,17 +57,21 @@ typedef struct gls_trx_part {
 
 /* Lists all files, to be freed by gls_trx_parts_free(). Sets info.bytes, for a folder, and info.is_packed. */
 gls_status gls_trx_parts_read(gls_tractogram_reader *reader, gls_trx_part **parts, size_t *n);
+/* Frees the list and its names. */
 void gls_trx_parts_free(gls_trx_part *parts, size_t n);
 /* Starts reading one file. */
 gls_status gls_trx_part_open(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
 /* Checks at the end of a file that nothing is left and the checksum is right. */
 gls_status gls_trx_part_check(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
 
+/* Largest name of a field with its NUL. */
 #define GLS_TRX_NAME 128
 
 /* The parts of a file name FIELD[.COLUMNS].TYPE. */
 typedef struct gls_trx_field {
+    /* name of the column, of positions or of offsets */
     char name[GLS_TRX_NAME];
+    /* values of a row; 1 without COLUMNS */
     uint32_t components;
     gls_type type;
 } gls_trx_field;
@@ -72,7 +82,7 @@ bool gls_trx_field_parse(const char *file_name, gls_trx_field *field);
 
 /* --- TCK and TSF: headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
 
-/* What the readers of .tck and .tsf need of a header. The owner frees `file`. */
+/* Facts of a header that the readers of .tck and .tsf need. The owner frees `file`. */
 typedef struct gls_tck_header {
     bool wide, swapped; /* wide: float64; swapped: in the other byte order */
     char *file;         /* file of the numbers, if it is another one; else NULL */
@@ -90,6 +100,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
  * recover, are left out. fd and bytes: as for gls_tck_header_read(). */
 gls_status gls_tck_header_open(const gls_tck_header *header, const char *path, int fd, uint64_t bytes, size_t row,
                                bool recover, gls_cursor *cursor);
+/* Frees `file`. */
 void gls_tck_header_finish(gls_tck_header *header);
 
 /* --- TRK: the header of TrackVis files. */
@@ -117,21 +128,26 @@ enum {
 
 /* --- VTK: words and arrays of legacy files. */
 
+/* Largest word and line of a header that are kept, with their NUL. Words are names, types and numbers. */
 #define GLS_VTK_WORD 128
 #define GLS_VTK_LINE 512
 
-/* What an array describes: nothing yet, points, or cells (streamlines). */
+/* Owner of the values of an array: nothing yet, points, or cells (streamlines). */
 typedef enum gls_vtk_owner { GLS_VTK_NOBODY, GLS_VTK_POINT, GLS_VTK_CELL } gls_vtk_owner;
 
 /* A pass over a legacy VTK file from front to back. */
 typedef struct gls_vtk_scan {
+    /* borrowed: path, file descriptor and options */
     gls_tractogram_reader *reader;
+    /* position of the pass */
     gls_cursor cursor;
+    /* arrays are binary, big-endian; otherwise text */
     bool binary;
 } gls_vtk_scan;
 
 /* An array of a VTK file: found in the pass, then read from its own position. */
 typedef struct gls_vtk_array {
+    /* the file has this array */
     bool known;
     gls_type type;
     uint64_t n, at, end; /* number of values; first byte in the file and the byte behind the last */

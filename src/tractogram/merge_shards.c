@@ -14,6 +14,7 @@
 
 /* Histogram of streamlines by their number of steps. */
 typedef struct lengths {
+    /* bin[k]: streamlines of k steps, k + 1 points */
     uint64_t *bin;
     uint64_t n_bins;
     uint64_t streamlines, points;
@@ -35,11 +36,13 @@ typedef struct merge {
     uint64_t last_part, last_seeds; /* members of gls_merge_result */
     gls_merge_progress progress;
     void *user;
+    /* sizes of all shards, and of those that are copied, for progress */
     uint64_t bytes, bytes_done;
 } merge;
 
 /* Counts streamlines, points, and steps into a histogram that grows as needed. */
 static gls_status lengths_add(lengths *l, const gls_streamlines *s)
+/* every streamline of a shard has a point, so steps do not fall below 0 */
 {
     for (size_t i = 0; i < s->n; i++) {
         uint64_t steps = s->offset[i + 1] - s->offset[i] - 1;
@@ -57,6 +60,7 @@ static gls_status lengths_add(lengths *l, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Statistics of the merged streamlines, in steps; all 0 without streamlines. */
 static gls_merge_result lengths_result(const lengths *l)
 {
     const uint64_t n = l->streamlines;
@@ -69,6 +73,7 @@ static gls_merge_result lengths_result(const lengths *l)
     return r;
 }
 
+/* Whether two lists of header lines, each ended by NULL, are equal. A list that is NULL is empty. */
 static bool same_lines(char *const *a, char *const *b)
 {
     for (; a && b && *a && *b; a++, b++) {
@@ -77,11 +82,13 @@ static bool same_lines(char *const *a, char *const *b)
     return (!a || !*a) && (!b || !*b);
 }
 
+/* Whether a shard stores positions as float16. */
 static bool is_half(const gls_shard_reader *r)
 {
     return r->info->position_type == GLS_TYPE_FLOAT16;
 }
 
+/* Whether two lists of columns agree in order, names, types and numbers of components. */
 static bool same_columns(const gls_column *a, size_t n, const gls_column *b, size_t m)
 {
     bool same = n == m;
@@ -110,7 +117,8 @@ static gls_status compare_filled(const merge *m, const char *path, const gls_sha
     return GLS_OK;
 }
 
-/* Checks that a shard belongs to the same run as the first one. */
+/* Checks that a shard belongs to the same run as the first one: same format, number of shards, version, seeds, grid,
+ * inputs and parameters. The first difference is the message. */
 static gls_status compare(const merge *m, const char *path, const gls_shard_reader *r)
 {
     const gls_shard_reader *a = &m->first;
@@ -147,6 +155,7 @@ static gls_status read_head(merge *m, size_t i)
     gls_shard_reader r;
     gls_status status = gls_shard_reader_open(m->paths[i], &r);
     if (status) return status;
+    /* the first two kinds of readers stay open in *m; every other one is closed here */
     if (i == 0) m->first = r;
     m->file[i] = r.file;
     m->bytes += r.file.bytes;
@@ -178,6 +187,7 @@ static gls_status sort(merge *m)
     uint32_t count = m->file[0].shard.count, n_missing;
     m->order = malloc(count * sizeof *m->order);
     if (!m->order) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", m->output);
+    /* order[k]: which path is shard k + 1; SIZE_MAX: none so far */
     for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
     for (size_t i = 0; i < m->n; i++) {
         size_t *place = &m->order[m->file[i].shard.index - 1];
@@ -196,6 +206,7 @@ static gls_status sort(merge *m)
     return status;
 }
 
+/* Replaces the message of the writer, which names the output, by one that names the shard. */
 static gls_status fail_shard(const char *path)
 {
     char reason[1024];
@@ -204,7 +215,8 @@ static gls_status fail_shard(const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: damaged%s", path, text ? text : "");
 }
 
-/* Leaves out streamlines beyond the number that the run asked for. */
+/* Leaves out streamlines beyond the number that the run asked for (--select), which shards cannot know of each other.
+ * Notes in *m which shard and seed gave the last one; 0 where the file's float32 cannot hold the seed's number. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {
     uint64_t left = shard->select - m->lengths.streamlines;
@@ -238,6 +250,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
         /* the writer refuses something that no shard of this program contains */
         if (status == GLS_ERR_ARGUMENT) status = fail_shard(m->paths[i]);
         if (!status) status = lengths_add(&m->lengths, &lines);
+        /* progress in bytes, because shards differ in size */
         double part = r.file.n_streamlines > 0 ? (double)r.reader->lines_read / (double)r.file.n_streamlines : 1;
         if (!status && m->progress &&
             !m->progress(m->user, m->bytes_done + (uint64_t)(part * (double)r.file.bytes), m->bytes))

@@ -30,6 +30,7 @@ void gls_piece_rooms_finish(gls_piece_rooms *rooms)
     *rooms = (gls_piece_rooms){0};
 }
 
+/* One thread for CORES_EACH cores, at least 2 where there are 2 cores, GLS_PIECE_THREADS at most. */
 int gls_pieces_threads(void)
 {
     int most = omp_get_max_threads(), n = most / CORES_EACH;
@@ -82,6 +83,7 @@ static size_t unit_at(const gls_pieces *p, uint64_t bytes)
     return low;
 }
 
+/* Makes sure that a room has at least this many bytes; its content is lost when it grows. */
 static gls_status make_room(struct gls_piece_room *room, size_t bytes)
 {
     if (bytes <= room->bytes) return GLS_OK;
@@ -101,6 +103,7 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
     out->offset = j->position + at;
     if (out->bytes == 0) return GLS_OK;
     const size_t usual = (size_t)(j->most + ROOM_SPARE);
+    /* rooms get the usual size at once, so that later pieces need no new memory */
     gls_status status = p->rooms ? make_room(out->room, out->bytes < usual ? usual : out->bytes) : GLS_OK;
     out->data = p->rooms ? out->room->data : NULL;
     if (!status) status = p->form(p->user, from, until, p->rooms ? out->room->data : NULL, &out->data);
@@ -110,6 +113,7 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
 
 /* --- Call these with the lock held ---------------------------------------------------- */
 
+/* Keeps the first failure of any thread, with its message. */
 static void note(job *j, gls_status status)
 {
     if (!status || j->status) return;
@@ -175,16 +179,19 @@ static void take_part(void *user, int thread, size_t from, size_t until)
     (void)thread;
     (void)from;
     (void)until;
+    /* the first thread that comes is the writer */
     pthread_mutex_lock(&j->lock);
     const bool writes = !j->has_writer;
     j->has_writer = true;
     for (;;) {
+        /* the writer's first task is to write; formatting comes second, other work third */
         if (writes && !j->status && j->n_ready > 0)
             write_next(j);
         else if (can_form(j))
             form_next(j);
         else if (!j->status && j->has_aside)
             work_aside(j);
+        /* ends when every piece is formatted and, for the writer, written */
         else if (j->status || (j->next == j->n_pieces && (!writes || j->forming == 0)))
             break;
         else
@@ -212,6 +219,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
     j->start = malloc(capacity * sizeof *j->start);
     if (j->p->crc) j->crc = calloc(capacity, sizeof *j->crc);
     if (!j->start || (j->p->crc && !j->crc)) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->p->output->path);
+    /* pieces begin small and double after each round of all threads */
     uint64_t at = 0;
     for (uint64_t piece = n_threads > 1 ? PIECE_FIRST : most; at < bytes; at += piece) {
         if (j->n_pieces > 0 && j->n_pieces % (size_t)n_threads == 0 && piece < most) piece *= 2;
@@ -232,6 +240,7 @@ gls_status gls_pieces_append(const gls_pieces *p)
              .has_aside = p->aside,
              .n_rooms = n_threads > 1 ? 2 * n_threads : 1};
     for (int i = 0; i < j.n_rooms; i++) j.room[i] = p->rooms ? &p->rooms->room[i] : &none.room[i];
+    /* the place in the file is reserved before the threads start, so that pieces may be written in any order */
     gls_status status = cut(&j, bytes, n_threads);
     if (!status) status = gls_output_reserve(p->output, bytes, &j.position);
     if (!status) {
@@ -244,6 +253,7 @@ gls_status gls_pieces_append(const gls_pieces *p)
     return status;
 }
 
+/* Bytes of the buffer for small appends. */
 #define PACKER_BYTES ((size_t)1 << 20)
 
 gls_status gls_packer_init(gls_packer *packer, gls_output *output)

@@ -11,8 +11,11 @@
 
 /* A block of streamlines, or the end of the file, or an error. */
 typedef struct block {
+    /* borrowed from the reader's memory; valid until the place is filled again */
     gls_streamlines lines; /* n == 0: end of the file */
+    /* status of the reader, with its message, since messages belong to a thread */
     gls_status status;
+    /* share of the file that was read, 0 .. 1 */
     double done;
     char message[1024];
 } block;
@@ -35,6 +38,7 @@ typedef struct gls_reader_ahead {
     place place[];
 } ahead;
 
+/* Reads the next block into *p, with its status, message and progress. */
 static void read_block(gls_tractogram_reader *r, block *p)
 {
     p->lines = (gls_streamlines){0};
@@ -54,9 +58,11 @@ static void *read_ahead(void *user)
         read_block(a->reader, &next);
         pthread_mutex_lock(&a->lock);
         while (a->n_full == a->n_places && !a->stopped) pthread_cond_wait(&a->changed, &a->lock);
+        /* the last block carries the end or the failure to the other thread */
         last = a->stopped || next.status || next.lines.n == 0;
         if (!a->stopped) {
             place *to = &a->place[(a->first + a->n_full) % a->n_places];
+            /* the block's memory goes to the ring, that of an older block to the reader */
             gls_reader_exchange(a->reader, &to->room);
             to->block = next;
             a->n_full++;
@@ -67,6 +73,7 @@ static void *read_ahead(void *user)
     return NULL;
 }
 
+/* Frees the ring and the memory of its blocks. The reading thread has ended. */
 static void finish(ahead *a)
 {
     for (size_t i = 0; i < a->n_places; i++) gls_reader_room_finish(a->reader, &a->place[i].room);
@@ -86,6 +93,7 @@ gls_status gls_reader_ahead_start(gls_tractogram_reader *r, size_t n_blocks)
     pthread_cond_init(&a->changed, NULL);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n_blocks && !status; i++) status = gls_reader_room_create(r, &a->place[i].room);
+    /* without a thread the caller reads: no failure */
     if (!status && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
         r->ahead = a;
     else
@@ -140,6 +148,7 @@ static gls_status pump_ahead(ahead *a, const gls_sink *sink, gls_tractogram_prog
         pthread_mutex_lock(&a->lock);
         while (a->n_full == 0) pthread_cond_wait(&a->changed, &a->lock);
         pthread_mutex_unlock(&a->lock);
+        /* the sink works without the lock: the place stays full, so that the reading thread does not touch it */
         status = pass_on(&a->place[a->first].block, sink, progress, user, &more);
         pthread_mutex_lock(&a->lock);
         a->first = (a->first + 1) % a->n_places;

@@ -10,6 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* one row for each format: its name, the first bytes of its files, and its reader */
 #define DECLARE(value, suffix, ...) extern const gls_reader_driver gls_##suffix##_reader;
 GLS_TRACTOGRAM_FORMATS(DECLARE)
 #define ENTRY(value, suffix, name, start) [value] = {#name, start, &gls_##suffix##_reader},
@@ -78,6 +79,7 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
     r->path = strdup(path);
     r->options = options ? *options : gls_tractogram_read_options_default();
     gls_status status = r->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    /* a folder can only be an unpacked TRX; files are recognised by their first bytes, whatever their name is */
     if (!status && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         r->driver = &gls_trx_reader;
         r->info.format = GLS_FORMAT_TRX;
@@ -85,6 +87,7 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
         status = gls_regular_open(path, &r->fd, &r->info.bytes);
         if (!status) status = recognise(r);
     }
+    /* the driver reads the header; then columns are known, and memory for blocks can be made */
     if (!status) status = r->driver->open(r);
     if (!status) status = gls_reader_prepare(r);
     if (!status)
@@ -99,6 +102,7 @@ const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reade
     return &r->info;
 }
 
+/* Frees columns of one kind, with names and data. */
 static void free_columns(gls_reader_columns *columns)
 {
     for (size_t k = 0; k < columns->n; k++) {

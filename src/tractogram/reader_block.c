@@ -73,6 +73,7 @@ gls_status gls_reader_add_column(gls_tractogram_reader *r, gls_reader_columns *c
 gls_status gls_reader_add_header(gls_tractogram_reader *r, const char *key, const char *value)
 {
     gls_tractogram_info *info = &r->info;
+    /* a key that exists already: values are joined by line ends, as MRtrix3 does */
     for (size_t i = 0; i < info->n_header; i++) {
         if (strcmp(r->header[i].key, key) != 0) continue;
         size_t n = strlen(r->header[i].value);
@@ -91,6 +92,7 @@ gls_status gls_reader_add_header(gls_tractogram_reader *r, const char *key, cons
     return header[info->n_header].key && header[info->n_header++].value ? GLS_OK : gls_reader_no_memory(r);
 }
 
+/* Bytes of a row of all columns of one kind. */
 static size_t row_bytes(const gls_reader_columns *columns)
 {
     size_t bytes = 0;
@@ -98,6 +100,7 @@ static size_t row_bytes(const gls_reader_columns *columns)
     return bytes;
 }
 
+/* Number of rows of `bytes` bytes in a block: `most`, or as many as MEMORY holds, at least 1. */
 static size_t limit(size_t most, size_t bytes)
 {
     size_t rows = MEMORY / bytes;
@@ -109,6 +112,7 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
     if (n <= r->point_capacity) return GLS_OK;
     size_t capacity = r->point_capacity;
     while (capacity < n) capacity += capacity / 2 + 256;
+    /* points and their values grow together; each array that could be enlarged is kept, also after a failure */
     float(*point)[3] = realloc(r->point, capacity * sizeof *point);
     bool ok = point != NULL;
     if (ok) r->point = point;
@@ -140,6 +144,7 @@ static gls_status make_room(gls_tractogram_reader *r)
     return gls_reader_reserve(r, 1);
 }
 
+/* Swaps two members of `bytes` bytes. */
 static void exchange(void *a, void *b, size_t bytes)
 {
     char keep[sizeof(gls_reader_room)];
@@ -158,6 +163,7 @@ void gls_reader_exchange(gls_tractogram_reader *r, gls_reader_room *room)
     exchange(&r->group.filled, &room->filled[2], sizeof r->group.filled);
 }
 
+/* Copies the descriptions of columns, without data. NULL: memory ran out. */
 static gls_column *copy_columns(const gls_reader_columns *columns)
 {
     gls_column *copy = calloc(columns->n + 1, sizeof *copy);
@@ -169,6 +175,7 @@ gls_status gls_reader_room_create(gls_tractogram_reader *r, gls_reader_room *roo
 {
     *room = (gls_reader_room){.filled = {copy_columns(&r->dps), copy_columns(&r->dpv), copy_columns(&r->group)}};
     if (!room->filled[0] || !room->filled[1] || !room->filled[2]) return gls_reader_no_memory(r);
+    /* make_room() works on the reader's own block, so the new memory takes its place meanwhile */
     gls_reader_exchange(r, room);
     gls_status status = make_room(r);
     gls_reader_exchange(r, room);
@@ -198,6 +205,7 @@ gls_status gls_reader_prepare(gls_tractogram_reader *r)
     info->group = r->group.shown;
     info->group_size = r->group_size;
     info->dpg = r->dpg;
+    /* blocks are limited by rows of streamlines, with an offset of 8 bytes, and by points of 12 bytes */
     r->max_lines = limit(GLS_READER_LINES, 8 + row_bytes(&r->dps) + row_bytes(&r->group));
     r->max_points = limit(GLS_READER_POINTS, 12 + row_bytes(&r->dpv));
     return make_room(r);
@@ -216,6 +224,7 @@ static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
         bits &= exponent;
         largest = bits > largest ? bits : largest;
     }
+    /* at least one is not finite: finds the first, and its streamline */
     if (largest < exponent) return GLS_OK;
     while (isfinite(x[at])) at++;
     while (r->line_offset[line + 1] <= at / 3) line++;

@@ -1,4 +1,4 @@
-/* What the readers of tractograms share. */
+/* Functions and structs that the readers of all formats share. */
 #ifndef GLS_TRACTOGRAM_READERS_H
 #define GLS_TRACTOGRAM_READERS_H
 
@@ -12,12 +12,14 @@
  * pread(). */
 typedef struct gls_cursor {
     const char *path; /* path of the file, for messages */
+    /* the cursor closes fd */
     int fd;
     bool owns_fd;
     uint64_t at, end; /* the part of the file that was not read yet */
     uint64_t left;    /* unpacked bytes that are not in the buffer yet */
     bool checked;     /* whether crc is computed, the CRC-32 of all bytes that have passed through the buffer */
     uint32_t crc;
+    /* capacity bytes, of which next .. n - 1 wait to be read */
     unsigned char *buffer;
     size_t capacity;
     size_t next, n; /* bytes next .. n - 1 of the buffer are unread */
@@ -60,28 +62,37 @@ extern const gls_reader_driver gls_trx_reader; /* the only one that reads folder
 /* Columns of one kind: `shown` as in info, `filled` with the data of the current block. */
 typedef struct gls_reader_columns {
     size_t n;
+    /* same names and types; only `filled` has data, which each block replaces */
     gls_column *shown, *filled;
 } gls_reader_columns;
 
 /* Memory for one block. A reader has one; gls_reader_exchange() swaps it for another. */
 typedef struct gls_reader_room {
     uint64_t *line_offset; /* max_lines + 1 elements */
+    /* points, world mm, and dpv of the block */
     float (*point)[3];
     size_t point_capacity;
     gls_column *filled[3]; /* dps, dpv, groups */
 } gls_reader_room;
 
 struct gls_tractogram_reader {
+    /* functions of the format */
     const gls_reader_driver *driver;
+    /* the driver's own struct, freed by close() */
     void *state;
+    /* owned; begins every message */
     char *path;
     int fd; /* -1: a folder */
     gls_tractogram_read_options options;
     gls_tractogram_info info;
     bool in_stored_space; /* TRK: points stay as in the file, for merging */
+    /* columns of streamlines, of points, and groups */
     gls_reader_columns dps, dpv, group;
+    /* for each group the number of its members */
     uint64_t *group_size;
+    /* values of whole groups, owned; n_dpg in info */
     gls_group_data *dpg;
+    /* fields of the header, owned; n_header in info */
     gls_header_field *header;
     uint64_t n_begun; /* TCK: total_count of the header; 0: none */
     char **lines; /* TCK: header lines as in the file, without those that the format itself needs; NULL-terminated */
@@ -90,10 +101,13 @@ struct gls_tractogram_reader {
     double done;                    /* share of the file that was read, 0 .. 1 */
     struct gls_reader_ahead *ahead; /* reading thread; NULL: none */
     bool seen_finite;               /* next() has checked that points are finite */
+    /* streamlines and points in all blocks before the current one */
     uint64_t lines_read, points_read;
     /* Current block. */
+    /* limits of a block, by the memory that its columns need */
     size_t max_lines, max_points;
     uint64_t *line_offset; /* max_lines + 1 elements */
+    /* points of the block, in world mm, or as stored with in_stored_space; room for point_capacity */
     float (*point)[3];
     size_t point_capacity;
 };
@@ -109,6 +123,7 @@ gls_status gls_reader_prepare(gls_tractogram_reader *reader);
 gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
 /* Allocates memory for another block of an open reader. Free it even after a failure. */
 gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room *room);
+/* Frees the memory of a block. Accepts a zeroed one. */
 void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room *room);
 /* Swaps the memory of the current block with *room. */
 void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);

@@ -12,6 +12,7 @@ gls_status gls_shard_init(uint32_t index, uint32_t count, uint64_t total_seeds, 
     GLS_REQUIRE(shard);
     GLS_REQUIRE(count >= 1 && count <= GLS_MAX_SHARDS);
     GLS_REQUIRE(index >= 1 && index <= count);
+    /* the first total_seeds % count shards have one seed more */
     uint64_t each = total_seeds / count, longer = total_seeds % count, before = index - 1;
     *shard = (gls_shard){.index = index, .count = count, .total_seeds = total_seeds};
     shard->first_seed = before * each + (before < longer ? before : longer);
@@ -45,6 +46,7 @@ void gls_shard_print(const gls_shard *shard, const uint32_t *crc, char text[GLS_
 
 bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char version[32])
 {
+    /* expected: seeds that a shard of these numbers must have */
     char again[GLS_SHARD_TEXT];
     gls_shard s = {.index = 0}, expected;
     uint32_t sum = 0;
@@ -55,6 +57,7 @@ bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char ver
                    &s.index, &s.count, &s.first_seed, &s.n_seeds, &s.total_seeds, &s.parameters, &s.inputs, &end);
     if (n != 7) return false;
     const char *rest = text + end;
+    /* parts that not every note has */
     if (sscanf(rest, " select=%" SCNu64 "%n", &s.select, &end) == 1) rest += end;
     if (sscanf(rest, " version=%31s crc32=%" SCNx32, version, &sum) != (crc ? 2 : 1)) return false;
     /* Printing again reveals what sscanf() tolerates and numbers that contradict each other. */

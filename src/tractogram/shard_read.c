@@ -11,6 +11,7 @@ static gls_status check_columns(const gls_shard_reader *s)
 {
     const gls_tractogram_info *info = s->info;
     const bool is_trx = info->format == GLS_FORMAT_TRX;
+    /* what track writes, and nothing else */
     bool known = info->n_dpv == 0 && (info->n_groups == 0 || is_trx) && info->n_dpg == 0;
     for (size_t k = 0; k < info->n_dps; k++) {
         const gls_column *c = &info->dps[k];
@@ -30,6 +31,7 @@ static gls_status check_columns(const gls_shard_reader *s)
 static gls_status check_head(gls_shard_reader *s, gls_tractogram_format format)
 {
     const char *note = NULL, *path = s->reader->path;
+    /* the format's reader goes by content; merging goes by name */
     if (s->info->format != format)
         return gls_fail(GLS_ERR_INPUT, "%s: is no %s file, as its name says, but %s", path,
                         gls_tractogram_format_name(format), gls_tractogram_format_name(s->info->format));
@@ -63,6 +65,7 @@ gls_status gls_shard_reader_open(const char *path, gls_shard_reader *s)
 void gls_shard_reader_close(gls_shard_reader *s)
 {
     gls_tractogram_reader_close(s->reader);
+    /* NULL marks a closed reader */
     *s = (gls_shard_reader){.reader = NULL};
 }
 
@@ -76,6 +79,7 @@ static gls_status check_seeds(gls_shard_reader *s, const gls_streamlines *lines)
     if (!index || shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files store only the low 32 bits */
     for (size_t i = 0; i < lines->n; i++) {
         double value = gls_column_value(index, i);
+        /* a value of a damaged file may be anything; the conversion keeps it in range */
         uint32_t seed = !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;
         if (seed < s->last_seed) return gls_reader_damaged(s->reader, "its streamlines are not in the order of seeds");
         if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds))
@@ -90,11 +94,13 @@ gls_status gls_shard_reader_next(gls_shard_reader *s, gls_streamlines *lines)
     gls_tractogram_reader *r = s->reader;
     gls_status status = gls_tractogram_reader_next(r, lines);
     if (status) return status;
+    /* checks that no reader of single streamlines makes */
     for (size_t i = 0; i < lines->n; i++)
         if (lines->offset[i + 1] == lines->offset[i]) return gls_reader_damaged(r, "a streamline without points");
     if (lines->n > 0) return check_seeds(s, lines);
     if (r->lines_read != s->file.n_streamlines)
         return gls_reader_damaged(r, "the count of streamlines in its header is wrong");
+    /* the archive of TRX has a checksum for each array, which its reader has checked */
     if (s->file.format == GLS_FORMAT_TRX) return GLS_OK;
     if (gls_cursor_left(&r->data) > 0) return gls_reader_damaged(r, "data behind the last streamline");
     if (gls_shard_crc_begun(r->data.crc, r->n_begun) != s->crc)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Bytes that stay in memory; most runs need no scratch file. */
 #define BUFFER_BYTES ((size_t)256 << 10)
 
 gls_status gls_spool_init(gls_spool *s, const gls_output *output)
@@ -46,6 +47,7 @@ gls_status gls_spool_append(gls_spool *s, const void *data, size_t bytes)
         s->n += n;
         data = (const char *)data + n;
         bytes -= n;
+        /* more bytes wait, so the buffer is full */
         if (bytes > 0) {
             gls_status status = flush(s);
             if (status) return status;
@@ -69,6 +71,7 @@ gls_status gls_spool_rewind(gls_spool *s)
 
 gls_status gls_spool_read(gls_spool *s, void *data, size_t bytes)
 {
+    /* everything is in the buffer */
     if (s->fd < 0) {
         memcpy(data, s->buffer + s->n, bytes);
         s->n += bytes;

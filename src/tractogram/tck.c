@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Digits of count, total_count and both parts of the timestamp. */
 #define COUNT_WIDTH 12
+/* Hexadecimal digits of the checksum. */
 #define CRC_WIDTH 8
 
 /* State of the writer. */
 typedef struct tck {
     gls_packer packer;
+    /* text of the header, GLS_TCK_MAX_HEADER bytes */
     char *header;
     size_t n_header;           /* size of the header in bytes */
     size_t count, total_count; /* positions of their digits in the header */
@@ -22,6 +25,7 @@ typedef struct tck {
     size_t crc;                /* position of the checksum in the note on a shard; 0: none */
 } tck;
 
+/* Frees the state of a writer, which may be NULL. */
 static void destroy(void *state)
 {
     tck *t = state;
@@ -36,6 +40,7 @@ bool gls_tck_is_line(const char *line)
     static const char *const reserved[] = {"datatype", "file", "count", "total_count", "timestamp", GLS_SHARD_KEY};
     const char *colon = strchr(line, ':');
     if (!colon || colon == line || strchr(colon + 1, ':')) return false;
+    /* control characters would end the line, or hide a part of it */
     for (const char *c = line; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == 127) return false;
     }
@@ -56,6 +61,7 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     t->header = calloc(1, GLS_TCK_MAX_HEADER);
     if (!t->header) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     memcpy(t->header, first, n);
+    /* the caller's lines, the note on the shard, then lines of fixed width */
     for (; lines && *lines; lines++) {
         if (!gls_tck_is_line(*lines))
             return gls_fail(GLS_ERR_ARGUMENT,
@@ -85,6 +91,7 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     return GLS_OK;
 }
 
+/* create() of the driver: writes a header of the right length whose numbers are zeros. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     tck *t = w->state = calloc(1, sizeof *t);
@@ -96,12 +103,14 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return status;
 }
 
+/* define() of the driver: TCK stores no columns. */
 static gls_status define(gls_tractogram_writer *w)
 {
     for (size_t k = 0; k < w->n_dps + w->n_dpv + w->n_groups; k++) gls_writer_lose(w, k);
     return GLS_OK;
 }
 
+/* Ends a streamline. */
 static const float separator[3] = {NAN, NAN, NAN};
 
 /* Streamlines of one append. */
@@ -110,6 +119,7 @@ typedef struct lines {
     const gls_streamlines *s;
 } lines;
 
+/* Position of streamline i in the append: points before it, and a triplet for each streamline. */
 static uint64_t place_lines(const void *user, size_t i)
 {
     const gls_streamlines *s = ((const lines *)user)->s;
@@ -133,6 +143,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
     return status;
 }
 
+/* append() of the driver. Large blocks are formatted by several threads, small ones go through the packer. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     tck *t = w->state;
@@ -172,6 +183,7 @@ static gls_status finish(gls_tractogram_writer *w)
     static const float end[3] = {INFINITY, INFINITY, INFINITY};
     tck *t = w->state;
     char digits[32], total[32], stamp[GLS_TCK_STAMP];
+    /* more streamlines were written than begun if the caller only counted a part: total_count is not below count */
     uint64_t begun = w->n_begun > 0 && w->n_begun < w->n_streamlines ? w->n_streamlines : w->n_begun;
     gls_status status = gls_packer_write(&t->packer, end, sizeof end);
     if (!status) status = gls_packer_flush(&t->packer);

@@ -13,12 +13,14 @@
 #include "util/text.h"
 #include "util/status.h"
 
+/* Largest header that is read; MRtrix3 keeps a history of commands in it. */
 #define MAX_HEADER ((size_t)16 << 20)
 
 /* Reads the header as text, with a NUL behind its n bytes. Most headers are short. */
 static gls_status read_text(const char *path, int fd, uint64_t bytes, char **out, size_t *n)
 {
     char *text = NULL;
+    /* reads four times as much until the header's end is found */
     for (size_t want = 65536;; want *= 4) {
         const bool whole = bytes <= want;
         const size_t got = whole ? (size_t)bytes : want;
@@ -38,6 +40,7 @@ static gls_status read_text(const char *path, int fd, uint64_t bytes, char **out
     }
 }
 
+/* Reads the value of datatype: float32 or float64, in either byte order. */
 static gls_status read_type(const char *path, const char *value, gls_tck_header *h)
 {
     size_t n;
@@ -78,6 +81,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
     free(text);
     if (!status && (!has_type || !has_place))
         status = gls_fail(GLS_ERR_INPUT, "%s: damaged: its header does not say datatype and file", path);
+    /* the text may not overlap the numbers in the same file */
     if (!status && !h->file && h->start < n)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: damaged: its header, of %zu bytes, says that the data begin at byte %" PRIu64,
@@ -91,6 +95,7 @@ gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd
     const bool beside = h->file != NULL;
     gls_status status = beside ? gls_regular_open(h->file, &fd, &bytes) : GLS_OK;
     if (status) return status;
+    /* bytes of a row; `whole`: bytes of all complete rows */
     row *= h->wide ? 8 : 4;
     const uint64_t whole = h->start > bytes ? 0 : (bytes - h->start) / row * row;
     if (h->start > bytes)

@@ -16,9 +16,11 @@
 /* State of the reader. */
 typedef struct tck {
     gls_tck_header header;
+    /* count of the header */
     uint64_t n_count;
     bool counted; /* the header states n_count */
     bool ended;   /* the triplet of Inf, or the end of the data, was reached */
+    /* warn_of_count() has been called */
     bool warned;
 } tck;
 
@@ -56,6 +58,8 @@ static gls_status read_line(void *user, const char *key, const char *value, cons
     return gls_reader_add_header(r, key, text + value_at);
 }
 
+/* open() of the driver. The header decides before the cursor exists whether its checksum is wanted, so `checked` is
+ * kept across its initialisation. */
 static gls_status open_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state = calloc(1, sizeof *t);
@@ -76,6 +80,7 @@ static gls_status open_tck(gls_tractogram_reader *r)
 static size_t count_finite(const unsigned char *data, size_t n)
 {
     enum { BLOCK = 8 };
+    /* all bits of the exponent are set in NaN and infinities alone */
     const uint32_t exponent = 0x7f800000;
     uint32_t word[3 * BLOCK];
     size_t i = 0;
@@ -105,6 +110,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
     if (!status) status = gls_reader_reserve(r, *points + n);
     if (status) return status;
     *end = 0;
+    /* the usual case, float32 of this byte order: copies all points up to the next triplet that is not finite */
     if (!t->header.wide && !t->header.swapped) {
         size_t finite = count_finite(c->buffer + c->next, n);
         memcpy(r->point[*points], c->buffer + c->next, finite * row);
@@ -112,6 +118,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
         *points += finite;
         n -= finite;
     }
+    /* one triplet after the other: NaN or Inf in all three numbers are marks */
     for (size_t i = 0; i < n && *end == 0; i++, c->next += row) {
         float *p = r->point[*points];
         double full[3];
@@ -177,6 +184,8 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     tck *t = r->state;
     uint64_t points = 0;
     size_t i = 0;
+    /* float32 points are checked here; float64 ones may overflow when they become float32, and are checked as a
+     * block */
     r->seen_finite = !t->header.wide;
     while (i < r->max_lines && points < r->max_points && !t->ended) {
         bool whole;
@@ -190,6 +199,7 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     return GLS_OK;
 }
 
+/* close() of the driver. */
 static void close_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* one row for each format: its suffix and its writer */
 #define DECLARE(value, suffix, ...) extern const gls_tractogram_driver gls_##suffix##_driver;
 GLS_TRACTOGRAM_FORMATS(DECLARE)
 #define ENTRY(value, suffix, ...) [value] = {"." #suffix, &gls_##suffix##_driver},
@@ -67,6 +68,7 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     if (!w) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     w->driver = formats[format].driver;
     w->output = GLS_OUTPUT_NONE;
+    /* the grid as gls_grid_init() makes it, so that voxel sizes follow from the affine */
     if (options->shard) {
         w->is_shard = true;
         w->shard = *options->shard;
@@ -91,6 +93,7 @@ static const gls_column *column_of(const gls_streamlines *s, size_t k)
     return k < s->n_dpv ? &s->dpv[k] : &s->group[k - s->n_dpv];
 }
 
+/* Order of names for qsort(). */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -148,6 +151,7 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
     }
     gls_status status =
         w->driver->checks_points ? GLS_OK : gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
+    /* the first append defines the columns; later ones must have the same */
     if (status || !w->defined) return status;
     bool same = s->n_dps == w->n_dps && s->n_dpv == w->n_dpv && s->n_groups == w->n_groups;
     for (size_t k = 0; same && k < w->n_dps + w->n_dpv + w->n_groups; k++) {
@@ -167,6 +171,7 @@ gls_status gls_tractogram_writer_append(gls_tractogram_writer *w, const gls_stre
     gls_status status = check(w, s);
     if (!status && !w->defined) status = define(w, s);
     if (!status) status = w->driver->append(w, s);
+    /* a failed writer refuses everything that follows, with the first message */
     if (status) {
         w->failed = status;
         snprintf(w->message, sizeof w->message, "%s", gls_last_error());
@@ -187,6 +192,7 @@ const char *gls_tractogram_writer_lost(const gls_tractogram_writer *w)
     return w->lost.length > 0 ? w->lost.data : NULL;
 }
 
+/* The functions of gls_tractogram_writer_sink(). */
 static gls_status sink_append(void *user, const gls_streamlines *streamlines)
 {
     return gls_tractogram_writer_append(user, streamlines);

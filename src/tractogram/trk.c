@@ -22,7 +22,9 @@ typedef struct values {
 typedef struct trk {
     gls_packer packer;
     gls_grid grid; /* the affine as the file stores it, in float */
+    /* world mm to voxel mm: voxel coordinates plus a half, times the voxel size */
     double to_voxmm[3][4];
+    /* scalars: values of points; properties: values of streamlines */
     values scalars, properties;
     unsigned char *record; /* memory for one streamline */
     size_t capacity;
@@ -30,6 +32,7 @@ typedef struct trk {
     atomic_bool shared;  /* a streamline was in more than one group */
 } trk;
 
+/* Store little-endian integers. */
 static void put16(unsigned char *at, int value)
 {
     at[0] = (unsigned char)value;
@@ -41,6 +44,7 @@ static void put32(unsigned char *at, uint32_t value)
     for (int i = 0; i < 4; i++) at[i] = (unsigned char)(value >> (8 * i));
 }
 
+/* Stores a value as float32. */
 static void store_float(unsigned char *at, double value)
 {
     float f = (float)value;
@@ -49,6 +53,7 @@ static void store_float(unsigned char *at, double value)
     put32(at, bits);
 }
 
+/* Frees the state of a writer, which may be NULL. */
 static void destroy(void *state)
 {
     trk *t = state;
@@ -58,6 +63,7 @@ static void destroy(void *state)
     free(t);
 }
 
+/* create() of the driver: leaves room for the header, which is written at the end. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     static const unsigned char zeros[TRK_HEADER_BYTES];
@@ -94,6 +100,7 @@ static bool add_name(values *v, size_t place, const gls_column *column)
     char number[16] = "";
     if (column->components > 1) snprintf(number, sizeof number, "%u", column->components);
     size_t n = strlen(column->name), bytes = n + (*number ? 1 + strlen(number) : 0);
+    /* 20 bytes a name, 10 names, and int16 for the number of values: what does not fit is left out */
     if (v->n == TRK_MAX_NAMES || bytes > TRK_NAME_BYTES || column->components > INT16_MAX - v->n_values) return false;
     unsigned char *at = v->names + v->n * TRK_NAME_BYTES;
     memcpy(at, column->name, n);
@@ -112,6 +119,7 @@ static gls_status define(gls_tractogram_writer *w)
         if (!add_name(&t->properties, k, &w->column[k])) gls_writer_lose(w, k);
     for (size_t k = 0; k < w->n_dpv; k++)
         if (!add_name(&t->scalars, k, &w->column[w->n_dps + k])) gls_writer_lose(w, w->n_dps + k);
+    /* members of groups become a property, if there is room and no column has its name */
     const gls_column group = {.name = "group", .type = GLS_TYPE_FLOAT32, .components = 1};
     w->numbers_groups = w->n_groups > 0 && !gls_column_find(w->column, w->n_dps, group.name) &&
                         add_name(&t->properties, SIZE_MAX, &group);
@@ -128,6 +136,7 @@ static float *store_values(trk *t, const values *v, const gls_column *columns, u
         for (uint32_t i = 0; i < c->components; i++, to++) {
             double value = gls_column_value(c, row * c->components + i);
             *to = (float)value;
+            /* float32 holds whole numbers up to 2^24 */
             if (!gls_type_is_float(c->type) && (value != (double)*to || fabs(value) > 16777216))
                 atomic_store(&t->rounded, true);
         }
@@ -147,6 +156,7 @@ static float find_group(trk *t, const gls_streamlines *s, size_t i)
     return (float)found;
 }
 
+/* Two doubles in one register. */
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 
 /* Converts n points to the coordinates of the file, `stride` floats apart; two points at a time. */
@@ -171,6 +181,7 @@ static void store_points(const gls_tractogram_writer *w, const float (*point)[3]
     for (int r = 0; r < 3; r++) to[r] = (float)p[r];
 }
 
+/* Copies points that are in the coordinates of the file already. */
 static void copy_points(const float (*point)[3], size_t n, size_t stride, float *to)
 {
     for (size_t i = 0; i < n; i++, to += stride) memcpy(to, point[i], sizeof *point);
@@ -182,6 +193,8 @@ typedef struct lines {
     const gls_streamlines *s;
 } lines;
 
+/* Position of streamline i in the append: records before it, each a number of points, points with scalars,
+ * properties. */
 static uint64_t place_lines(const void *user, size_t i)
 {
     const lines *l = user;
@@ -201,6 +214,7 @@ static unsigned char *store_line(const lines *l, size_t i, unsigned char *record
         copy_points(s->point + s->offset[i], n, stride, to);
     else
         store_points(l->w, s->point + s->offset[i], n, stride, to);
+    /* scalars follow each point; properties follow the last point */
     for (size_t p = 0; t->scalars.n > 0 && p < n; p++)
         store_values(t, &t->scalars, s->dpv, s->offset[i] + p, to + p * stride + 3);
     to = store_values(t, &t->properties, s->dps, i, to + n * stride);
@@ -235,6 +249,7 @@ static gls_status append_one(const lines *l, size_t i)
     return gls_packer_write(&t->packer, t->record, bytes);
 }
 
+/* append() of the driver. Large blocks are formatted by several threads, small ones streamline by streamline. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trk *t = w->state;

@@ -14,13 +14,16 @@
 /* State of the reader. swapped: the file is in the other byte order. */
 typedef struct trk {
     bool swapped;
+    /* values of a point besides its coordinates, and of a streamline */
     uint32_t n_scalars, n_properties;
     uint64_t n_count; /* number of streamlines; 0: up to the end of the file */
+    /* coordinates of the file, voxel mm, to world mm */
     double to_world[3][4];
     float *row;  /* values of one point, or of one streamline */
     bool warned; /* a warning about the count was given */
 } trk;
 
+/* Reads an unsigned number of `bytes` bytes in the byte order of the file. */
 static uint64_t get(const trk *t, const unsigned char *at, int bytes)
 {
     uint64_t value = 0;
@@ -28,6 +31,7 @@ static uint64_t get(const trk *t, const unsigned char *at, int bytes)
     return value;
 }
 
+/* Reads a float32. */
 static float get_float(const trk *t, const unsigned char *at)
 {
     uint32_t bits = (uint32_t)get(t, at, 4);
@@ -47,6 +51,7 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
         char name[TRK_NAME_BYTES + 1] = "";
         memcpy(name, names + i * TRK_NAME_BYTES, TRK_NAME_BYTES);
         size_t length = strlen(name);
+        /* an empty name stands for no value */
         if (length == 0) continue;
         unsigned long components = length < TRK_NAME_BYTES - 1 ? strtoul(name + length + 1, NULL, 10) : 0;
         if (components < 1) components = 1;
@@ -76,6 +81,7 @@ static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const
     char codes[4];
     bool seen[3] = {false};
     memset(turn, 0, 12 * sizeof(double));
+    /* for each axis of the file the axis of the grid that runs along the same line of the body */
     gls_grid_axis_codes(grid, codes);
     for (int i = 0; i < 3; i++) {
         int axis, sign, other = 0, other_sign = 1;
@@ -92,6 +98,7 @@ static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const
     return GLS_OK;
 }
 
+/* The affine map that applies b first, then a. */
 static void compose(const double a[3][4], const double b[3][4], double out[3][4])
 {
     for (int i = 0; i < 3; i++)
@@ -145,6 +152,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     char order[4], codes[4];
     gls_grid *g = &r->info.grid;
     const bool has_affine = r->info.version > 1 && get_float(t, header + TRK_VOX_TO_RAS + 60) != 0;
+    /* version 1 has no affine; version 2 may have one of zeros, which means none */
     for (int i = 0; i < 3; i++) {
         dim[i] = (int16_t)get(t, header + TRK_DIM + 2 * i, 2);
         size[i] = get_float(t, header + TRK_VOXEL_SIZE + 4 * i);
@@ -168,6 +176,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         status = use_reference(r, dim, size, (const double(*)[4])turn);
         r->info.has_grid = true;
     }
+    /* nibabel's rule: the voxel order of the header wins over that of the affine */
     if (status) return status;
     gls_grid_axis_codes(g, codes);
     if (has_affine && strcmp(order, codes) != 0) {
@@ -196,6 +205,7 @@ static gls_status read_note(gls_tractogram_reader *r, unsigned char *header)
     return gls_reader_add_header(r, GLS_SHARD_KEY, note + sizeof key - 1);
 }
 
+/* open() of the driver: reads and checks the header. */
 static gls_status open_trk(gls_tractogram_reader *r)
 {
     unsigned char header[TRK_HEADER_BYTES];
@@ -203,6 +213,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     if (!t) return gls_reader_no_memory(r);
     gls_status status = gls_reader_head(r, 0, header, sizeof header);
     if (status) return status;
+    /* the size of the header, 1000, shows the byte order */
     t->swapped = get(t, header + TRK_HDR_SIZE, 4) != TRK_HEADER_BYTES;
     if (get(t, header + TRK_HDR_SIZE, 4) != TRK_HEADER_BYTES)
         return gls_reader_damaged(r, "the size of its header is not 1000");
@@ -244,6 +255,7 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint32_t
 {
     trk *t = r->state;
     gls_status status = GLS_OK;
+    /* without scalars the points of a streamline are one block */
     if (t->n_scalars == 0) {
         status = gls_cursor_read(&r->data, r->point[first], n * sizeof *r->point);
         if (t->swapped) gls_swap_bytes(r->point[first], 3 * (size_t)n, 4);
@@ -273,6 +285,7 @@ static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *
     if (status) return status;
     uint64_t n = get(t, count, 4);
     if (n == 0 || n > INT32_MAX) return gls_reader_damaged(r, "a streamline without points");
+    /* a damaged number of points must not ask for memory that the file cannot fill */
     if (n > gls_cursor_left(&r->data) / (4 * (3 + (uint64_t)t->n_scalars))) return gls_cursor_ended(&r->data);
     status = gls_reader_reserve(r, *points + n);
     if (!status) status = read_points(r, *points, (uint32_t)n);
@@ -306,6 +319,7 @@ static gls_status next_trk(gls_tractogram_reader *r, size_t *n)
     return GLS_OK;
 }
 
+/* close() of the driver. */
 static void close_trk(gls_tractogram_reader *r)
 {
     trk *t = r->state;

@@ -13,7 +13,9 @@
 
 /* Position of the first point: a multiple of 64, so that points are aligned when the file is mapped. */
 #define HEAD_BYTES 1024
+/* Bytes of the buffer for ends. */
 #define BLOCK_BYTES ((size_t)256 << 10)
+/* Largest name of a column or group. */
 #define MAX_NAME 100
 
 /* State of the writer. */

@@ -14,11 +14,15 @@
 
 /* --- Directory of a ZIP archive, written by any program ---------------- */
 
+/* Sizes of the end record without comment, the ZIP64 locator, and the ZIP64 end record. */
 #define END_BYTES 22
 #define LOCATOR_BYTES 20
 #define END64_BYTES 56
+/* Largest comment behind the end record. */
 #define MAX_COMMENT 65535
+/* Largest directory that is read. */
 #define MAX_DIRECTORY ((uint64_t)64 << 20)
+/* Local header without name and extra field. */
 #define LOCAL_BYTES 30
 #define MAX_RATIO 1032 /* deflate cannot shrink data by a larger factor */
 
@@ -30,6 +34,7 @@ typedef struct archive {
     uint64_t start, size, n; /* position and size of the directory in bytes, number of entries */
 } archive;
 
+/* Reads a little-endian number of n bytes. */
 static uint64_t get(const unsigned char *p, int n)
 {
     uint64_t value = 0;
@@ -37,6 +42,7 @@ static uint64_t get(const unsigned char *p, int n)
     return value;
 }
 
+/* Error for an archive that contradicts itself. */
 static gls_status damaged(const archive *a, const char *what)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: %s", a->path, what);
@@ -57,6 +63,7 @@ static gls_status read_end64(archive *a, uint64_t end_at)
     if (get(end, 4) != 0x06064b50) return damaged(a, "no ZIP64 record where there should be one");
     if (get(end + 16, 4) != 0 || get(end + 20, 4) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive", a->path);
+    /* the ZIP64 record replaces the numbers of the end record */
     a->n = get(end + 32, 8);
     a->size = get(end + 40, 8);
     a->start = get(end + 48, 8);
@@ -71,6 +78,7 @@ static gls_status find_directory(archive *a)
     unsigned char *tail = malloc(have + 1), *end = NULL;
     if (!tail) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", a->path);
     status = gls_regular_read(a->path, a->fd, a->bytes - have, tail, have);
+    /* from the back: the signature whose comment ends with the file */
     for (at = have; !status && !end && at-- > 0;)
         if (at + END_BYTES <= have && get(tail + at, 4) == 0x06054b50 &&
             get(tail + at + 20, 2) == have - at - END_BYTES)
@@ -87,6 +95,7 @@ static gls_status find_directory(archive *a)
     }
     free(tail);
     if (status) return status;
+    /* every entry takes 46 bytes at least */
     if (a->size > a->bytes || a->start > a->bytes - a->size || a->size > MAX_DIRECTORY || a->n > a->size / 46)
         return damaged(a, "the directory of the archive lies outside");
     return GLS_OK;
@@ -115,6 +124,7 @@ static bool read_extra(const unsigned char *p, size_t n, uint64_t *bytes, uint64
 /* Reads one record of the directory. *used: its size. */
 static gls_status read_record(const archive *a, const unsigned char *p, size_t left, gls_zip_item *item, size_t *used)
 {
+    /* fields of the record by their offsets (APPNOTE 4.3.12): lengths of the name, the extra field and the comment */
     unsigned char local[LOCAL_BYTES];
     if (left < 46 || get(p, 4) != 0x02014b50) return damaged(a, "the directory of the archive");
     size_t name = get(p + 28, 2), extra = get(p + 30, 2), comment = get(p + 32, 2);
@@ -130,15 +140,18 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
     item->deflated = method == 8;
     if (!read_extra(p + 46 + name, extra, &item->bytes, &item->packed, &at))
         return damaged(a, "the directory of the archive");
+    /* bits 0 and 6: encryption; bit 13: encrypted directory */
     if (flags & 0x2041) return gls_fail(GLS_ERR_INPUT, "%s: %s is encrypted", a->path, item->name);
     if (method != 0 && method != 8)
         return gls_fail(GLS_ERR_INPUT, "%s: %s is packed by a method other than deflate", a->path, item->name);
     if (at > a->start || a->start - at < LOCAL_BYTES) return damaged(a, "an entry lies outside");
     gls_status status = gls_regular_read(a->path, a->fd, at, local, sizeof local);
     if (status) return status;
+    /* the local header has its own name and extra field, whose lengths give the position of the data */
     if (get(local, 4) != 0x04034b50) return damaged(a, "no entry where there should be one");
     item->at = at + LOCAL_BYTES + get(local + 26, 2) + get(local + 28, 2);
     if (item->at > a->start || item->packed > a->start - item->at) return damaged(a, "an entry lies outside");
+    /* a damaged size must not ask for memory that the data cannot fill */
     if (item->deflated ? item->bytes / MAX_RATIO > item->packed + 1 : item->bytes != item->packed)
         return damaged(a, "the size of an entry");
     return GLS_OK;
@@ -184,15 +197,19 @@ fail:
 }
 
 #define MAX_DEPTH 3 /* depth of dpg/GROUP/FIELD */
+/* Largest number of files in an archive or folder. */
 #define MAX_PARTS 100000
 
 /* The list of arrays while it is made. */
 typedef struct tree {
+    /* for its path and messages */
     gls_tractogram_reader *reader;
+    /* owned; n of them */
     gls_trx_part *part;
     size_t n, capacity;
 } tree;
 
+/* Adds a copy of `like` with this name. */
 static gls_status add(tree *t, const char *name, const gls_trx_part *like)
 {
     if (t->n >= MAX_PARTS) return gls_fail(GLS_ERR_INPUT, "%s: has more than %d files", t->reader->path, MAX_PARTS);
@@ -251,6 +268,7 @@ static gls_status add_file(tree *t, const char *name, int depth)
     return status;
 }
 
+/* Leaves out hidden files, . and .. from scandir(). */
 static int is_shown(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';
@@ -310,6 +328,7 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *r, const gls_trx_part 
     }
     char *path = NULL;
     uint64_t bytes;
+    /* the size is checked again: the folder may have changed since it was listed */
     int fd;
     if (asprintf(&path, "%s/%s", r->path, part->name) < 0) return gls_reader_no_memory(r);
     status = gls_regular_open(path, &fd, &bytes);
@@ -342,6 +361,7 @@ const char *gls_trx_type_name(gls_type type)
 
 bool gls_trx_field_parse(const char *file_name, gls_trx_field *field)
 {
+    /* NAME.TYPE or NAME.COLUMNS.TYPE */
     const char *dot = strchr(file_name, '.'), *type = dot ? dot + 1 : NULL;
     field->components = 1;
     if (!dot || dot == file_name || dot - file_name >= GLS_TRX_NAME) return false;

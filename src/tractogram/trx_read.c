@@ -11,6 +11,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 
+/* Largest header.json that is read. */
 #define MAX_JSON ((uint64_t)16 << 20)
 #define BLOCK 8192 /* number of values converted at a time */
 
@@ -22,8 +23,10 @@ typedef struct array {
 
 /* State of the reader. */
 typedef struct trx {
+    /* files of the archive or folder */
     gls_trx_part *part;
     size_t n_parts;
+    /* counts of the header */
     uint64_t n_lines, n_points;
     array positions, offsets;
     bool wide;           /* offsets are uint64, else uint32 */
@@ -33,6 +36,7 @@ typedef struct trx {
     bool checked;        /* the checks at the end were made */
 } trx;
 
+/* Error about one array. */
 static gls_status bad(const gls_tractogram_reader *r, const char *name, const char *what)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: %s %s", r->path, name, what);
@@ -50,6 +54,7 @@ static bool read_count(const cJSON *json, const char *key, uint64_t *count)
     return true;
 }
 
+/* Reads a list of exactly n numbers. */
 static bool read_numbers(const cJSON *list, int n, double *value)
 {
     if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != n) return false;
@@ -91,6 +96,7 @@ static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
     gls_status status = GLS_OK;
     cJSON_ArrayForEach(item, json)
     {
+        /* members that TRX does not define are kept for the user, and for files that are made from this one */
         bool other = item->string != NULL;
         for (size_t i = 0; i < sizeof known / sizeof *known && other; i++) other = strcmp(item->string, known[i]) != 0;
         if (!other || status) continue;
@@ -161,6 +167,7 @@ static gls_status add_positions(gls_tractogram_reader *r, const gls_trx_part *pa
     return check_size(r, part, field, t->n_points);
 }
 
+/* Whether a type can hold indices. */
 static bool is_index(gls_type type)
 {
     return type == GLS_TYPE_UINT32 || type == GLS_TYPE_UINT64 || type == GLS_TYPE_INT32 || type == GLS_TYPE_INT64;
@@ -212,6 +219,7 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
     if (!bit[n]) return gls_reader_no_memory(r);
     gls_cursor c = {.fd = -1};
     status = gls_trx_part_open(r, part, &c);
+    /* each member sets a bit; a member that is listed twice counts once */
     for (uint64_t i = 0; i < part->bytes / bytes && !status; i++) {
         uint64_t id = 0;
         status = gls_cursor_read(&c, &id, bytes); /* little-endian; negative ids are out of range */
@@ -245,6 +253,7 @@ static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *p
     return dpg[n].group && dpg[n].column.name ? GLS_OK : gls_reader_no_memory(r);
 }
 
+/* Whether a text begins with another. */
 static bool starts_with(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
@@ -255,6 +264,7 @@ static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
 {
     trx *t = r->state;
     gls_trx_field field;
+    /* depth: folders above the file in the archive */
     const char *slash = strrchr(part->name, '/'), *file = slash ? slash + 1 : part->name;
     const size_t n = strlen(file), depth = slash ? (strchr(part->name, '/') == slash ? 1 : 2) : 0;
     bool is_dps = depth == 1 && starts_with(part->name, "dps/"), is_dpv = depth == 1 && starts_with(part->name, "dpv/"),
@@ -306,6 +316,7 @@ static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
     return status;
 }
 
+/* open() of the driver. */
 static gls_status open_trx(gls_tractogram_reader *r)
 {
     trx *t = r->state = calloc(1, sizeof *t);
@@ -373,6 +384,7 @@ static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
     uint64_t points = 0;
     size_t n = 0;
     gls_status status = GLS_OK;
+    /* offsets first: they show how many points the block has */
     for (; n < r->max_lines && points < r->max_points && r->lines_read + n < t->n_lines; n++) {
         uint64_t next;
         status = next_offset(r, &next);
@@ -393,6 +405,7 @@ static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
         const gls_column *c = &r->dpv.filled[k];
         status = gls_cursor_read(&t->dpv[k].cursor, (void *)c->data, (size_t)points * gls_column_row_bytes(c));
     }
+    /* the bits of the groups become bytes of the block */
     for (size_t k = 0; k < r->group.n; k++) {
         unsigned char *member = (unsigned char *)r->group.filled[k].data;
         for (size_t i = 0; i < n; i++) member[i] = t->bit[k][(r->lines_read + i) / 8] >> (r->lines_read + i) % 8 & 1;
@@ -401,12 +414,14 @@ static gls_status next_trx(gls_tractogram_reader *r, size_t *n_lines)
     return status;
 }
 
+/* Closes the cursors of columns, and frees the list. */
 static void finish_arrays(array *arrays, size_t n)
 {
     for (size_t k = 0; k < n; k++) gls_cursor_finish(&arrays[k].cursor);
     free(arrays);
 }
 
+/* close() of the driver; the state may be incomplete. */
 static void close_trx(gls_tractogram_reader *r)
 {
     trx *t = r->state;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Digits of the number of points, which is known only at the end. */
 #define COUNT_WIDTH 12
 #define PIECE 4096 /* number of values whose byte order is changed at a time */
 
@@ -19,11 +20,13 @@ static const char head[] = "# vtk DataFile Version 4.2\nStreamlines, SPACE=RAS\n
 /* State of the writer. */
 typedef struct vtk {
     gls_packer packer;
+    /* for the section LINES, which comes behind all points */
     gls_spool lengths; /* numbers of points, uint32 */
     size_t n_spools;
     gls_spool *column; /* one for each column of dps and dpv */
 } vtk;
 
+/* Frees the state of a writer, which may be NULL. */
 static void destroy(void *state)
 {
     vtk *v = state;
@@ -35,7 +38,7 @@ static void destroy(void *state)
     free(v);
 }
 
-/* Name of a column's type in VTK. *bytes: size of a value. */
+/* Name of a column's type in VTK. *bytes: size of a value in the file; float16 becomes float. */
 static const char *type_name(gls_type type, size_t *bytes)
 {
     *bytes = gls_type_size(type);
@@ -65,6 +68,7 @@ static void swap(unsigned char *data, size_t n, size_t bytes)
         }
 }
 
+/* create() of the driver: writes the header with room for the number of points. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     char line[sizeof head + 64];
@@ -79,6 +83,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return !status ? gls_output_write(&w->output, line, (size_t)n) : status;
 }
 
+/* define() of the driver: a spool for each column; VTK stores no groups. */
 static gls_status define(gls_tractogram_writer *w)
 {
     vtk *v = w->state;
@@ -121,6 +126,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     vtk *v = w->state;
     unsigned char piece[PIECE * 12];
     gls_status status = GLS_OK;
+    /* indices of the section LINES are int32 */
     if (w->n_points + s->offset[s->n] > INT_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d points", w->output.path, INT_MAX);
     for (uint64_t p = 0; p < s->offset[s->n] && !status;) {

@@ -11,15 +11,18 @@
 #include "util/text.h"
 #include "util/status.h"
 
+/* Numbers of double precision that are converted at a time. */
 #define BLOCK 1024
 
 /* State of the reader. */
 typedef struct vtk {
     gls_vtk_scan scan;
     gls_vtk_array points, lines; /* lines: before version 5, for each line its number of points and their indices */
+    /* from version 5 on: the end of each line among the indices, and the indices */
     gls_vtk_array offsets, connectivity;
     gls_vtk_array *dps, *dpv;             /* one for each column */
     uint64_t n_points, n_lines, n_others; /* n_others: cells that are not lines */
+    /* next_point: index that the next line must begin with; last_offset: end of the line before */
     uint64_t next_point, last_offset;
     double sign[3]; /* factors to RAS+ */
 } vtk;
@@ -64,6 +67,8 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
     gls_status status = gls_vtk_scan_count(&t->scan, &n);
     if (!status) status = gls_vtk_scan_count(&t->scan, &size);
     if (status) return status;
+    /* before version 5 numbers of points and indices are mixed in one array of ints; from then on they are two
+     * arrays */
     if (r->info.version < 50) {
         status = gls_vtk_scan_array(&t->scan, "int", size, &first);
     } else {
@@ -71,6 +76,7 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
         if (!status) status = gls_vtk_scan_array(&t->scan, NULL, n, &first);
         if (!status) status = gls_vtk_scan_word(&t->scan, "CONNECTIVITY");
         if (!status) status = gls_vtk_scan_array(&t->scan, NULL, size, &second);
+        /* there is one offset more than cells */
         n -= n > 0;
     }
     if (!are_lines) t->n_others += n;
@@ -123,6 +129,7 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
     uint64_t components = 0;
     gls_status status = gls_vtk_scan_name(&t->scan, name);
     if (status) return status;
+    /* SCALARS name type [components], then a line LOOKUP_TABLE name */
     if (!gls_case_compare(kind, "SCALARS")) {
         status = gls_vtk_scan_token(&t->scan, type);
         if (!status) status = gls_vtk_scan_token(&t->scan, word);
@@ -133,6 +140,8 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
             status = gls_vtk_scan_token(&t->scan, word);
         else if (!status)
             status = gls_reader_damaged(r, "SCALARS without a LOOKUP_TABLE");
+        /* colours: bytes in binary files, floats from 0 to 1 in text; a table of colours has 4 values a row and is
+         * skipped */
     } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
         status = gls_vtk_scan_count(&t->scan, &components);
         strcpy(type, t->scan.binary ? "unsigned_char" : "float");
@@ -179,6 +188,7 @@ static gls_status find_sections(gls_tractogram_reader *r)
     while (!status && gls_vtk_scan_more(&t->scan)) {
         status = gls_vtk_scan_token(&t->scan, word);
         if (status) break;
+        /* keywords of a section in the order of the format; attributes belong to the last POINT_DATA or CELL_DATA */
         if (!gls_case_compare(word, "DATASET")) {
             status = gls_vtk_scan_token(&t->scan, word);
             if (!status && gls_case_compare(word, "POLYDATA") != 0)
@@ -265,6 +275,7 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint64_t
     const bool wide = t->points.type == GLS_TYPE_FLOAT64;
     float *to = r->point[first];
     gls_status status = GLS_OK;
+    /* float32 goes to its place at once; float64 is converted block by block */
     if (!wide) status = gls_vtk_array_read(&t->scan, &t->points, 3 * n, to);
     for (uint64_t done = 0; wide && done < 3 * n && !status;) {
         size_t m = 3 * n - done < BLOCK ? (size_t)(3 * n - done) : BLOCK;
@@ -313,6 +324,7 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     uint64_t n = 0;
     gls_status status = gls_vtk_array_index(&t->scan, t->offsets.known ? &t->offsets : &t->lines, &n);
     if (status) return status;
+    /* an offset is the end of the line, counted from the first line */
     if (t->offsets.known) {
         uint64_t end = n;
         if (end < t->last_offset) return gls_reader_damaged(r, "offsets that fall");
@@ -346,6 +358,7 @@ static gls_status next_vtk(gls_tractogram_reader *r, size_t *n)
     return status;
 }
 
+/* close() of the driver; the state may be incomplete. */
 static void close_vtk(gls_tractogram_reader *r)
 {
     vtk *t = r->state;

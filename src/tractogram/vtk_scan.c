@@ -15,6 +15,7 @@ static int peek(gls_cursor *c)
     return c->buffer[c->next];
 }
 
+/* Skips blanks and line ends. */
 static void skip_blanks(gls_cursor *c)
 {
     for (int byte = peek(c); byte >= 0 && gls_is_space(byte); byte = peek(c)) c->next++;
@@ -82,6 +83,7 @@ gls_status gls_vtk_scan_name(gls_vtk_scan *s, char name[GLS_VTK_WORD])
     if (status) return status;
     char *to = name;
     for (const char *from = name; *from; from++, to++) {
+        /* %XX is the byte XX; a NUL would end the name and stays coded */
         char digits[3] = "";
         *to = *from;
         if (*from != '%' || !gls_is_hex((unsigned char)from[1]) || !gls_is_hex((unsigned char)from[2])) continue;
@@ -162,6 +164,7 @@ gls_status gls_vtk_scan_array(gls_vtk_scan *s, const char *name, uint64_t n, gls
         array->end = array->at + n * size;
         return gls_cursor_init(c, s->reader->path, s->reader->fd, array->end, s->reader->info.bytes);
     }
+    /* text: the end of the array is known only when all words are read */
     for (uint64_t i = 0; i < n; i++)
         if (!next_word(c, word))
             return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: an array ends too early", s->reader->path);
@@ -190,6 +193,7 @@ static bool parse_value(const char *word, gls_type type, void *to)
         const int64_t value = strtoll(word, &end, 10);
         const int bits = 8 * (int)gls_type_size(type);
         const bool is_signed = type == GLS_TYPE_INT8 || type == GLS_TYPE_INT16 || type == GLS_TYPE_INT32;
+        /* limits of the type */
         const int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0,
                       high = (INT64_C(1) << (is_signed ? bits - 1 : bits % 64)) - 1;
         if (type != GLS_TYPE_INT64 && (value < low || value > high)) return false;

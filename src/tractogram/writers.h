@@ -1,4 +1,4 @@
-/* What the writers of tractograms share. */
+/* Functions and structs that the writers of all formats share. */
 #ifndef GLS_TRACTOGRAM_WRITERS_H
 #define GLS_TRACTOGRAM_WRITERS_H
 
@@ -14,6 +14,7 @@
  * writes them. A file system accepts one file at the speed of one thread, so the writing thread does nothing else while
  * pieces are ready. */
 
+/* Threads of an append at most, and pieces that may exist at the same time. */
 #define GLS_PIECE_THREADS 4
 #define GLS_PIECE_ROOMS (2 * GLS_PIECE_THREADS)
 
@@ -66,11 +67,13 @@ typedef struct gls_tractogram_driver {
     void (*destroy)(void *state); /* accepts NULL */
 } gls_tractogram_driver;
 
+/* Largest header that the writer makes. */
 #define GLS_TCK_MAX_HEADER 65536
 #define GLS_TCK_LAST_LINES 1024 /* part of the header reserved for lines that the writer adds */
 /* Whether a line "key: value" may be in the header of a TCK file: it must not break the header or contradict the lines
  * of the writer. */
 bool gls_tck_is_line(const char *line);
+/* Room for a timestamp with its NUL. */
 #define GLS_TCK_STAMP 48
 /* Timestamp of a TCK file, by which MRtrix3 matches track scalar files to it. It is made from the counts, so that equal
  * streamlines give equal bytes at any time. Returns its length, which may exceed the buffer. */
@@ -82,8 +85,10 @@ extern const gls_tractogram_driver gls_trx_driver; /* the only one that writes d
 
 struct gls_tractogram_writer {
     const gls_tractogram_driver *driver;
+    /* the driver's own struct */
     void *state;
     gls_output output;
+    /* grid of the reference image: affine and dimensions for the header */
     gls_grid grid;
     bool is_shard;
     gls_shard shard;                  /* valid if is_shard */
@@ -116,11 +121,13 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
 
 /* A group that is known only after all streamlines were appended. */
 typedef struct gls_late_group {
+    /* borrowed */
     const char *name;
     const uint32_t *member;
     size_t n;
 } gls_late_group;
-/* Whether a TRX file can have a column or group of this name. */
+/* Whether a TRX file can have a column or group of this name: not empty, up to 100 bytes, without dots, slashes, quotes
+ * and line ends. */
 bool gls_trx_can_name(const char *name);
 /* TRX: adds a group of n streamlines. member: their indices in the file, ascending. name and member are borrowed until
  * the writer is finished. Other formats do not store the group. */
@@ -146,6 +153,7 @@ typedef struct gls_packer {
 
 /* Allocates the buffer. Data go to output when the buffer is full. */
 gls_status gls_packer_init(gls_packer *packer, gls_output *output);
+/* Frees the buffer; bytes that were not flushed are lost. Accepts a zeroed packer. */
 void gls_packer_finish(gls_packer *packer);
 /* Appends bytes; GLS_ERR_OUTPUT if writing fails. */
 gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes);

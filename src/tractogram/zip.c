@@ -5,8 +5,10 @@
 #include <string.h>
 #include "util/status.h"
 
+/* Python's zipfile writes a ZIP64 field from this size on; the format itself asks for it only from 2^32 - 1 on. */
 #define ZIP64_LIMIT 0x7fffffffu
 #define DOS_DATE 0x0021 /* 1 January 1980: the same run must give the same bytes */
+/* Largest directory record of an entry: 46 bytes, the name, and a ZIP64 field of 28. */
 #define CENTRAL_MAX (46 + GLS_ZIP_NAME + 28)
 
 /* A buffer to which little-endian fields are appended. */
@@ -14,11 +16,13 @@ typedef struct bytes {
     unsigned char *p;
 } bytes;
 
+/* Appends the lower n bytes of a value. */
 static void store(bytes *to, uint64_t value, int n)
 {
     for (int i = 0; i < n; i++) *to->p++ = (unsigned char)(value >> (8 * i));
 }
 
+/* Appends a name without its NUL. */
 static void store_name(bytes *to, const char *name)
 {
     size_t n = strlen(name);
@@ -26,6 +30,7 @@ static void store_name(bytes *to, const char *name)
     to->p += n;
 }
 
+/* Whether a size or position gets a ZIP64 field. */
 static bool is_large(uint64_t value)
 {
     return value > ZIP64_LIMIT;
@@ -80,6 +85,7 @@ static size_t central(const gls_zip_entry *e, unsigned char *start)
     store(&to, 0, 2); /* comment length */
     store(&to, 0, 2); /* disk */
     store(&to, 0, 2); /* internal attributes */
+    /* regular file, readable by all: the upper half of the external attributes */
     store(&to, (uint64_t)0100644 << 16, 4);
     store(&to, far ? 0xffffffffu : e->offset, 4);
     store_name(&to, e->name);

@@ -14,7 +14,10 @@
 
 /* --- Search ahead of the end of a streamline: the forward search of tck2connectome. */
 
+/* Half angle of the cone ahead of an end, radians: 45 degrees. Voxels outside the cone are not searched. */
 #define CONE (3.14159265358979323846 / 4)
+/* Largest number of voxels that one search visits. The reach is limited to 12 voxel sides when a connectome is
+ * created (FORWARD_SIDES of connectome_matrix.c). */
 enum { MAX_SEEN = 4096 };
 
 /* A voxel of the search and what it costs: the smaller, the sooner it is looked at. */
@@ -23,13 +26,21 @@ typedef struct candidate {
     int32_t v[3];
 } candidate;
 
-/* The search ahead of an end of a streamline, along its direction there. reach: mm. */
+/* State of one search ahead of an end of a streamline, on the stack of its caller: about 150 kB. */
 typedef struct forward_search {
+    /* image whose labelled voxels are searched */
     const gls_grid *grid;
+    /* from: the end; direction: unit vector along which the streamline leaves it, (0, 0, 0) for a single point; both
+     * in world mm. reach: largest cost, mm */
     double from[3], direction[3], reach;
+    /* sense of each voxel axis against RAS, so that the order of neighbours does not depend on the storage of the
+     * image */
     int sign[3];
+    /* n: voxels in the queue; n_seen: voxels that were ever considered */
     size_t n, n_seen;
+    /* voxels to visit, in no order: take() looks for the cheapest */
     candidate queue[MAX_SEEN];
+    /* every voxel that entered the search, whether or not it came into the queue */
     int32_t seen[MAX_SEEN][3];
 } forward_search;
 
@@ -38,7 +49,8 @@ static double norm(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Direction at an end: the last step, turned further by as much as it turned from the step before it. */
+/* Direction of the streamline beyond an end, as a unit vector: the last step, turned further by as much as it turned
+ * from the step before it. (0, 0, 0) for one point. backwards: of the last point, otherwise of the first. */
 static void find_direction(const float (*point)[3], size_t n, bool backwards, double out[3])
 {
     const size_t end = backwards ? n - 1 : 0, next = backwards ? n - 2 : 1;
@@ -57,6 +69,7 @@ static void find_direction(const float (*point)[3], size_t n, bool backwards, do
     for (int r = 0; r < 3 && length > 0; r++) out[r] /= length;
 }
 
+/* Whether the search has considered voxel v before. */
 static bool was_seen(const forward_search *h, const int32_t v[3])
 {
     for (size_t i = 0; i < h->n_seen; i++)
@@ -64,7 +77,9 @@ static bool was_seen(const forward_search *h, const int32_t v[3])
     return false;
 }
 
-/* Cost of a voxel; false: skip the voxel. */
+/* Computes the cost of a voxel, mm: the distance of its centre from the end times 1 + angle / 45 degrees. Returns
+ * false for a voxel that is not to be searched: outside the cone, beyond the reach, at the end itself, or of a cost
+ * that another voxel in the queue has. */
 static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
 {
     const double centre[3] = {v[0], v[1], v[2]};
@@ -76,6 +91,7 @@ static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
     for (int r = 0; r < 3; r++) dot += h->direction[r] * (d[r] / mm);
     double angle = acos(fmax(-1, fmin(1, dot)));
     if (!(angle <= CONE)) return false;
+    /* MRtrix3 computes the cost in single precision; the rounding decides which costs count as equal */
     *cost = (double)(float)(mm * (1 + angle / CONE));
     if (!(*cost <= h->reach)) return false;
     for (size_t i = 0; i < h->n; i++)
@@ -108,6 +124,7 @@ static candidate take(forward_search *h)
     return found;
 }
 
+/* Whether voxel v lies in the image. */
 static bool is_inside(const gls_grid *grid, const int32_t v[3])
 {
     return v[0] >= 0 && v[0] < grid->dim[0] && v[1] >= 0 && v[1] < grid->dim[1] && v[2] >= 0 && v[2] < grid->dim[2];
@@ -129,6 +146,7 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
     h.n = h.n_seen = 0;
     for (int r = 0; r < 3; r++) h.from[r] = end[r];
     gls_affine_apply(world_to_voxel, h.from, voxel);
+    /* the voxel of the end, and the sense in which each voxel axis runs */
     for (int r = 0; r < 3; r++) {
         int longest = 0;
         for (int k = 1; k < 3; k++)
@@ -141,6 +159,7 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
     find_direction(point, n, backwards, h.direction);
     memcpy(h.seen[h.n_seen++], at.v, sizeof at.v);
     h.queue[h.n++] = at;
+    /* the voxel of the end first, then always the cheapest of the queue */
     while (h.n > 0) {
         at = take(&h);
         if (!is_inside(grid, at.v)) continue;
@@ -152,6 +171,7 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
 }
 
 #define UNKNOWN 0 /* voxel not searched yet; other values are 1 + the first offset with a label */
+/* Largest number of voxels in the box that a radial search may look at: 400 MB of offsets. */
 #define MAX_OFFSETS 1e7
 #define SLACK 1e-6 /* mm; tolerance when distances are compared with a bound */
 
@@ -166,17 +186,24 @@ typedef struct offset {
 struct gls_assigner {
     gls_assignment assignment;
     gls_roi_test test;
+    /* centres that have to be compared: radius plus half the diagonal of a voxel, since the end lies anywhere in its
+     * voxel */
     double radius, half_diagonal;
+    /* the image of labels, and its inverse affine */
     gls_grid grid;
     double world_to_voxel[3][4];
     gls_visit_grid visit_grid;
+    /* number of the region of each voxel, borrowed from the connectome */
     const int32_t *node;
     size_t n_offsets;
     offset *offset; /* radial search: sorted by distance */
+    /* largest step along each voxel axis among the offsets */
     int32_t reach[3];
     uint32_t *first; /* radial search: first offset with a label, for each voxel */
 };
 
+/* Order for qsort(): by distance, then by the order of the search. The second key makes the order total, so that it
+ * does not depend on the library's qsort(). */
 static int compare_offsets(const void *a, const void *b)
 {
     const offset *x = a, *y = b;
@@ -192,6 +219,7 @@ static gls_status list_offsets(gls_assigner *a)
     const ptrdiff_t row = a->grid.dim[0], slice = row * a->grid.dim[1];
     int sign[3];
     double boxes = 1;
+    /* which way each voxel axis runs, and an upper bound of the number of offsets */
     for (int c = 0; c < 3; c++) {
         int longest = 0;
         for (int r = 1; r < 3; r++)
@@ -205,6 +233,7 @@ static gls_status list_offsets(gls_assigner *a)
     a->offset = malloc((size_t)boxes * sizeof *a->offset);
     a->first = calloc(gls_grid_voxels(&a->grid), sizeof *a->first);
     if (!a->offset || !a->first) return gls_fail(GLS_ERR_MEMORY, "out of memory for a search");
+    /* all offsets in reach; z, y and x ascending in RAS decide among equal distances */
     for (int z = -a->reach[2]; z <= a->reach[2]; z++)
         for (int y = -a->reach[1]; y <= a->reach[1]; y++)
             for (int x = -a->reach[0]; x <= a->reach[0]; x++) {
@@ -262,6 +291,7 @@ static bool find_voxel(const gls_assigner *a, const float point[3], double v[3],
     return inside;
 }
 
+/* Region of the voxel in which a point lies; 0: none, or outside the grid. */
 static int32_t label_at(const gls_assigner *a, const float point[3])
 {
     double v[3];
@@ -281,7 +311,8 @@ static int32_t label_near(const gls_assigner *a, const double v[3], const offset
     return a->node[at];
 }
 
-/* First offset from voxel v with a label; n_offsets: none. */
+/* First offset from voxel v with a label; n_offsets: none. inner: all offsets from v stay in the grid, so that no
+ * limits need checks. Several threads may compute the same entry of the cache; they all store the same number. */
 static size_t first_label(gls_assigner *a, const double v[3], size_t voxel, bool inner)
 {
     uint32_t known;
@@ -306,8 +337,11 @@ static int32_t search(gls_assigner *a, const float point[3])
     size_t voxel = 0, i = 0;
     int32_t node = 0;
     bool inside = find_voxel(a, point, v, &voxel), inner = inside;
+    /* where the whole neighbourhood lies in the grid, labels are read without checks */
     for (int r = 0; r < 3; r++) inner = inner && v[r] >= a->reach[r] && v[r] < a->grid.dim[r] - a->reach[r];
+    /* nothing nearer than the first label around this voxel can win; outside the grid there is no cache */
     if (inside) i = first_label(a, v, voxel, inner);
+    /* away: distance of the point from the centre of its voxel, by which distances between centres can be wrong */
     gls_affine_apply(a->grid.affine, v, w);
     for (int r = 0; r < 3; r++) away += (p[r] - w[r]) * (p[r] - w[r]);
     away = sqrt(away) + SLACK;
@@ -325,7 +359,8 @@ static int32_t search(gls_assigner *a, const float point[3])
     return node;
 }
 
-/* First label among `count` points from one end inwards. With a radius, stops when the way exceeds it. */
+/* First label among `count` points from index `at` in steps of `step`, 1 or -1: from one end inwards. With a radius,
+ * stops where the way along the streamline exceeds it, mm. Returns 0 if no point has a label. */
 static int32_t look_back(const gls_assigner *a, const float (*point)[3], ptrdiff_t at, ptrdiff_t step, size_t count)
 {
     double way = 0;
@@ -361,6 +396,7 @@ void gls_assign_ends(gls_assigner *a, const float (*point)[3], size_t n, int32_t
     }
 }
 
+/* Order of int32_t for qsort(), ascending. */
 static int by_value(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -382,6 +418,7 @@ static void add_node(gls_assign_scratch *scratch, int32_t node)
 void gls_assign_all(const gls_assigner *a, gls_assign_scratch *scratch, const float (*point)[3], size_t n)
 {
     const gls_density_options walk = {.size = sizeof walk, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
+    /* regions along the streamline: those of its points, or of all voxels that its segments pass */
     size_t kept = 0;
     scratch->n = 0;
     if (a->test == GLS_ROI_TEST_VERTEX) {
@@ -391,6 +428,7 @@ void gls_assign_all(const gls_assigner *a, gls_assign_scratch *scratch, const fl
         scratch->failed |= scratch->visits.failed;
         for (size_t i = 0; i < scratch->visits.n; i++) add_node(scratch, a->node[scratch->visits.voxel[i]]);
     }
+    /* ascending, each once */
     if (scratch->n > 1) qsort(scratch->node, scratch->n, sizeof *scratch->node, by_value);
     for (size_t i = 0; i < scratch->n; i++)
         if (i == 0 || scratch->node[i] != scratch->node[kept - 1]) scratch->node[kept++] = scratch->node[i];

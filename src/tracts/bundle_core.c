@@ -8,6 +8,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Rounds of gls_bundle_orient(): turning members changes the mean line, which may turn other members. */
 #define MAX_ROUNDS 10
 /* With fewer streamlines a covariance is unreliable, so all get the same weight, as in pyAFQ. */
 #define MIN_WEIGHTED 15
@@ -18,12 +19,14 @@ static const float (*nodes_of(const gls_bundle *b, size_t i, uint32_t nodes))[3]
     return (const float(*)[3])(b->node + i * nodes * 3);
 }
 
+/* Reverses member i, and notes how it runs now against the input. */
 static void turn(gls_bundle *b, size_t i, uint32_t nodes)
 {
     gls_line_reverse((float(*)[3])(b->node + i * nodes * 3), nodes);
     b->member[i].turned = !b->member[i].turned;
 }
 
+/* Mean of all members at each node, world mm. Sums in double precision, in the order of members. */
 static void find_mean(const gls_bundle *b, uint32_t nodes, float (*mean)[3])
 {
     for (size_t k = 0; k < (size_t)nodes * 3; k++) {
@@ -33,6 +36,7 @@ static void find_mean(const gls_bundle *b, uint32_t nodes, float (*mean)[3])
     }
 }
 
+/* Order of pointers to members for qsort(): by length, then by index in the stream. */
 static int by_length(const void *a, const void *b)
 {
     const gls_member *x = *(const gls_member *const *)a, *y = *(const gls_member *const *)b;
@@ -58,6 +62,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         free(standard);
         return;
     }
+    /* the longest agreement with one line: first the member of median length, then the mean of all as turned so far */
     memcpy(standard, nodes_of(b, find_median(b), nodes), nodes * sizeof *standard);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t turned = 0;
@@ -69,6 +74,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         if (turned == 0 && round > 0) break;
         find_mean(b, nodes, standard);
     }
+    /* the whole bundle runs towards right, anterior or superior along the axis on which its ends lie farthest apart */
     int axis = 0;
     double way[3];
     for (int r = 0; r < 3; r++) way[r] = (double)standard[nodes - 1][r] - standard[0][r];
@@ -78,7 +84,9 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
     free(standard);
 }
 
-/* For each streamline, the largest distance among nodes first .. last - 1, and the sum of distances. */
+/* For each streamline, the largest Mahalanobis distance from the bundle's mean among nodes first .. last - 1, and
+ * the sum of these distances. Where all members coincide at a node, every distance counts as n, the number of
+ * members. scratch: room for n values. */
 static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *scratch,
                            double *largest, double *sum)
 {
@@ -110,7 +118,7 @@ static void keep(gls_bundle *b, uint32_t nodes, const bool *stays)
     b->n = kept;
 }
 
-/* Keeps the `min` streamlines with the smallest sums. */
+/* Marks the `min` streamlines with the smallest sums of distances in stays[]; min <= n. */
 static void keep_smallest(const double *sum, size_t n, size_t min, bool *stays)
 {
     memset(stays, 0, n * sizeof *stays);
@@ -122,20 +130,25 @@ static void keep_smallest(const double *sum, size_t n, size_t min, bool *stays)
     }
 }
 
+/* Size of a member for the limit of length_z: number of points of the input, or length in mm. */
 static double value_of(const gls_member *m, bool by_points)
 {
     return by_points ? (double)m->points : m->length;
 }
 
-/* One round of cleaning. Returns false if no further round is needed. */
+/* One round of cleaning, as pyAFQ's clean_bundle(). Drops members that are o->distance or more from the core at a
+ * node of the inner part, or whose length is o->length_z or more standard deviations above the mean; at least o->min
+ * members stay. scratch: room for 3 n values; stays: for n. Returns false if no further round is needed. */
 static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
+    /* nodes of the inner part, a share `core` of the line in its middle; 0: all nodes */
     double edge = (1 - o->core) / 2, mean = 0, square = 0;
     uint32_t first = o->core > 0 ? (uint32_t)((double)nodes * edge) : 0,
              last = o->core > 0 ? (uint32_t)((double)nodes * (1 - edge)) : nodes;
     double *largest = scratch + b->n, *sum = scratch + 2 * b->n;
     size_t kept = 0;
     find_distances(b, nodes, first, last, scratch, largest, sum);
+    /* mean and standard deviation of the lengths, with divisor n */
     for (size_t i = 0; i < b->n; i++) mean += value_of(&b->member[i], o->by_points) / (double)b->n;
     for (size_t i = 0; i < b->n; i++) square += pow(value_of(&b->member[i], o->by_points) - mean, 2) / (double)b->n;
     for (size_t i = 0; i < b->n; i++) {
@@ -144,6 +157,7 @@ static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o
         kept += stays[i];
     }
     if (kept == b->n) return false;
+    /* too few would stay: keep those nearest the core, and end */
     bool few = kept < (size_t)o->min;
     if (few) keep_smallest(sum, b->n, (size_t)o->min, stays);
     keep(b, nodes, stays);
@@ -194,6 +208,7 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     for (size_t i = 0; i < n; i++)
         if (isfinite(value[i])) square += weight[i] * pow(value[i] - out.value, 2);
     out.sd = sqrt(square / total);
+    /* the spread is about the weighted mean, also where the value is the median */
     if (!median) return out;
     for (size_t i = 0; i < n; i++)
         if (isfinite(value[i])) value[m++] = value[i];
@@ -201,7 +216,9 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     return out;
 }
 
-/* Weights with a sum of 1. If streamlines coincide with the core, only these get weight. */
+/* Weights of the members at node k, with a sum of 1: equal, of a column, or inverse to the Mahalanobis distance from
+ * the mean as in AFQ. If streamlines coincide with the mean, only these get weight. how: GLS_PROFILE_MEAN and
+ * GLS_PROFILE_MEDIAN: equal. */
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
     double all = 0;

@@ -68,7 +68,8 @@ static double sweep(const float (*point)[3], size_t n)
     return sum;
 }
 
-/* Whether extent and travel along each world axis are within the rule's limits. */
+/* Whether extent (between the ends) and travel (along the line, forth and back) along each world axis are within the
+ * rule's limits, mm. */
 static bool extends(const gls_bundle_rule *r, const float (*point)[3], size_t n)
 {
     for (int a = 0; a < 3; a++) {
@@ -92,6 +93,7 @@ static bool crosses(const float (*point)[3], size_t n, double x)
     return low && high;
 }
 
+/* The world axis along which b lies farthest from a: 1, 2, 3 for x, y, z; the first of equal ones. */
 static int largest_axis(const float *a, const float *b)
 {
     int axis = 0;

@@ -8,14 +8,20 @@
 
 /* --- Rules: a row for each bundle, and the tests of single streamlines. */
 
+/* In place of an index of a region: the rule names none. */
 #define GLS_RULE_NONE SIZE_MAX
 
 /* The rule of one bundle. Regions are indices of a gls_rois. */
 typedef struct gls_bundle_rule {
+    /* name of the bundle: letters, digits, _ and -. Owned, as all pointers here */
     char *name;
+    /* all include regions must be met, and no exclude region */
     size_t *include, *exclude, n_include, n_exclude;
     size_t end[2]; /* regions of the first and of the last point; GLS_RULE_NONE: any */
+    /* region in which the streamline must lie; GLS_RULE_NONE: any */
     size_t all;
+    /* all_fraction: share of the line that must lie in `all`, 0 to 1; length along the line and span between the
+     * ends in mm; max_winding: sum of the angles between steps, degrees */
     double all_fraction, min_length, max_length, min_span, max_span, max_winding;
     double max_sweep;                  /* degrees around the mean point (scilpy's angle) */
     double extent[3][2], travel[3][2]; /* smallest and largest value along each world axis, mm; extent: between the
@@ -23,6 +29,7 @@ typedef struct gls_bundle_rule {
     int crosses; /* crossing of the plane x = midline, world mm: 1: required; -1: forbidden; 0: not tested */
     double midline;
     int axis; /* main direction: 1, 2, 3 for x, y, z; 0: any */
+    /* ordered: include regions are met in the order of the rule; clean: outliers of this bundle are removed */
     bool ordered, clean;
     char *truth; /* name of a mask or file with the true bundle; NULL: none */
 } gls_bundle_rule;
@@ -82,14 +89,20 @@ typedef struct gls_bundle {
 
 struct gls_bundles {
     gls_bundles_options options;
+    /* borrowed pointers of the caller stay valid as long as the bundles */
     gls_bundle_rules rules;
     bool by_group; /* bundles are groups of the input streamlines */
+    /* one for each rule */
     gls_bundle *bundle;
+    /* streamlines appended so far */
     uint64_t streamlines;
+    /* threads that test streamlines */
     int n_threads;
+    /* one for each thread */
     gls_roi_hits *hits;
     size_t verdict_capacity; /* allocated rows x bundles of verdict and direction */
     uint8_t *verdict, *direction;
+    /* the line of options.given resampled, mm */
     float standard[12][3];
 };
 

@@ -38,6 +38,7 @@ static const struct {
             {"length_z_abs", LIMITS, GLS_CELL_LENGTH_Z_ABS}};
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
+/* Error for a key whose value is of the wrong type. what: what it must be. */
 static gls_status wrong(const gls_bundle_row *row, const char *key, const char *what)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: %s: %s must be %s", row->path, row->where, key, what);
@@ -50,6 +51,7 @@ static bool is_plain(const char *text)
     return !*text;
 }
 
+/* Stores a copy of the text in a cell of the row, which owns it. GLS_ERR_INPUT: the text has control characters. */
 static gls_status set_cell(gls_bundle_row *row, gls_bundle_cell cell, const char *text)
 {
     if (!is_plain(text))
@@ -59,6 +61,7 @@ static gls_status set_cell(gls_bundle_row *row, gls_bundle_cell cell, const char
     return row->cell[cell] ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
 }
 
+/* Stores a number as text that reads back as the same double. */
 static gls_status set_number(gls_bundle_row *row, gls_bundle_cell cell, double value)
 {
     char text[40];
@@ -75,6 +78,7 @@ static gls_status add_key(gls_bundle_row *row, const cJSON *item)
     if (k == N_KEYS)
         return gls_fail(GLS_ERR_INPUT, "%s: %s: has \"%s\", which is none of scilpy's keys", row->path, row->where,
                         item->string);
+    /* low and high are NULL unless the value is a list */
     const cJSON *low = cJSON_GetArrayItem(item, 0), *high = cJSON_GetArrayItem(item, 1);
     const gls_bundle_cell cell = keys[k].cell;
     char text[80];
@@ -145,6 +149,7 @@ static gls_status bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundl
     return status;
 }
 
+/* MAX_COLUMNS: columns of a table; MAX_BYTES: size of a file of rules */
 enum { MAX_COLUMNS = 40, MAX_BYTES = 16 << 20 };
 
 typedef gls_bundle_row row;
@@ -153,6 +158,7 @@ typedef gls_bundle_cell column;
 #define CELL_NAME(cell, name) name,
 static const char *const column_names[GLS_CELLS] = {GLS_BUNDLE_CELLS(CELL_NAME)};
 
+/* Reads a number from `low` on into *value; an empty cell leaves *value as it is. */
 static gls_status number(const row *r, column c, double low, double *value)
 {
     if (!r->cell[c]) return GLS_OK;
@@ -171,7 +177,8 @@ static gls_status answer(const row *r, column c, int *value)
                              r->cell[c]);
 }
 
-/* Reads LOW,HIGH. */
+/* Reads LOW,HIGH with LOW <= HIGH; an empty cell leaves value as it is. The text of the cell is unchanged after
+ * return. */
 static gls_status range(const row *r, column c, double value[2])
 {
     char *text = r->cell[c], *comma = text ? strchr(text, ',') : NULL;
@@ -196,7 +203,8 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
     return GLS_OK;
 }
 
-/* Fills in *placed: the text of a region with the folder in front of its file; the caller frees it. */
+/* Fills in *placed: the text of a region with the folder in front of its file; the caller frees it. A text of
+ * digits, signs and commas is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file. */
 static gls_status place_of(gls_bundle_rules *rules, const row *r, const char *text, char **placed)
 {
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);
@@ -218,6 +226,8 @@ static gls_status fail_at(const row *r, gls_status status)
     return status;
 }
 
+/* Adds the region of a cell, widened by mm, to rules->rois. *index: its index there. Messages name the cell's
+ * column. */
 static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, const char *text, double mm,
                              size_t *index)
 {
@@ -280,6 +290,7 @@ static gls_status add_ends(gls_bundle_rules *rules, const row *r, double mm, gls
     return status;
 }
 
+/* Whether a text can name a bundle, and so a file and a group. */
 static bool is_name(const char *text)
 {
     return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(text);
@@ -298,6 +309,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
                             r->cell[GLS_CELL_BUNDLE]);
     rule->name = gls_text_copy(r->cell[GLS_CELL_BUNDLE]);
     if (!rule->name) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
+    /* cells of one number: the smallest allowed value, and where it goes */
     const struct {
         column c;
         double low, *value;
@@ -317,6 +329,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
     if (!status) status = answer(r, GLS_CELL_CROSS_MIDLINE, &rule->crosses);
     if (!status) status = answer(r, GLS_CELL_ORDERED, &ordered);
     if (!status) status = answer(r, GLS_CELL_CLEAN, &clean);
+    /* an empty cell and no are the same */
     rule->ordered = ordered > 0;
     rule->clean = clean > 0;
     if (!status) status = parse_axis(r, rule);
@@ -342,6 +355,7 @@ gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const row *r)
                               .max_span = INFINITY,
                               .max_winding = INFINITY,
                               .max_sweep = INFINITY};
+    /* no limit of extent and travel until a cell gives one */
     for (int a = 0; a < 3; a++) rule->extent[a][1] = rule->travel[a][1] = INFINITY;
     if (r) return fill(rules, r, rule);
     return GLS_OK;
@@ -377,6 +391,7 @@ static gls_status read_rows(gls_bundle_rules *rules, const row *from, char *text
     gls_records records = gls_records_begin(text, '\t');
     gls_status status = GLS_OK;
     while (!status && (found = gls_record_next(&records, cell, MAX_COLUMNS)) > 0) {
+        /* empty lines and remarks; the first line that is neither is the header */
         if ((found == 1 && !*cell[0]) || *cell[0] == '#') continue;
         if (n == 0) {
             status = read_header(from->path, cell, found, at);

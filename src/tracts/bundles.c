@@ -26,6 +26,7 @@ typedef struct nearness {
     double from_centres; /* mean over the centres of these regions */
 } nearness;
 
+/* Adds the distances of a line of n points from one region to the sum, mm. */
 static nearness add(nearness sum, const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
     sum.from_regions += gls_roi_distance_of_line(d, point, n);
@@ -172,6 +173,7 @@ void gls_bundles_destroy(gls_bundles *b)
     free(b);
 }
 
+/* Whether a streamline runs against options.given. */
 static bool is_given_backwards(const gls_bundles *b, const float (*point)[3], size_t n)
 {
     const gls_orientation *o = b->options.given;

@@ -22,6 +22,7 @@
 
 /* --- Numbers the labels of an image as regions, and measures their volumes and centres. */
 
+/* Largest label, 2^24: whole numbers up to here are exact in the float32 that images are read as. */
 #define MAX_LABEL 16777216
 
 static gls_status find_largest(const gls_image *labels, const char *name, int32_t *largest)
@@ -237,7 +238,7 @@ static gls_status reserve(gls_connectome *c, size_t n)
     return GLS_OK;
 }
 
-/* Appends the regions of one streamline to the list of its thread. */
+/* Appends the regions of one streamline to the list of its thread, and notes where they are in *s. */
 static void keep(finder *f, stretch *s, int thread)
 {
     if (f->n + f->scratch.n > f->capacity) {
@@ -319,6 +320,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status;
 }
 
+/* Checks options that only a program can get wrong, and the reach of the forward search. */
 static gls_status check_options(const gls_connectome_options *o, const gls_grid *grid)
 {
     const double *side = grid->voxel_size, least = fmin(side[0], fmin(side[1], side[2]));

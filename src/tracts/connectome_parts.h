@@ -10,7 +10,9 @@
 
 /* The regions of an image of labels, numbered from 1 in the order of labels. */
 typedef struct gls_nodes {
+    /* grid of the image of labels */
     gls_grid grid;
+    /* number of regions */
     size_t n;
     int32_t *voxel;      /* number of the region of each voxel; 0: none */
     int32_t *label;      /* label[i]: label of region i + 1 */
@@ -34,7 +36,9 @@ void gls_assign_ends(gls_assigner *assigner, const float (*point)[3], size_t n, 
 
 /* Regions of one streamline. Each thread needs its own. All zero: empty. */
 typedef struct gls_assign_scratch {
+    /* voxels of the current streamline */
     gls_visits visits;
+    /* n regions found, in node[0 .. n - 1] */
     size_t n, capacity;
     int32_t *node;
     bool failed; /* memory ran out */

@@ -17,6 +17,7 @@
 #define LENGTH_BITS 32
 /* With weights: mm in one voxel that one streamline may have at most. */
 #define LENGTH_ROOM 8192.0
+/* Largest sum in units of the last bit, below 2^62 = 4.6e18, so that no int64_t overflows. */
 #define LARGEST 4.0e18
 /* Largest memory of the maps of all threads together; beyond it all threads share one map. */
 #define COPIES_BYTES ((size_t)64 << 20)
@@ -28,8 +29,9 @@ gls_density_options gls_density_options_default(void)
     return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
 }
 
-/* Number of bits behind the binary point of the fixed-point sums. Weighted sums are scaled so that they stay below
- * 2^61; counts need none. */
+/* Number of bits behind the binary point of the fixed-point sums. Counts need none. Weighted sums are scaled by
+ * o->sum_weights, the sum of all weights, so that they stay below 2^61; the bound keeps ldexp() of the unit finite
+ * for tiny weights. */
 static int choose_bits(const gls_density_options *o)
 {
     double most = o->sum_weights;
@@ -40,6 +42,7 @@ static int choose_bits(const gls_density_options *o)
     return exponent > 61 ? 0 : exponent < -900 ? 961 : 61 - exponent;
 }
 
+/* Checks the combination of options; a programming error of the caller, not of a user. */
 static gls_status check_options(const gls_density_options *o)
 {
     const bool column = o->value == GLS_DENSITY_COLUMN || o->value == GLS_DENSITY_IS_NONZERO;
@@ -65,6 +68,7 @@ static bool make_maps(gls_density *d)
     d->wide = calloc((size_t)d->n_copies, sizeof *d->wide);
     if (!d->sum || !d->wide) return false;
     for (int i = 0; i < d->n_copies && d->kind != EXTREME; i++) {
+        /* memory from calloc() is zero pages until it is touched, so unused parts of a map cost nothing */
         void *memory = calloc(bytes, 1);
         if (!memory) return false;
         if (d->kind == NARROW)
@@ -92,6 +96,8 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     if (d) {
         d->grid = *grid;
         d->options = o;
+        /* minima and maxima need their own comparison; counts, mm and weights fit into 64 bits; everything else
+         * needs 128 */
         d->kind = o.stat >= GLS_DENSITY_MIN                                                  ? EXTREME
                   : o.value == GLS_DENSITY_ONE && o.stat == GLS_DENSITY_SUM && !o.directions ? NARROW
                                                                                              : WIDE;
@@ -127,6 +133,8 @@ static void add_narrow(int64_t *to, int64_t value, bool shared)
     *to += value;
 }
 
+/* Atomically replaces *extreme by a value that is smaller, with is_min, or larger. A value that is not a number
+ * never replaces anything. */
 static void widen(double *extreme, double value, bool is_min)
 {
     double before;
@@ -161,6 +169,8 @@ static void add_direction(const gls_density *d, gls_wide *planes, const gls_visi
     gls_wide_add(&to[3], value, shared);
 }
 
+/* Adds 1 to each visited voxel. Returns 2, the most that one streamline adds to a voxel: GLS_DENSITY_ENDS may count
+ * both ends there. */
 static double count_visits(const gls_density *d, const gls_visits *v, int64_t *sum)
 {
     const bool shared = d->n_copies < d->n_threads;
@@ -247,6 +257,7 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
     }
 }
 
+/* Fate of a streamline: it met no voxel of the grid; it was added; its value is 0 or not finite. */
 enum { UNUSED, USED, ZERO };
 
 /* Adds one streamline. Returns the sum's bound as add_visits(). */
@@ -258,6 +269,7 @@ static double add_one(gls_density *d, int thread, const columns *c, const gls_st
     d->used[i] = UNUSED;
     v->outside = false;
     v->places = v->places_outside = 0;
+    /* a value of 0 counts for means and minima alone where the options ask for it */
     if (!isfinite(one.value) || one.value == 0) {
         one.value = 0;
         d->used[i] = ZERO;
@@ -289,6 +301,7 @@ static void add_some(void *user, int thread, size_t from, size_t until)
     for (size_t i = from; i < until; i++) {
         d->used[i] = UNUSED;
         if (s->offset[i + 1] == s->offset[i]) continue;
+        /* the device counted this streamline; its points may be missing here */
         if (a->visited && !a->visited->left[i]) {
             d->used[i] = USED;
             one.total += 2;
@@ -305,6 +318,8 @@ static void add_some(void *user, int thread, size_t from, size_t until)
     d->sums[thread].places_outside += one.places_outside;
 }
 
+/* Adds the device's counts to voxels from .. until - 1 of the first copy. Runs after add_some(), so that no other
+ * thread adds to these voxels. */
 static void add_counts(void *user, int thread, size_t from, size_t until)
 {
     const addition *a = user;
@@ -313,6 +328,7 @@ static void add_counts(void *user, int thread, size_t from, size_t until)
     for (size_t v = from; v < until; v++) sum[v] += a->visited->word[v];
 }
 
+/* Whether two grids are the same, bit by bit. */
 static bool is_same_grid(const gls_grid *a, const gls_grid *b)
 {
     return memcmp(a->dim, b->dim, sizeof a->dim) == 0 && memcmp(a->affine, b->affine, sizeof a->affine) == 0;
@@ -339,6 +355,7 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
     const addition task = {d, c, s, find_visited(d, s)};
     if (!task.visited && d->visited && *d->visited && (*d->visited)->ends_alone)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the map is not that of which the device counted the voxels");
+    /* streamlines that the device did not count, then its counts */
     gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&task);
     if (task.visited) d->counts.places += task.visited->n_points;
     if (task.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&task);
@@ -350,6 +367,7 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
         failed |= d->visits[t].failed;
         d->sums[t] = (gls_density_sums){0};
     }
+    /* in the order of streamlines, so that the sum of weights does not depend on the number of threads */
     for (size_t i = 0; i < s->n; i++) {
         d->counts.empty += s->offset[i + 1] == s->offset[i];
         d->counts.zero += d->used[i] == ZERO;

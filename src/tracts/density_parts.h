@@ -15,7 +15,9 @@
 
 /* A signed sum of 128 bits: high * 2^64 + low. */
 typedef struct gls_wide {
+    /* the fraction, in units of 2^-64 */
     uint64_t low;
+    /* the whole part, rounded down */
     int64_t high;
 } gls_wide;
 
@@ -23,6 +25,8 @@ typedef struct gls_wide {
  */
 static inline void gls_wide_add(gls_wide *to, double value, bool shared)
 {
+    /* splits the value into floor and fraction; 63 bits of the fraction, since doubles convert to int64_t faster
+     * than to uint64_t */
     int64_t high = 0;
     uint64_t low = 0, before;
     if (value >= 0 && value < 1) {
@@ -34,12 +38,14 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
         high += rest >= 1; /* a negative value closer to 0 than the last bit */
         low = rest < 1 ? (uint64_t)(int64_t)(rest * 0x1p63) << 1 : 0;
     }
+    /* the carry of low goes to high */
     if (!shared) {
         before = to->low;
         to->low += low;
         to->high += high + (before > UINT64_MAX - low);
         return;
     }
+/* two atomic additions: their sum is right once all threads have ended, not in between */
 #pragma omp atomic capture
     {
         before = to->low;
@@ -51,12 +57,14 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
     to->high += high;
 }
 
+/* Adds another sum. */
 static inline void gls_wide_join(gls_wide *to, const gls_wide *other)
 {
     to->high += other->high + (to->low > UINT64_MAX - other->low);
     to->low += other->low;
 }
 
+/* The sum as a double; up to 2^53 units of the whole part are exact. */
 static inline double gls_wide_value(const gls_wide *sum)
 {
     return (double)sum->high + (double)sum->low * 0x1p-64;
@@ -70,7 +78,10 @@ typedef enum gls_density_kind { NARROW, WIDE, EXTREME } gls_density_kind;
 
 /* Counts of one thread in one call. */
 typedef struct gls_density_sums {
+    /* partial: streamlines with points outside the grid; places, places_outside: points that were mapped, and those
+     * among them outside the grid */
     uint64_t partial, places, places_outside;
+    /* sum of the largest additions of the streamlines, as gls_density.total */
     double total;
 } gls_density_sums;
 
@@ -80,6 +91,7 @@ struct gls_density {
     gls_density_options options;
     gls_density_kind kind;
     int bits; /* NARROW: bits behind the point */
+    /* n_maps: one for each group, or 1; n_planes: sums of a voxel, 1 to 4 */
     size_t n_voxels, n_maps, n_planes;
     double unit;     /* 2^bits */
     int n_copies;    /* copies of sum and wide: one for each thread, or one that all threads share */
@@ -88,9 +100,11 @@ struct gls_density {
                         directions, of x, y, z and w f */
     double *extreme; /* EXTREME: n_maps x n_voxels; +-INFINITY without visits */
     double total;    /* upper bound of all additions to one voxel, in units of the last bit; WIDE: in units of 1 */
+    /* factor of all values on output */
     double scale;
     gls_density_counts counts;
     size_t capacity; /* allocated elements of `used` */
+    /* for each streamline of the current call: UNUSED, USED or ZERO */
     uint8_t *used;
     int n_threads;
     gls_visits *visits;          /* one for each thread */
@@ -98,6 +112,7 @@ struct gls_density {
     const gls_visited **visited; /* counts by a device for the streamlines that are appended; NULL: none */
 };
 
+/* Whether the map sums lengths, mm, instead of counting visits. */
 static inline bool gls_density_is_in_mm(const gls_density_options *o)
 {
     return o->mapping == GLS_DENSITY_LENGTH || o->mapping == GLS_DENSITY_PRECISE;

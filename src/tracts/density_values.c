@@ -8,6 +8,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
+/* Fixed-point sum at index i over the copies of all threads. */
 static int64_t narrow_at(const gls_density *d, size_t i)
 {
     int64_t sum = 0;
@@ -15,6 +16,7 @@ static int64_t narrow_at(const gls_density *d, size_t i)
     return sum;
 }
 
+/* Sum at index i over the copies of all threads. */
 static double wide_at(const gls_density *d, size_t i)
 {
     gls_wide sum = {0};
@@ -55,6 +57,7 @@ static void find_values(void *user, int thread, size_t from, size_t until)
     const values *of = user;
     const gls_density *d = of->density;
     (void)thread;
+    /* with directions: the sum of unit vectors gives the direction, the sum of values the length */
     for (size_t v = from; v < until; v++) {
         if (!d->options.directions) {
             store(of, v, value_at(d, v));
@@ -68,6 +71,7 @@ static void find_values(void *user, int thread, size_t from, size_t until)
     }
 }
 
+/* Fills out[], n_maps or 3 volumes of n_voxels, on all threads. */
 static void get_values(const gls_density *d, gls_type type, void *out)
 {
     const size_t n = d->n_voxels * (d->options.directions ? 1 : d->n_maps);
@@ -89,6 +93,7 @@ gls_status gls_density_write_grouped(const gls_density *d, const char *path, boo
     GLS_REQUIRE(d && path);
     const size_t volumes = gls_density_volumes(d), n = d->n_voxels * volumes;
     gls_type type = GLS_TYPE_FLOAT32;
+    /* counts are whole numbers: int32 if they fit, float64 if not; everything else is float32 */
     if (d->kind == NARROW && !d->options.weights && !gls_density_is_in_mm(&d->options) && d->scale == 1) {
         type = GLS_TYPE_INT32;
         for (size_t v = 0; v < n; v++)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+/* Distance of two points, mm. */
 static double distance(const float *p, const float *q)
 {
     double x = (double)q[0] - p[0], y = (double)q[1] - p[1], z = (double)q[2] - p[2];
@@ -19,6 +20,7 @@ double gls_line_length(const float (*point)[3], size_t n)
 
 void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3])
 {
+    /* all points but the last by linear interpolation; the last is copied, so that it is exact */
     const double step = gls_line_length(point, n) / (double)(m - 1);
     double before = 0, segment = n > 1 ? distance(point[0], point[1]) : 0;
     size_t from = 0;
@@ -42,6 +44,7 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
     size_t m = 0;
     for (size_t i = 0; i + 1 < n && at < until; i++) {
         const double mm = distance(point[i], point[i + 1]), end = at + mm;
+        /* a step that overlaps the part: its start only if it is the first, and its end */
         if (mm > 0 && end > from) {
             const double share[] = {fmax(from - at, 0) / mm, fmin(until - at, mm) / mm};
             for (int k = m == 0 ? 0 : 1; k < 2; k++, m++)
@@ -50,6 +53,7 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
         }
         at = end;
     }
+    /* nothing overlaps: the part is the first point */
     if (m == 0) memcpy(out[m++], point[0], sizeof *out);
     return m;
 }

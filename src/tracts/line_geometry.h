@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Points to which lines are resampled before their directions are compared, as in DIPY. */
 #define GLS_ORIENT_POINTS 12
 
 /* Length in mm. */

@@ -10,12 +10,15 @@ void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) vector[i][j] = i == j;
+    /* sweeps converge quadratically: about 6 are enough for a 3 x 3 matrix; 60 bounds the loop for values that are
+     * not finite */
     for (int sweep = 0; sweep < 60; sweep++) {
         double off = fabs(a[0][1]) + fabs(a[0][2]) + fabs(a[1][2]);
         if (off == 0) break;
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
                 if (a[p][q] == 0) continue;
+                /* the rotation by the smaller of the two angles that make a[p][q] zero */
                 double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
                 double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
                 if (isinf(theta)) t = 0;
@@ -73,6 +76,7 @@ bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle,
 {
     double mean[3] = {0}, c[3][3] = {{0}}, inverse[3][3];
     bool flat = true;
+    /* mean, then covariance with divisor n */
     for (size_t i = 0; i < n; i++)
         for (int r = 0; r < 3; r++) mean[r] += point[i * stride + (size_t)r];
     for (int r = 0; r < 3; r++) mean[r] /= (double)n;
@@ -85,6 +89,7 @@ bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle,
     for (int r = 0; r < 3; r++)
         for (int k = 0; k < 3; k++) {
             c[r][k] /= (double)n;
+            /* tolerance of numpy.allclose() around 0, as DIPY compares */
             flat = flat && fabs(c[r][k]) <= 1e-8;
         }
     if (flat) return false;

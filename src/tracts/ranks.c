@@ -35,6 +35,7 @@ struct gls_ranks {
     range range[GLS_MAX_RANKS];
 };
 
+/* Error for all failed allocations of this file. */
 static gls_status out_of_memory(void)
 {
     return gls_fail(GLS_ERR_MEMORY, "out of memory for the lengths of streamlines");
@@ -62,6 +63,7 @@ void gls_ranks_destroy(gls_ranks *r)
     free(r);
 }
 
+/* The bits of a value >= 0; they have the order of the values. */
 static uint64_t bits_of(double value)
 {
     uint64_t bits;
@@ -70,6 +72,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
+/* The value with these bits. */
 static double value_of(uint64_t bits)
 {
     double value;
@@ -77,6 +80,7 @@ static double value_of(uint64_t bits)
     return value;
 }
 
+/* Part of the first pass in which a value lies. */
 static size_t first_part(double value)
 {
     const uint64_t bits = bits_of(value);
@@ -100,6 +104,7 @@ static gls_status add_first(gls_ranks *r, double value)
         r->sorted = false;
         return GLS_OK;
     }
+    /* beyond the limit: counts the kept values, too, and frees them */
     if (!r->part) {
         r->part = calloc(RANGES, sizeof *r->part);
         if (!r->part) return out_of_memory();
@@ -130,7 +135,9 @@ gls_status gls_ranks_add(gls_ranks *r, double value)
     return GLS_OK;
 }
 
-/* Narrows a range to the part that holds the rank. part: number of values in each part. */
+/* Narrows a range to the part that holds the rank. part: number of values in each part. is_first: the first and the
+ * last part also hold all values below and above, so their outer bounds stay open. GLS_ERR_INPUT: the counts do not
+ * hold the rank. */
 static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_first)
 {
     uint64_t below = g->below;
@@ -149,16 +156,19 @@ static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_
 /* Prepares a range for the next pass. */
 static gls_status prepare(range *g, size_t limit)
 {
+    /* one bit pattern left: the value is known */
     if (g->until - g->from == 1) {
         g->found = true;
         return GLS_OK;
     }
+    /* few enough: the next pass keeps the values of the range */
     if (g->n <= limit) {
         free(g->part);
         g->part = NULL;
         g->kept = malloc((size_t)g->n * sizeof *g->kept);
         return g->kept ? GLS_OK : out_of_memory();
     }
+    /* too many: the next pass divides the range into at most RANGES parts */
     g->shift = 0;
     while ((g->until - g->from - 1) >> g->shift >= RANGES) g->shift++;
     free(g->part);

@@ -12,6 +12,7 @@
 #include "util/status.h"
 
 typedef struct reshaper reshaper;
+/* A filter of single streamlines. reshape: appends to the builder what becomes of streamline i of a block. */
 struct reshaper {
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
@@ -54,6 +55,8 @@ static position move_on(const gls_streamlines *s, size_t i, position from, doubl
 static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, double from, double until)
 {
     double at = 0;
+    /* a: first position, b: last one. Points are tested: from is an index, until one past the last. Segments: both
+     * are in mm. */
     uint64_t to;
     position a = {s->offset[i], 0}, b;
     if (f->cropping.test == GLS_ROI_TEST_VERTEX) {
@@ -63,6 +66,7 @@ static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, dou
         a = move_on(s, i, a, &at, from);
         b = move_on(s, i, (position){a.point, 0}, &at, until);
     }
+    /* points of the piece: an interpolated start, whole points, and an interpolated end unless b is a point itself */
     uint64_t first = a.point + 1, n = (b.point >= first ? b.point - first + 1 : 0) + 1 + (b.share > 0);
     if (n < 2) return GLS_OK;
     gls_status status = gls_builder_add(&f->builder, i, n, &to);
@@ -85,6 +89,7 @@ static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
     if (n < 2) return GLS_OK;
     gls_rois_find(f->rois, h, s->point + s->offset[i], n);
     if (h->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
+    /* pieces between events; the last piece ends with the streamline */
     for (size_t k = 0; k <= h->n && !status; k++) {
         const double end = k < h->n ? h->event[k].at : h->length;
         const bool kept = inside == (f->cropping.side == GLS_CROP_INSIDE) && end > begin;
@@ -105,6 +110,7 @@ static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
     const gls_orientation *o = &f->orientation;
     double there = 0, back = 0;
     if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
+    /* the end nearer to the centre is the start */
     if (o->line) return gls_line_is_backwards(point, n, (const float(*)[3])f->standard);
     for (int a = 0; a < 3; a++) {
         there += (point[0][a] - f->centre[a]) * (point[0][a] - f->centre[a]);
@@ -186,7 +192,8 @@ static gls_status finish(void *user)
     return status;
 }
 
-/* Creates a filter with the values of `like`, which hands its streamlines to `next`. */
+/* Creates a filter with the values of `like`, which hands its streamlines to `next`. Takes over like->rois on
+ * success. */
 static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
 {
     reshaper *f = malloc(sizeof *f);

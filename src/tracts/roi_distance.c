@@ -8,7 +8,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Finds the box of the voxels of the widened region. */
+/* Finds the box of the voxels of the widened region. square: squared distance from the region, mm2, for each voxel. */
 static void find_box(gls_roi_distance *d, const gls_region_area *area, const double *square)
 {
     int high[3] = {-1, -1, -1};
@@ -58,7 +58,7 @@ void gls_roi_distance_finish(gls_roi_distance *d)
     d->mm = NULL;
 }
 
-/* Square of the smallest distance between the line and a point. */
+/* Square of the smallest distance between the line and a point, mm2. One point is a line of length 0. */
 static double square_from(const double from[3], const float (*point)[3], size_t n)
 {
     double least = INFINITY;
@@ -94,6 +94,7 @@ static double min_of_voxels(const gls_roi_distance *d, const float (*point)[3], 
 {
     const double low[3] = {0}, high[3] = {d->size[0], d->size[1], d->size[2]};
     double a[3], b[3], v[3], from, until, least = d->widened; /* upper bound, since the line meets the widened region */
+    /* the first point only starts the walk, unless it is the only one */
     to_box(d, point[0], a);
     for (size_t p = 0; p < n; p++, a[0] = b[0], a[1] = b[1], a[2] = b[2]) {
         gls_walk walk;

@@ -9,7 +9,8 @@
 #include "tracts/rois.h"
 #include "util/status.h"
 
-/* Marks the voxels of the grid that the streamlines of a tractogram pass. */
+/* Makes a region of the voxels of the grid that the streamlines of a tractogram pass. Reads the whole tractogram.
+ * The caller finishes the area, also after a failure. */
 static gls_status trace(gls_tractogram_reader *reader, const gls_grid *grid, gls_region_area *area)
 {
     gls_density *density = NULL;

@@ -1,4 +1,5 @@
-/* Finds where streamlines enter and leave regions. */
+/* Finds where streamlines enter and leave regions. All regions of one grid share an image of set numbers (a place of
+ * gls_region_store), so that a streamline is followed once for each grid, not once for each region. */
 #include "tracts/rois.h"
 
 #include <math.h>
@@ -107,8 +108,11 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
 
 /* A region as it was named. mm: by which distance it is widened; is_graded: the image has values between 0 and 1. */
 typedef struct roi {
+    /* as on the command line; its copy is owned */
     char *text;
+    /* -1: an end of a split region, which no text names */
     double mm;
+    /* index in the store: regions of one grid share a place */
     size_t place;
     bool is_graded;
     double low[3], high[3]; /* box, world mm */
@@ -259,7 +263,8 @@ bool gls_rois_has(const gls_rois *r, size_t index, const float point[3])
     return gls_region_set_has(&r->store, gls_region_place_at(&r->store.place[r->roi[index].place], point), index);
 }
 
-/* Notes that the streamline is in this set from `at` on. */
+/* Notes that the streamline is in this set of regions of place k from `at` on; set 0 is no region. An event is added
+ * only where the set changes. All regions of the set count as met. */
 static void note(const gls_rois *r, gls_roi_hits *h, uint32_t place, double at, uint32_t set)
 {
     uint32_t before = h->n > 0 && h->event[h->n - 1].place == place ? h->event[h->n - 1].set : 0;
@@ -278,12 +283,13 @@ static void note(const gls_rois *r, gls_roi_hits *h, uint32_t place, double at, 
     for (size_t i = r->store.first[set]; i < r->store.first[set + 1]; i++) h->met[r->store.set[i]] = 1;
 }
 
+/* Notes the set at every point of the streamline; `at` is the index of the point. For GLS_ROI_TEST_VERTEX. */
 static void find_vertices(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
     for (size_t p = 0; p < n; p++) note(r, h, k, (double)p, gls_region_place_at(&r->store.place[k], point[p]));
 }
 
-/* Notes a segment that stays in one voxel. */
+/* Notes a segment that stays in voxel v, which the caller has computed. */
 static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const int v[3], double at)
 {
     const gls_region_place *p = &r->store.place[k];
@@ -296,22 +302,26 @@ static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
          p->voxel[((size_t)v[2] * (size_t)p->grid.dim[1] + (size_t)v[1]) * (size_t)p->grid.dim[0] + (size_t)v[0]]);
 }
 
-/* Notes the sets along a segment that begins at `at` and is mm long. a, b: voxel coordinates of its ends. */
+/* Notes the sets along a segment that begins at `at` and is mm long, both in mm. a, b: voxel coordinates of its
+ * ends, with corners of voxels at whole numbers. */
 static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const double a[3], const double b[3], double at,
                        double mm)
 {
     const gls_region_place *p = &r->store.place[k];
     double v[3], from, until, end = 0;
     gls_walk walk;
+    /* the segment stays in one voxel */
     if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
         note(r, h, k, at, gls_region_place_voxel(p, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}));
         return;
     }
+    /* both ends lie beyond the same side of the box of the place's regions */
     for (int c = 0; c < 3; c++)
         if ((a[c] < p->low[c] && b[c] < p->low[c]) || (a[c] >= p->high[c] && b[c] >= p->high[c])) {
             note(r, h, k, at, 0);
             return;
         }
+    /* the walk is limited to that box; outside it the set is 0 */
     bool inside = gls_walk_begin(&walk, a, b, p->low, p->high);
     if (!inside || walk.at > 0) note(r, h, k, at, 0);
     while (inside && gls_walk_next(&walk, v, &from, &until)) {
@@ -334,6 +344,7 @@ static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const f
         ac += d * c;
         cc += c * c;
     }
+    /* roots of ab t^2 + 2 ac t + cc = 0, t the share of the segment; no root: from 2 until -1, which no share meets */
     double root = ac * ac - ab * cc;
     double from = root >= 0 ? fmax((-ac - sqrt(root)) / ab, 0) : 2, until = root >= 0 ? (-ac + sqrt(root)) / ab : -1;
     if (!(from <= 1 && until >= 0)) {
@@ -345,13 +356,15 @@ static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const f
     if (until < 1) note(r, h, k, at + mm * until, 0);
 }
 
-/* Finds all stretches of a streamline inside region k, by their distance along it. */
+/* Finds all stretches of a streamline inside regions of place k, by their distance along it in mm. A streamline of
+ * length 0 counts by its first point. */
 static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
     const gls_region_place *p = &r->store.place[k];
     double a[3] = {0}, b[3] = {0}, at = 0;
     int u[3] = {0}, v[3] = {0};
     bool near = false, stays;
+    /* near: the last point has a voxel that integers can hold; then the voxels of two ends can be compared */
     if (p->voxel) near = find_corner(p, point[0], a, u);
     for (size_t i = 1; i < n; i++) {
         double x = (double)point[i][0] - point[i - 1][0], y = (double)point[i][1] - point[i - 1][1],
@@ -440,6 +453,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
     bool holds = at;
     if (!at) return false;
     for (size_t k = 0; k < r->store.n_places; k++) at[k] = next[k] = SIZE_MAX;
+    /* next[]: for each place its first event, or backwards its last */
     for (size_t i = h->n; i-- > 0;) next[h->event[i].place] = i;
     for (size_t k = 0; k < r->store.n_places && backwards; k++)
         while (next[k] != SIZE_MAX && next[k] + 1 < h->n && h->event[next[k] + 1].place == k) next[k]++;
@@ -447,11 +461,14 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
         at[k] = next[k]; /* state at the end of the streamline */
     bool begun = !backwards;
     while (holds) {
+        /* one position after the other, over all places at the same time; the first round of a backward pass looks
+         * at the end itself */
         double now = backwards ? -INFINITY : INFINITY;
         for (size_t k = 0; k < r->store.n_places && begun; k++)
             if (next[k] != SIZE_MAX)
                 now = backwards ? fmax(now, h->event[next[k]].at) : fmin(now, h->event[next[k]].at);
         if (begun && isinf(now)) break;
+        /* the events at this position: the place's state becomes the set that holds beyond it in the sense of travel */
         for (size_t k = 0; k < r->store.n_places && begun; k++) {
             if (next[k] == SIZE_MAX || h->event[next[k]].at != now) continue;
             size_t to = backwards ? next[k] - 1 : next[k] + 1;
@@ -461,6 +478,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
         }
         begun = true;
         size_t found = lowest(r, h, at, index, n);
+        /* the wanted region comes next; a region before it may not be met again, except the last that was found */
         if (found == want && want < n)
             want++;
         else if (found < n && found + 1 != want)

@@ -28,6 +28,7 @@ const char *gls_track_stat_name(gls_track_stat stat)
     return (unsigned)stat < GLS_TRACK_STATS ? names[stat] : "unknown";
 }
 
+/* Sets n values. */
 static void fill(double *out, size_t n, double value)
 {
     for (size_t t = 0; t < n; t++) out[t] = value;
@@ -160,6 +161,7 @@ static bool reserve(scratch *r, size_t values, size_t n)
     return !r->failed;
 }
 
+/* Whether a column is of voxels that the streamline passes, not of its points. */
 static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
 {
     return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
@@ -209,6 +211,7 @@ static size_t collect(const sampler *s, scratch *r, size_t k, const float (*poin
     return n;
 }
 
+/* Order of places for qsort(), ascending by value. */
 static int by_value(const void *a, const void *b)
 {
     const place *x = a, *y = b;
@@ -327,6 +330,7 @@ static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat,
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
 
+/* Values of a streamline in a column: 1 for a correlation of series, otherwise one for each volume of the image. */
 static size_t components_of(const gls_sample_column *c)
 {
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;

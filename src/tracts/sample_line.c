@@ -6,11 +6,13 @@
 
 #include "util/threads.h"
 
+/* Points of a block: its arrays, 4.5 kB, stay in the first-level cache. */
 enum { BLOCK = 128 };
 
 /* Inlined into a function for each level of CPU instructions. */
 #define INNER static inline __attribute__((always_inline))
 
+/* Two doubles in one register, of every x86-64 and AArch64 CPU. */
 typedef double pair __attribute__((vector_size(16)));
 
 /* Where the points of a block lie between voxel centres. */
@@ -19,6 +21,8 @@ typedef struct places {
     int v[3][BLOCK];       /* the lowest voxel; v[0] < 0: not all eight are inside */
 } places;
 
+/* Finds lower voxels and shares of n <= BLOCK points. No branch depends on a point, so that compilers use vector
+ * instructions. */
 INNER void find_places(const gls_image *image, const double (*m)[4], const float (*restrict point)[3], size_t n,
                        places *restrict to)
 {
@@ -36,25 +40,30 @@ INNER void find_places(const gls_image *image, const double (*m)[4], const float
         to->v[1][i] = (int)(inside ? b : 0);
         to->v[2][i] = (int)(inside ? c : 0);
     }
+    /* until here part[] holds voxel coordinates */
     for (int r = 0; r < 3; r++)
         for (size_t i = 0; i < n; i++) to->part[r][i] -= to->v[r][i];
 }
 
-/* Loads the values of two voxels that are neighbours along x. */
+/* Loads the values of two voxels that are neighbours along x. data: the first of them. */
 INNER pair two(const float *data)
 {
     return (pair){data[0], data[1]};
 }
 
+/* Interpolates between eight voxels. data: the lowest of them; row, slice: distances of neighbours along y and z in
+ * elements; x, y, z: shares of the upper voxels. NaN if the sum is not finite. */
 INNER double value_at(const float *data, size_t row, size_t slice, double x, double y, double z)
 {
     const pair wx = {1 - x, x}, low = wx * (1 - y), high = wx * y;
     const pair a = low * (1 - z) * two(data), b = high * (1 - z) * two(data + row), c = low * z * two(data + slice),
                d = high * z * two(data + slice + row);
+    /* the order of terms is that of sample_linear(): x fastest, from a sum of 0 */
     const double sum = 0 + a[0] + a[1] + b[0] + b[1] + c[0] + c[1] + d[0] + d[1];
     return isfinite(sum) ? sum : NAN;
 }
 
+/* gls_sample_line() for the CPU level of the function into which the compiler inlines it. */
 INNER void sample_line(const gls_image *image, const double world_to_voxel[3][4], const float (*point)[3], size_t n,
                        double *value)
 {
@@ -71,6 +80,7 @@ INNER void sample_line(const gls_image *image, const double world_to_voxel[3][4]
     }
 }
 
+/* gls_sample_steps(), likewise. */
 INNER double measure_steps(const float (*point)[3], size_t n, double *weight)
 {
     double length = 0, before = 0;

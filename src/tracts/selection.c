@@ -21,12 +21,15 @@ typedef struct box {
 } box;
 
 struct gls_selection {
+    /* copy; strings and lists belong to the caller, regions are not used after creation */
     gls_select_options options;
+    /* all regions, each once even if several roles name it */
     gls_rois *rois;
     size_t *index[GLS_REGION_ROLES]; /* indices of the regions of each role, in the order given */
     size_t n[GLS_REGION_ROLES];
     uint32_t end_bits[GLS_REGION_ROLES]; /* bits of the roles that look at ends, for gls_region_ends_fit() */
     bool has_ends_alone;                 /* no region is of a role that looks at all points */
+    /* counts of the current pass */
     gls_select_counts counts;
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
@@ -41,12 +44,13 @@ typedef struct filter {
     size_t capacity;
 } filter;
 
-/* The roles of which a selection takes regions. */
+/* The roles of which a selection takes regions: rows of regions.def with GLS_REGION_FILTER. */
 static const gls_region_role filter_role[] = {
 #define GLS_REGION_FILTER(symbol, ...) symbol,
 #include <glslines/regions.def>
 };
 
+/* Whether a selection takes regions of this role. */
 static bool is_filter(gls_region_role role)
 {
     for (size_t i = 0; i < sizeof filter_role / sizeof *filter_role; i++)
@@ -84,6 +88,8 @@ static gls_status add_regions(gls_selection *s)
     if (s->n[GLS_REGION_INCLUDE_END] > 2)
         return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends, %zu regions were given",
                         s->n[GLS_REGION_INCLUDE_END]);
+    /* bits of gls_region_ends_fit(): 1 and 2 for the regions of include-end, 4 for include-both-ends, 8 for
+     * exclude-end */
     s->end_bits[GLS_REGION_INCLUDE_END] = (1u << s->n[GLS_REGION_INCLUDE_END]) - 1;
     s->end_bits[GLS_REGION_INCLUDE_BOTH_ENDS] = s->n[GLS_REGION_INCLUDE_BOTH_ENDS] ? 4 : 0;
     s->end_bits[GLS_REGION_EXCLUDE_END] = s->n[GLS_REGION_EXCLUDE_END] ? 8 : 0;
@@ -193,6 +199,8 @@ static bool has_shape(const gls_select_options *o, const gls_streamlines *s, siz
     return winding <= o->max_winding;
 }
 
+/* Whether a streamline is a member of all wanted groups and of no unwanted one. prepare() has checked that all
+ * exist. */
 static bool in_groups(const gls_select_options *o, const gls_streamlines *s, size_t i)
 {
     for (size_t k = 0; k < o->n_groups; k++)
@@ -202,7 +210,7 @@ static bool in_groups(const gls_select_options *o, const gls_streamlines *s, siz
     return true;
 }
 
-/* Whether the number of a streamline is in the sorted list. */
+/* Whether the number of a streamline is in the sorted list, by bisection. No list: every number is wanted. */
 static bool has_id(const gls_select_options *o, uint64_t id)
 {
     size_t low = 0, high = o->n_ids;
@@ -228,12 +236,14 @@ static uint32_t end_bits_at(const gls_selection *s, const float *point)
     return bits;
 }
 
+/* Whether the two ends fit the regions of the roles that look at ends. */
 static bool ends_fit(const gls_selection *s, const float *first, const float *last)
 {
     return gls_region_ends_fit(s->end_bits, end_bits_at(s, first), end_bits_at(s, last));
 }
 
-/* Whether a streamline passes all tests of regions. */
+/* Whether a streamline passes all tests of regions. Sets hits->failed if memory runs out; the answer is then false.
+ * A streamline without points passes only if there are no regions. */
 static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float (*point)[3], size_t n)
 {
     const size_t *include = s->index[GLS_REGION_INCLUDE], *exclude = s->index[GLS_REGION_EXCLUDE],
@@ -249,12 +259,14 @@ static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float 
     for (size_t k = 0; k < s->n[GLS_REGION_EXCLUDE]; k++)
         if (hits->met[exclude[k]]) return false;
     for (size_t k = 0; k < s->n[GLS_REGION_ALL]; k++)
+        /* the share is a quotient of sums, so that 1 may be missed by rounding */
         if (!(gls_rois_share(s->rois, hits, all[k]) >= 1 - 1e-9)) return false;
     return n_ordered == 0 || gls_rois_ordered(s->rois, hits, ordered, n_ordered, false) ||
            (s->options.either_way && gls_rois_ordered(s->rois, hits, ordered, n_ordered, true));
 }
 
-/* The first test that a streamline fails, cheap ones first; GLS_SELECT_N_TESTS: it passes all. */
+/* The first test that a streamline fails, cheap ones first; GLS_SELECT_N_TESTS: it passes all. in, i: block and
+ * index of the streamline; weights: the column of weights, or NULL. */
 static gls_select_test judge(const gls_selection *s, gls_roi_hits *hits, const gls_column *weights,
                              const gls_streamlines *in, size_t i)
 {
@@ -315,6 +327,7 @@ typedef struct trial {
     const gls_streamlines *in;
 } trial;
 
+/* Judges streamlines from .. until - 1 on one thread, and enlarges its box. */
 static void judge_some(void *user, int thread, size_t from, size_t until)
 {
     const trial *t = user;
@@ -336,6 +349,7 @@ static gls_status hand_on(filter *f, const gls_streamlines *in)
     }
     s->counts.kept += n_kept;
     if (n_kept == 0) return GLS_OK;
+    /* all are wanted: the block goes on without a copy */
     if (n_kept == in->n) return gls_sink_append(&f->builder.next, in);
     gls_status status = gls_builder_begin(&f->builder, in);
     for (size_t i = 0; i < in->n && !status; i++) {
@@ -386,6 +400,7 @@ gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, 
     f->selection = selection;
     gls_builder_init(&f->builder, next);
     selection->counts = (gls_select_counts){0};
+    /* counts are of the pass that begins with this filter */
     *sink = (gls_sink){append, finish, discard, f};
     return GLS_OK;
 }

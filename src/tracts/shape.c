@@ -17,8 +17,10 @@
 /* Bins for steps from 2^-16 to 2^16 mm: by exponent and 12 bits of the mantissa. */
 #define STEP_BITS 12
 #define STEP_BINS ((size_t)32 << STEP_BITS)
+/* Exponent of the first bin in the encoding of float32, whose bias is 127. */
 #define STEP_LOWEST (127 - 16)
 
+/* Masks: voxels that streamlines pass, of their first points, of their last points. */
 enum { BODY, START, END, N_MASKS };
 enum { N_QUARTILES = 3 };
 
@@ -27,7 +29,7 @@ struct gls_bundle_stats {
     double weight, mean, square; /* running weighted mean and sum of squares (West 1979) */
     double min, max;
     gls_ranks *ranks; /* NULL: no quartiles */
-    uint64_t *steps;  /* number of steps in each bin */
+    uint64_t *steps;  /* number of steps in each of STEP_BINS bins */
     uint64_t n_steps;
     /* measures of shape; only with has_shape */
     bool has_shape;
@@ -35,8 +37,11 @@ struct gls_bundle_stats {
     gls_visit_grid visit_grid;
     gls_visits visits;
     uint8_t *mask[N_MASKS]; /* one bit for each voxel */
+    /* sums over streamlines, mm and 1 / mm */
     double sum_length, sum_span, sum_curvature;
+    /* points that sum_curvature has */
     uint64_t n_curvature;
+    /* points of `resampled` */
     size_t resampled_capacity;
     float (*resampled)[3];
 };
@@ -95,6 +100,7 @@ static double ranked_step(const gls_bundle_stats *s, uint64_t rank)
     return (double)mm;
 }
 
+/* Median of all steps, mm, as numpy's, with the precision of a bin; 0: no steps. */
 static double median_step(const gls_bundle_stats *s)
 {
     if (s->n_steps == 0) return 0;
@@ -102,6 +108,7 @@ static double median_step(const gls_bundle_stats *s)
     return gls_quantile_between(&at, ranked_step(s, at.lower), ranked_step(s, at.upper));
 }
 
+/* Sets the bit of a voxel. Not for several threads. */
 static void mark(uint8_t *mask, uint64_t voxel)
 {
     mask[voxel / 8] |= (uint8_t)(1 << voxel % 8);
@@ -112,6 +119,7 @@ static bool is_marked(const uint8_t *mask, uint64_t voxel)
     return mask[voxel / 8] >> voxel % 8 & 1;
 }
 
+/* Marks the voxel of an end in mask m; an end outside the grid is left out. */
 static void mark_end(gls_bundle_stats *s, int m, const float point[3])
 {
     const double at[3] = {point[0], point[1], point[2]};
@@ -121,9 +129,12 @@ static void mark_end(gls_bundle_stats *s, int m, const float point[3])
     if (gls_region_voxel_at(&s->grid, v, &voxel)) mark(s->mask[m], voxel);
 }
 
-/* Adds the curvature abs(x' x x'') / abs(x')^3 at inner points 1 mm apart. */
+/* Adds the curvature abs(x' x x'') / abs(x')^3 at inner points about 1 mm apart: the streamline is resampled to
+ * points at equal distances, and derivatives are central differences. length: of the streamline, mm. Streamlines
+ * under 1.5 mm have no inner point. */
 static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], size_t n, double length)
 {
+    /* 1e6: bounds memory for coordinates without sense */
     size_t m = (size_t)fmin(rint(length), 1e6) + 1;
     if (m < 3) return GLS_OK;
     if (m > s->resampled_capacity) {
@@ -182,6 +193,8 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], si
     s->n++;
     s->points += n;
     s->weight += weight;
+    /* West's update of the weighted mean and the weighted sum of squares; a total weight of 0 leaves them as they
+     * are */
     if (s->weight != 0) {
         s->mean += weight / s->weight * d;
         s->square += before * weight / s->weight * d * d;
@@ -190,6 +203,7 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], si
     return s->has_shape ? add_shape(s, point, n, length) : GLS_OK;
 }
 
+/* Ranks and share for quartile k, 0 to 2, of all lengths. */
 static gls_quantile quartile(const gls_bundle_stats *s, int k)
 {
     return gls_quantile_find(s->n, 0.25 * (k + 1));
@@ -258,11 +272,13 @@ static double find_surface(const gls_bundle_stats *s)
     return area;
 }
 
-/* 1.5 times the mean distance of the end's voxels from their mean, mm. *count: number of these voxels. */
+/* 1.5 times the mean distance of the voxels of mask m from their mean, world mm: the radius of a disc with this mean
+ * distance. *count: number of these voxels. NaN without voxels. */
 static double find_radius(const gls_bundle_stats *s, int m, uint64_t *count)
 {
     double mean[3] = {0}, sum = 0, p[3];
     *count = 0;
+    /* the mean first, then distances from it */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++) {
             if (!is_marked(s->mask[m], v)) continue;
@@ -297,6 +313,7 @@ gls_shape gls_bundle_stats_shape(gls_bundle_stats *s)
     shape.irregularity = shape.surface_area / (PI * shape.diameter * length);
     for (int e = 0; e < 2; e++) {
         shape.radius[e] = find_radius(s, START + e, &count);
+        /* area of an end: its voxels times the area of a face of a cube of the voxel's volume */
         shape.area[e] = count > 0 ? (double)count * pow(one, 2.0 / 3) : NAN;
         shape.end_irregularity[e] = PI * shape.radius[e] * shape.radius[e] / shape.area[e];
     }

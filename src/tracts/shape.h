@@ -20,6 +20,7 @@ typedef struct gls_shape {
     double span;     /* mean distance between the ends, mm */
     double curl;     /* mean length / span */
     double diameter; /* 2 sqrt(volume / (pi mean length)), mm */
+    /* mean length / diameter */
     double elongation;
     double surface_area; /* area of the faces between voxels of the bundle and other voxels, mm2 */
     double irregularity; /* surface / (pi diameter mean length) */

@@ -9,15 +9,18 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Values in one bin agree in sign, exponent and 14 bits of the mantissa. */
+/* Bits of a float32 that a bin ignores: values in one bin agree in sign, exponent and 14 bits of the mantissa. */
 #define BIN_SHIFT 9
+/* Bins for all values >= 0, which have no sign bit. */
 #define BINS ((size_t)1 << (31 - BIN_SHIFT))
+/* Values up to here are kept, 512 kB for each quantity. */
 #define MAX_KEPT ((size_t)1 << 16)
 
 /* The distribution of a quantity. */
 typedef struct spread {
     uint64_t n;
     double mean, m2, min, max; /* m2: sum of squared deviations from the mean (Welford) */
+    /* BINS counts, 16 MB of which only touched pages take memory */
     uint32_t *bin;
     double *kept; /* the first MAX_KEPT values */
     bool sorted;  /* `kept` is sorted */
@@ -26,13 +29,18 @@ typedef struct spread {
 struct gls_summary {
     bool has_grid;
     gls_grid grid;
+    /* world mm to voxels */
     double world_to_voxel[3][4];
+    /* lengths of streamlines and of steps between points, mm */
     spread length, step;
+    /* the first block has come, whose columns all later ones must have */
     bool defined;
+    /* owned, with the names; result.column points here */
     gls_column_summary *column;
     gls_summary_result result;
 };
 
+/* Bits of the value as float32; for values >= 0 they have the order of the values. */
 static uint32_t bits_of(double value)
 {
     float f = (float)value;
@@ -41,6 +49,7 @@ static uint32_t bits_of(double value)
     return bits;
 }
 
+/* Allocates histogram and kept values. Returns false if memory ran out; the caller finishes the spread also then. */
 static bool spread_init(spread *s)
 {
     s->bin = calloc(BINS, sizeof *s->bin);
@@ -82,6 +91,7 @@ static double value_of_rank(const spread *s, uint64_t rank)
     return fmin(fmax(value, s->min), s->max);
 }
 
+/* Quantile q, 0 to 1, as numpy's: interpolates between the two nearest ranks. */
 static double quantile(const spread *s, double q)
 {
     const gls_quantile at = gls_quantile_find(s->n, q);
@@ -126,7 +136,8 @@ static gls_status define_columns(gls_summary *m, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Adds the values of a block to the summary of a column; of groups only members count. */
+/* Adds the values of a block to the summary of a column; of groups only members count. rows: streamlines, or
+ * points for dpv. */
 static void add_column(gls_column_summary *to, const gls_column *column, uint64_t rows)
 {
     for (uint64_t i = 0; i < rows * column->components; i++) {
@@ -143,6 +154,7 @@ static void add_column(gls_column_summary *to, const gls_column *column, uint64_
     }
 }
 
+/* Whether a point, world mm, lies in no voxel of the grid; a coordinate that is not a number lies outside. */
 static bool is_outside(const gls_summary *m, const float point[3])
 {
     double v[3] = {point[0], point[1], point[2]};
@@ -152,6 +164,7 @@ static bool is_outside(const gls_summary *m, const float point[3])
     return false;
 }
 
+/* Whether all coordinates are finite. */
 static bool is_finite(const float (*point)[3], size_t n)
 {
     for (size_t p = 0; p < n; p++)
@@ -191,7 +204,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     gls_summary_result *r = &m->result;
     gls_status status = m->defined ? GLS_OK : define_columns(m, s);
     if (status) return status;
-    if (r->n_columns != s->n_dps + s->n_dpv + s->n_groups)
+    if (r->n_columns != s->n_dps + s->n_dpv + s->n_groups) /* columns are matched by their position */
         return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
     for (size_t i = 0; i < s->n; i++) {
         size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);

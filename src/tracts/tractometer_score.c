@@ -9,12 +9,16 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Largest distance by which regions are widened, voxels. */
 #define MAX_DISTANCE 16
 #define NO_VOXEL SIZE_MAX
 #define FAR_AWAY 1000.0 /* voxels outside the grid beyond which lines are cut off */
 
+/* One bit for each bundle, GLS_SCORE_MAX_BUNDLES at most. */
 typedef uint64_t bundle_set;
 
+/* Kinds of regions: mask of the bundle, its two ends, its ends widened by end_distance, its mask and ends widened by
+ * route_distance, and voxels where valid streamlines have been. */
 enum { IN_BUNDLE, IN_END_0, IN_END_1, NEAR_END_0, NEAR_END_1, ON_ROUTE, BEEN_THERE, N_MAPS };
 
 struct gls_score {
@@ -24,7 +28,10 @@ struct gls_score {
     size_t n_voxels;
     bundle_set *map[N_MAPS]; /* a word for each voxel; BEEN_THERE: bundles of which a valid streamline passed through
                                 the voxel */
+    /* any_route: only ends are tested; ends_are_beyond: voxels of ends outside the mask count as overreach */
     bool any_route, ends_are_beyond;
+    /* further test of the caller: returns those of the bundles `joined` that the streamline may belong to; NULL:
+     * none */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
     gls_score_result result;
@@ -38,6 +45,7 @@ gls_score_options gls_score_options_default(void)
     return (gls_score_options){.size = sizeof(gls_score_options), .end_distance = 1, .route_distance = 2};
 }
 
+/* Sets the bit of a bundle in all voxels of a mask. */
 static void mark(bundle_set *map, const uint8_t *inside, size_t n, bundle_set bit)
 {
     for (size_t v = 0; v < n; v++)
@@ -91,6 +99,7 @@ static gls_status make_maps(gls_score *s, const gls_score_truth *truth, const gl
     for (size_t v = 0; v < s->n_voxels; v++)
         s->map[ON_ROUTE][v] = s->map[IN_BUNDLE][v] | s->map[IN_END_0][v] | s->map[IN_END_1][v];
     gls_status status = s->any_route ? GLS_OK : spread(s, s->map[ON_ROUTE], options->route_distance);
+    /* without a mask a bundle has no route: a streamline may go anywhere */
     for (size_t b = 0; b < s->n_bundles; b++)
         for (size_t v = 0; v < s->n_voxels && !truth->bundle[b].mask; v++) s->map[ON_ROUTE][v] |= (bundle_set)1 << b;
     for (int e = 0; e < 2 && !status; e++) status = spread(s, s->map[NEAR_END_0 + e], options->end_distance);
@@ -131,6 +140,7 @@ gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_op
     return GLS_OK;
 }
 
+/* Makes bytes of an image: 1 where the value is positive. The caller frees them; NULL: memory ran out. */
 static uint8_t *inside(const gls_image *image)
 {
     size_t n = gls_grid_voxels(&image->grid);
@@ -186,6 +196,7 @@ static void to_corner(const gls_score *s, const float point[3], double p[3])
     for (int a = 0; a < 3; a++) p[a] += 0.5;
 }
 
+/* Index of a voxel; NO_VOXEL: outside the grid. */
 static size_t voxel_at(const gls_score *s, const int64_t i[3])
 {
     for (int a = 0; a < 3; a++)
@@ -193,6 +204,7 @@ static size_t voxel_at(const gls_score *s, const int64_t i[3])
     return ((size_t)i[2] * (size_t)s->dim[1] + (size_t)i[1]) * (size_t)s->dim[0] + (size_t)i[0];
 }
 
+/* Index of the voxel of a point, world mm; NO_VOXEL: outside, or not a number. */
 static size_t voxel_of(const gls_score *s, const float point[3])
 {
     double p[3];
@@ -230,6 +242,8 @@ static void visit_segment(gls_score *s, const float from[3], const float to[3], 
     to_corner(s, from, p);
     to_corner(s, to, q);
     if (!cut_far(s, p, q)) return;
+    /* left: faces to cross until the last voxel; pitch: share of the segment between two faces of an axis; next:
+     * share at which the next face is crossed */
     for (int a = 0; a < 3; a++) {
         double d = q[a] - p[a];
         i[a] = (int64_t)floor(p[a]);
@@ -249,11 +263,13 @@ static void visit_segment(gls_score *s, const float from[3], const float to[3], 
     }
 }
 
-/* Counts a valid streamline for the candidate in whose mask most of its points lie. */
+/* Counts a valid streamline for the candidate in whose mask most of its points lie; the first of equal ones. Marks
+ * its voxels. */
 static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_set candidates)
 {
     size_t best = 0, most = 0;
     bool one = (candidates & (candidates - 1)) == 0;
+    /* +1, so that a candidate without a point in its mask is chosen where there is no better */
     for (size_t b = 0; b < s->n_bundles; b++) {
         bundle_set bit = (bundle_set)1 << b;
         size_t inside = 0;
@@ -285,11 +301,14 @@ static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
     return n;
 }
 
-/* For ends that no bundle joins: an invalid connection if they lie in different regions. */
+/* Counts ends that no bundle joins: an invalid connection if they lie in different regions, otherwise no connection.
+ * Each new pair of regions is a new invalid bundle. first, last: voxels of the ends. */
 static void add_unjoined(gls_score *s, size_t first, size_t last)
 {
     uint32_t a[2 * GLS_SCORE_MAX_BUNDLES], b[2 * GLS_SCORE_MAX_BUNDLES];
     size_t na = end_regions(s, first, a), nb = end_regions(s, last, b), n = 2 * s->n_bundles;
+    /* pairs in the order of the sum of their positions in both lists: regions that contain the ends before those
+     * near them */
     for (size_t sum = 0; na && nb && sum < na + nb - 1; sum++) {
         for (size_t i = 0; i <= sum && i < na; i++) {
             if (sum - i >= nb || a[i] == b[sum - i]) continue;
@@ -314,6 +333,8 @@ static void add_one(gls_score *s, const float (*point)[3], size_t n)
         return;
     }
     bundle_set *const *m = s->map;
+    /* bundles that have one end near the first point and the other near the last; a streamline is valid for those on
+     * whose route all its points lie */
     bundle_set joined = (m[NEAR_END_0][first] & m[NEAR_END_1][last]) | (m[NEAR_END_1][first] & m[NEAR_END_0][last]),
                valid = joined;
     for (size_t i = 0; i < n && valid && !s->any_route; i++) {
@@ -329,6 +350,7 @@ static void add_one(gls_score *s, const float (*point)[3], size_t n)
         add_unjoined(s, first, last);
 }
 
+/* append() of the sink; `score` is a gls_score. Not for several threads at the same time. */
 gls_status gls_score_add(void *score, const gls_streamlines *streamlines)
 {
     GLS_REQUIRE(score && streamlines && ((streamlines->offset && streamlines->point) || streamlines->n == 0));
@@ -339,7 +361,8 @@ gls_status gls_score_add(void *score, const gls_streamlines *streamlines)
     return GLS_OK;
 }
 
-/* Computes overlap, overreach and F1 of a bundle. */
+/* Computes overlap (share of the truth that is found), overreach (share of the found that is beyond), and F1 of
+ * both. All are NaN for a bundle without truth. */
 static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bundle)
 {
     bundle_set bit = (bundle_set)1 << b;

@@ -21,25 +21,29 @@ typedef struct upsampled {
     float before[3], after[3];
 } upsampled;
 
+/* Distance of two points in float32, in MRtrix3's order of sums, so that lengths round as tckmap's. */
 static double distance(const float a[3], const float b[3])
 {
     float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
     return (double)sqrtf(x * x + (y * y + z * z));
 }
 
+/* Square of the distance, likewise. */
 static double square(const float a[3], const float b[3])
 {
     float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
     return (double)(x * x + (y * y + z * z));
 }
 
-/* Upsamples a streamline along the spline. Returns false if memory ran out. */
+/* Upsamples a streamline of n >= 2 points along the spline: ratio - 1 new points in each step. Allocates u->p, which
+ * the caller frees. Returns false if memory ran out. */
 static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u)
 {
     float before[3], after[3];
     u->n = (n - 1) * ratio + 1;
     u->p = malloc(u->n * sizeof *u->p);
     if (!u->p) return false;
+    /* the points that the spline needs beyond both ends */
     for (int a = 0; a < 3; a++) {
         before[a] = p[0][a] + (p[0][a] - p[1][a]);
         after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
@@ -127,6 +131,7 @@ static void add_visit(gls_visits *s, const gls_visit_grid *g, const double v[3],
 /* Largest number of voxels that a step may pass: longer steps are damage, and following them would never end. */
 #define MAX_VOXELS 1e6
 
+/* Whether a step passes more than MAX_VOXELS voxels, or is not a number. */
 static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -134,7 +139,8 @@ static bool has_long_step(const gls_visit_grid *g, const float (*point)[3], size
     return false;
 }
 
-/* Visits for GLS_DENSITY_PRECISE: voxels along a Hermite spline, with the length in each, as tckmap -precise. */
+/* Visits for GLS_DENSITY_PRECISE: voxels along a Hermite spline, with the length in each, as tckmap -precise. ratio:
+ * see gls_density_precise_upsampling(). One point has no length and no visit. */
 static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t ratio, const float (*point)[3], size_t n)
 {
     upsampled u;
@@ -151,11 +157,13 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
     }
     memcpy(exit, u.p[0], sizeof exit);
     gls_visit_voxel_turned(g, u.p[0], next);
+    /* one voxel after the other: entry is where the line comes in, exit where it leaves */
     for (size_t k = 0; k < u.n;) {
         double here[3], mm = 0;
         memcpy(entry, exit, sizeof entry);
         memcpy(last, entry, sizeof last);
         memcpy(here, next, sizeof here);
+        /* upsampled points in this voxel */
         for (; k < u.n; k++) {
             gls_visit_voxel_turned(g, u.p[k], v);
             if (!is_same(v, here)) break;
@@ -173,6 +181,7 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
     free(u.p);
 }
 
+/* Index of voxel v, whole numbers; false outside the grid. */
 static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
 {
     for (int a = 0; a < 3; a++)
@@ -253,6 +262,7 @@ static void take_point(point_stream *t, const float p[3])
     t->n = t->n < 2 ? t->n + 1 : 2;
 }
 
+/* Visits the last point of a directed stream, with the direction from the point before; one point has no direction. */
 static void end_stream(point_stream *t)
 {
     if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
@@ -316,6 +326,8 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     case GLS_DENSITY_PRECISE: visits_precise(s, g, o->upsample, point, n); break;
     case GLS_DENSITY_ENDS: visit_ends(s, g, point, n); return;
     }
+    /* empties the hash table: whole, or slot by slot where it is mostly free; in reverse order, since a slot is
+     * found only while those before it in its chain are taken */
     if (s->slots <= 4 * s->n) {
         if (s->slot) memset(s->slot, 0, s->slots * sizeof *s->slot);
         return;
@@ -323,6 +335,8 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     for (size_t i = s->n; i-- > 0;) s->slot[gls_visits_slot(s, s->voxel[i])] = 0;
 }
 
+/* MRtrix3 upsamples to a third of a voxel for tckmap, and to a tenth with -precise; both constants are float32
+ * there, which decides at exact multiples. */
 uint32_t gls_density_upsampling(double step, const gls_grid *grid)
 {
     double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));

@@ -15,8 +15,11 @@ typedef struct gls_visit_grid {
 
 /* The visits of one streamline; each voxel occurs once. All zero: empty. */
 typedef struct gls_visits {
+    /* voxels visited, in the order of the first visit */
     size_t n, capacity;
+    /* index of each voxel, x fastest */
     uint64_t *voxel;
+    /* length in each voxel, mm; with mappings of points, the number of points */
     double *mm;
     double (*direction)[3]; /* sum of unsigned directions, for mappings that have them; NULL unless `directed` */
     bool directed;          /* compute directions; set it before the first use */

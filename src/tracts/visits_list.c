@@ -1,4 +1,5 @@
-/* The list of voxels that a streamline visits, and the grid in which they are found. */
+/* The list of voxels that a streamline visits, with a hash table so that each occurs once, and the grid in which
+ * voxels are found. */
 #include "tracts/visits.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
     memcpy(to->dim, grid->dim, sizeof to->dim);
     to->min_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     gls_grid_inverse(grid, to->world_to_voxel);
+    /* flips each axis that points away from RAS, as MRtrix3 does on reading, so that halves round to the same side */
     for (int c = 0; c < 3; c++) {
         int longest = 0;
         for (int r = 1; r < 3; r++)
@@ -70,6 +72,7 @@ bool gls_visits_grow(gls_visits *v)
     v->slot = slot;
     v->slots = 2 * capacity;
     v->capacity = capacity;
+    /* the new table holds all voxels that the list has so far */
     for (size_t i = 0; i < v->n; i++) v->slot[gls_visits_slot(v, v->voxel[i])] = (uint32_t)i + 1;
     return true;
 }

@@ -10,6 +10,7 @@
 #include "tracts/walk.h"
 
 #define NONE SIZE_MAX
+/* Points of a block: its arrays, about 6 kB, stay in the first-level cache. */
 enum { BLOCK = 128 };
 /* Voxels: steps with a piece shorter than this along an axis use the walk. */
 #define SHORTEST 1e-8
@@ -19,7 +20,9 @@ typedef struct path {
     gls_visits *visits;
     const gls_visit_grid *grid;
     const float (*point)[3];
+    /* measured: mm of each visit are wanted; sized: mm or directions are, so that pieces of steps are measured */
     bool measured, sized;
+    /* size of the grid as doubles, and strides of its axes in voxels */
     double dim[3];
     int64_t stride[3];
     size_t at;    /* index of the last point's voxel among the visits; NONE: not noted yet */
@@ -32,7 +35,7 @@ typedef struct path {
     uint16_t leaves[BLOCK]; /* steps whose ends lie in different voxels, or outside */
 } path;
 
-/* Finds the voxels of n points. */
+/* Finds coordinates and voxels of n <= BLOCK points, without branches that depend on a point. */
 static void find_places(path *w, const float (*restrict point)[3], size_t n)
 {
     const double(*m)[4] = w->grid->world_to_voxel;
@@ -54,7 +57,8 @@ static void find_places(path *w, const float (*restrict point)[3], size_t n)
     for (size_t i = 0; i < n; i++) w->voxel[i] = w->v[0][i] + w->v[1][i] * row + w->v[2][i] * slice;
 }
 
-/* Notes a piece of a step: mm long, a share of the step, whose size along the axes is `size`. */
+/* Notes a piece of a step: mm long, a share of the step, whose absolute size along the axes is `size`. Continues the
+ * visit w->at, or, if that is NONE, begins one in `voxel`. */
 static inline void note(path *w, int64_t voxel, double mm, double share, const double size[3])
 {
     gls_visits *v = w->visits;
@@ -64,7 +68,7 @@ static inline void note(path *w, int64_t voxel, double mm, double share, const d
     for (int r = 0; r < 3 && v->directed; r++) v->direction[w->at][r] += share * size[r];
 }
 
-/* Handles any step, from point i of the block to the next. */
+/* Handles any step, from point i of the block to the next, piece by piece. mm: length of the step. */
 static void walk_step(path *w, size_t i, double mm, const double size[3])
 {
     const double low[3] = {0, 0, 0}, a[3] = {w->c[0][i], w->c[1][i], w->c[2][i]},
@@ -86,7 +90,8 @@ static void walk_step(path *w, size_t i, double mm, const double size[3])
     w->at = NONE;
 }
 
-/* As walk_step(), for a step across one face. */
+/* As walk_step(), for a step from a voxel of the grid to one that shares a face with it. A step that begins or ends
+ * on the face has one piece. */
 static inline void cross_face(path *w, size_t i, int axis, double mm, const double size[3])
 {
     const double a = w->c[axis][i], whole = w->c[axis][i + 1] - a,
@@ -100,6 +105,8 @@ static inline void cross_face(path *w, size_t i, int axis, double mm, const doub
 /* As walk_step(), for a step across n faces, one of each axis. Returns false if it is too close to an edge. */
 static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3])
 {
+    /* share[r]: where the face of axis r is crossed; 2: the voxel does not change along r. way: smallest size of the
+     * step along an axis that it crosses */
     double share[3], way = 1, least = 1, cut[5] = {0};
     int64_t voxel[4] = {w->voxel[i]}, ahead[3];
     for (int r = 0; r < 3; r++) {
@@ -109,6 +116,7 @@ static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3
         way = to && fabs(whole) < way ? fabs(whole) : way;
         ahead[r] = to * w->stride[r];
     }
+    /* faces in the order in which they are crossed; on equal shares x comes before y before z */
     for (int k = 1; k <= n; k++) {
         int r = share[0] <= share[1] ? 0 : 1;
         r = share[r] <= share[2] ? r : 2;
@@ -119,6 +127,7 @@ static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3
     }
     cut[n + 1] = 1;
     least = 1 - cut[n] < least ? 1 - cut[n] : least;
+    /* a piece this short may be an error of rounding: only the walk decides such cases as the other mappings do */
     if (!(least * way > SHORTEST)) return false;
     for (int k = 0; k <= n; k++) {
         const double part = cut[k + 1] - cut[k];
@@ -128,8 +137,8 @@ static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3
     return true;
 }
 
-/* Handles a step whose ends lie in different voxels: through one face, through one face each of two or three axes, or
- * by the general walk. */
+/* Handles a step whose ends lie in different voxels: through one face, through one face each of two or three axes,
+ * or by the general walk. moved: one bit for each axis along which the voxel changes; far: by more than one voxel. */
 static void leave(path *w, size_t i, double mm, const double size[3])
 {
     unsigned moved = 0, far = 0;
@@ -146,6 +155,7 @@ static void leave(path *w, size_t i, double mm, const double size[3])
         walk_step(w, i, mm, size);
 }
 
+/* Whether two successive points differ. */
 static bool is_step(const float (*p)[3])
 {
     return p[0][0] != p[1][0] || p[0][1] != p[1][1] || p[0][2] != p[1][2];
@@ -166,10 +176,12 @@ static void visit_block(path *w, size_t first, size_t n)
 {
     size_t n_leaves = 0;
     for (size_t i = 0; i + 1 < n; i++) {
+        /* every index is stored, and the next overwrites it unless the step leaves: no branch */
         w->leaves[n_leaves] = (uint16_t)i;
         n_leaves += (w->voxel[i] != w->voxel[i + 1]) | (w->voxel[i] < 0);
     }
     for (size_t k = 0; k < n_leaves; k++) {
+        /* the points since the last step that left stay in one voxel */
         const size_t i = w->leaves[k];
         if (w->voxel[i] < 0 && !is_step(w->point + first + i)) continue;
         if (w->at == NONE && w->since < first + i) stay(w, w->since, first + i, w->voxel[i]);
@@ -179,7 +191,8 @@ static void visit_block(path *w, size_t first, size_t n)
     }
 }
 
-/* As visit_block(), with lengths or directions. */
+/* As visit_block(), with lengths or directions. Steps of length 0 are left out. Without lengths the square stands
+ * for mm, since only its sign matters. */
 static void measure_block(path *w, size_t first, size_t n)
 {
     for (size_t i = 0; i + 1 < n; i++) {
@@ -214,6 +227,7 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
         w.dim[r] = grid->dim[r];
         w.stride[r] = r > 0 ? w.stride[r - 1] * grid->dim[r - 1] : 1;
     }
+    /* the blocks overlap by one point */
     for (bool more = true; more;) {
         const size_t m = n - first < BLOCK ? n - first : BLOCK;
         find_places(&w, point + first, m);
@@ -228,7 +242,9 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
         for (size_t i = 0; i < (more ? last : m); i++) visits->places_outside += w.voxel[i] < 0;
     }
     visits->places += n;
+    /* the points behind the last step that left their voxel */
     if (!w.sized) stay(&w, w.since, n - 1, w.voxel[last]);
+    /* all points coincide: one visit without length */
     if (w.any || visits->directed) return;
     if (w.voxel[last] >= 0)
         gls_visits_note(visits, (uint64_t)w.voxel[last], 0);

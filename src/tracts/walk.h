@@ -31,7 +31,8 @@ static inline bool gls_walk_is_near(const double c[3])
     return fabs(c[0]) < 1e9 && fabs(c[1]) < 1e9 && fabs(c[2]) < 1e9;
 }
 
-/* Shortens the line to the part inside low .. high. */
+/* Shortens the line to its part inside low .. high, for lines that go so far outside that faces are no distinct
+ * numbers. The shares `first` and `part` let pieces refer to the whole line. */
 static inline void gls_walk_shorten(gls_walk *w, const double low[3], const double high[3])
 {
     for (int r = 0; r < 3; r++) {
@@ -46,12 +47,13 @@ static inline void gls_walk_shorten(gls_walk *w, const double low[3], const doub
     w->end = 1;
 }
 
-/* Begins a walk from a to b inside low .. high. Returns false if no part lies inside. */
+/* Begins a walk from a to b inside low .. high, voxel coordinates. Returns false if no part lies inside. */
 static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b[3], const double low[3],
                                   const double high[3])
 {
     w->at = w->first = 0;
     w->end = w->part = 1;
+    /* share of the line at which each pair of planes is crossed; the part inside begins behind the last entry */
     for (int r = 0; r < 3; r++) {
         w->a[r] = a[r];
         w->b[r] = b[r];
@@ -66,6 +68,7 @@ static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b
     }
     w->is_cut = w->at > 0 || w->end < 1;
     if (!(w->at < w->end)) return false;
+    /* faces before the start, which gls_walk_next() moves on to the first face ahead */
     if (!gls_walk_is_near(a) || !gls_walk_is_near(b)) gls_walk_shorten(w, low, high);
     for (int r = 0; r < 3; r++) {
         const double at = w->a[r] + w->at * (w->b[r] - w->a[r]);

@@ -1,4 +1,5 @@
-/* The filter that moves points to the positions given by an image. */
+/* The filter that moves points to the positions given by an image, as tcktransform does: the three volumes of the
+ * image are the new coordinates, world mm, of the points of each voxel. */
 #include <glslines/select.h>
 
 #include <math.h>
@@ -18,7 +19,9 @@ typedef struct warper {
     double inverse[3][4];
 } warper;
 
-/* Moves a point to the linearly interpolated position; NaN if one of the eight voxels is outside or not finite. */
+/* Moves a point, world mm, to the linearly interpolated position. NaN outside the voxels of the image, and where a
+ * voxel that has weight is not finite. Between the centres of the outermost voxels and their outer faces the value
+ * is that of the edge. */
 static void move(const warper *w, float p[3])
 {
     const int32_t *dim = w->image->grid.dim;
@@ -31,6 +34,7 @@ static void move(const warper *w, float p[3])
             p[0] = p[1] = p[2] = NAN;
             return;
         }
+        /* lower voxel and share of the upper one; an axis of one voxel has no upper one */
         double inside = fmin(fmax(v[a], 0), dim[a] - 1), low = fmin(floor(inside), fmax(dim[a] - 2, 0));
         at[a] = (size_t)low;
         share[a] = inside - low;
@@ -48,7 +52,7 @@ static void move(const warper *w, float p[3])
     for (int r = 0; r < 3; r++) p[r] = (float)out[r];
 }
 
-/* Moves all points, and the seeds in the column of that name. */
+/* Moves all points, and the seeds, a column of three float32 named GLS_DPS_SEEDS. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     warper *w = user;

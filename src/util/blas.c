@@ -46,10 +46,14 @@ static const gls_lapack_functions absent = {GLS_LAPACK_FUNCTIONS(ABSENT)};
 
 /* --- loading ---------------------------------------------------------------- */
 
+/* held while the library is loaded, so that it is loaded once */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(const gls_lapack_functions *) loaded; /* NULL: not loaded yet */
+/* number of threads that gls_blas_set_threads() asked for; 0: OpenBLAS decides */
 static atomic_int wanted_threads;
 
+/* Whether the limit on the address space leaves so many bytes: maps and unmaps them without access, which costs
+ * nothing. */
 static bool has_room(size_t bytes)
 {
     void *probe = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -107,6 +111,7 @@ static void *open_with_threads(bool limited)
     return library;
 }
 
+/* Error: names the limit, the need, and --nthreads where it would help. */
 static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
 {
     return gls_fail(
@@ -120,6 +125,7 @@ static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
 /* Loads OpenBLAS unless the limit on the address space is too small for it, because it would then wait for ever. */
 static gls_status load(const char *what)
 {
+    /* what loading takes, and the memory of each thread that will use it */
     const uint64_t limit = gls_address_limit();
     const size_t bytes = LIBRARY_BYTES + (size_t)omp_get_max_threads() * THREAD_BYTES;
     if (limit > 0 && !has_room(bytes)) return fail_for_room(what, limit, bytes);
@@ -146,6 +152,7 @@ gls_status gls_blas_check(const char *what)
         pthread_mutex_unlock(&loading);
         return status;
     }
+    /* loaded already: only the memory of the threads is still to be had */
     const uint64_t limit = gls_address_limit();
     const size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
     return limit == 0 || has_room(bytes) ? GLS_OK : fail_for_room(what, limit, bytes);
@@ -173,11 +180,14 @@ const char *gls_blas_config(void)
 
 /* --- threads ---------------------------------------------------------------- */
 
+/* State of a build of OpenBLAS with threads of its own, whose number holds for the process. users: open pairs of all
+ * threads; before: number of threads outside these pairs. */
 static struct {
     pthread_mutex_t lock;
     int users, before;
 } single = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* In a child process no pair is open. */
 static void renew(void)
 {
     single.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -192,6 +202,7 @@ static _Thread_local int n_absent; /* open pairs of this thread that began while
 
 void gls_blas_begin(void)
 {
+    /* a pair that began without OpenBLAS must end without it, even if OpenBLAS has been loaded meanwhile */
     const gls_lapack_functions *blas = n_absent > 0 ? &absent : gls_lapack();
     if (!blas->get_parallel) {
         n_absent++;

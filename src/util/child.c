@@ -29,6 +29,7 @@ static void begin_copy(pid_t parent, bool quiet)
                                   SIGABRT, SIGFPE,  SIGILL, SIGPIPE, SIGTRAP, SIGSYS};
     const struct rlimit no_core = {0, 0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* the parent may have ended before prctl() */
     if (getppid() != parent) _exit(1);
     for (size_t i = 0; i < sizeof handled / sizeof *handled; i++) signal(handled[i], SIG_DFL);
     setrlimit(RLIMIT_CORE, &no_core);
@@ -48,6 +49,7 @@ bool gls_child_fork(gls_child *child, bool quiet, void (*work)(void *user, int f
         begin_copy(parent, quiet);
         close(ends[0]);
         work(user, ends[1]);
+        /* without exit handlers and without flushing buffers, which belong to the parent */
         _exit(0);
     }
     close(ends[1]);
@@ -90,6 +92,7 @@ static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
         ssize_t n = read(fd, text + used, sizeof text - 1 - used);
         if (n <= 0) return true;
         used += (size_t)n;
+        /* every whole line goes to the caller; the rest moves to the front */
         text[used] = '\0';
         char *at = text, *stop;
         while ((stop = strchr(at, '\n'))) {
@@ -108,6 +111,7 @@ gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line 
     int state = 0;
     gls_child_end end = {.late = !read_lines(child->fd, seconds, line, user)};
     close(child->fd);
+    /* late: the child may hang in a driver, where only SIGKILL ends it */
     if (end.late) kill(child->pid, SIGKILL);
     while (waitpid(child->pid, &state, 0) < 0 && errno == EINTR) continue;
     if (WIFSIGNALED(state)) end.signal = WTERMSIG(state);

@@ -16,6 +16,7 @@
 static _Atomic uint64_t skipped;    /* nanoseconds by which tests have moved the clock forward */
 static _Atomic uint64_t stopped_at; /* nanoseconds at which tests have stopped the clock; 0: the clock runs */
 
+/* Nanoseconds since an arbitrary moment. */
 static uint64_t now(void)
 {
     struct timespec t;
@@ -42,13 +43,16 @@ double gls_clock_seconds(void)
 
 /* A stretch of time on a row. from, until: seconds; number: a seed, if has_number. */
 typedef struct phase {
+    /* name of the phase, cut where it is too long */
     char name[48];
+    /* row of the timeline */
     unsigned lane;
     double from, until;
     uint64_t number;
     bool has_number;
 } phase;
 
+/* A row of the timeline: a thread, a device, or anything else that works. */
 typedef struct lane {
     char name[112];
 } lane;
@@ -63,8 +67,10 @@ static struct {
     unsigned run; /* how often the timeline was started; a thread whose own_run differs needs a new lane */
     bool failed;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* row of the calling thread, valid if own_run equals trace.run */
 static _Thread_local unsigned own_lane, own_run;
 
+/* In a child process nothing is recorded: another thread of the parent may have held the lock. */
 static void renew(void)
 {
     trace.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -77,7 +83,7 @@ bool gls_trace_is_on(void)
     return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
-/* The functions below need the lock. */
+/* Forgets all phases and rows. This function and the next three need the lock. */
 static void empty(void)
 {
     free(trace.phase);
@@ -104,12 +110,14 @@ static unsigned find_lane(const char *name)
     return i;
 }
 
+/* Gives the calling thread the row of this name. */
 static void call_this_thread(const char *name)
 {
     own_lane = find_lane(name);
     own_run = trace.run;
 }
 
+/* Appends a phase; failed: memory ran out. */
 static void keep(phase p, const char *name)
 {
     if (trace.n == trace.capacity) {
@@ -149,6 +157,7 @@ double gls_trace_phase(const char *name, double start, uint64_t number)
     const double now = gls_clock_seconds();
     if (!gls_trace_is_on()) return now - start;
     pthread_mutex_lock(&trace.lock);
+    /* the thread has no row in this timeline yet */
     if (own_run != trace.run) {
         char text[32];
         snprintf(text, sizeof text, "thread %u", trace.n_lanes);
@@ -169,6 +178,7 @@ void gls_trace_add(const char *lane_name, const char *name, double from, double 
 
 /* --- as JSON ------------------------------------------------------------------ */
 
+/* Adds an event of the trace format: ph is M for a name of a row, X for a phase. Every event needs pid and tid. */
 static cJSON *add_event(cJSON *events, const char *name, const char *kind, unsigned lane_number)
 {
     cJSON *event = cJSON_CreateObject();

@@ -24,7 +24,7 @@ bool gls_trace_is_on(void);
 /* Ends a phase of the calling thread. start: value of gls_clock_seconds() when the phase began. number: the first seed
  * that the phase works on. Returns the duration in seconds, recorded or not. */
 double gls_trace_phase(const char *name, double start, uint64_t number);
-/* Names the calling thread in the timeline: "PREFIX NAME", or PREFIX alone if name is NULL. */
+/* Names the calling thread in the timeline: "PREFIX NAME", or PREFIX alone if name is "". */
 void gls_trace_call_thread(const char *prefix, const char *name);
 /* Records a phase of something that is not a thread, such as a device. lane: its name in the timeline. from, until:
  * values of gls_clock_seconds(). */

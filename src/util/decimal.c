@@ -13,6 +13,7 @@
 
 typedef unsigned __int128 wide;
 
+/* A number as m 2^-s. */
 typedef struct number {
     uint64_t m;
     int s;
@@ -46,11 +47,13 @@ static wide power_of_ten(int q)
 /* Rounds the number to n digits, returned as a whole number; *exponent: decimal exponent of the first digit. */
 static uint64_t round_to(const number *x, int n, int *exponent)
 {
+    /* the exact product, shifted, with the remainder rounded to even on a tie */
     const wide exact = x->m * power_of_ten(n - 1 - x->exponent), half = (wide)1 << (x->s - 1);
     uint64_t digits = (uint64_t)(exact >> x->s);
     const wide rest = exact & (2 * half - 1);
     digits += rest > half || (rest == half && (digits & 1));
     *exponent = x->exponent;
+    /* rounding up gave one digit more: 99.9 became 100 */
     if (digits < (uint64_t)power_of_ten(n)) return digits;
     ++*exponent;
     return digits / 10;
@@ -59,6 +62,7 @@ static uint64_t round_to(const number *x, int n, int *exponent)
 /* Whether these n digits are nearer to x than to the neighbouring doubles, so that reading them gives x. */
 static bool reads_back(const number *x, uint64_t digits, int n, int exponent)
 {
+    /* distance of the digits from x, against half the gap to the next double on their side */
     const wide unit = power_of_ten(n - 1 - exponent), exact = x->m * unit, read = (wide)digits << x->s;
     const bool below = read < exact;
     /* below a power of two the doubles lie twice as close */
@@ -73,6 +77,7 @@ static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
     char text[MAX_DIGITS];
     size_t length = 0;
     for (int i = n; i-- > 0; digits /= 10) text[i] = (char)('0' + digits % 10);
+    /* zeros at the end say nothing; a number without a fraction keeps those in front of the point */
     while (n > 1 && text[n - 1] == '0') n--;
     if (exponent >= n && exponent >= 6) return 0;
     if (exponent < 0) {
@@ -99,11 +104,13 @@ static bool take_apart(double v, number *x)
     *x = (number){.exponent = -4};
     while (size >= power[x->exponent + 5]) x->exponent++;
     memcpy(&bits, &size, sizeof bits);
+    /* the 52 stored bits and the leading 1 */
     x->m = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     x->s = 1075 - (int)(bits >> 52);
     return true;
 }
 
+/* Prints the sign and the digits. Returns the length; 0: the number would need an exponent. */
 static size_t print_signed(double v, uint64_t digits, int n, int exponent, char *out)
 {
     char *text = out;
@@ -122,6 +129,7 @@ size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES])
     }
     if (!take_apart(v, &x)) return 0;
     uint64_t digits = round_to(&x, n, &exponent);
+    /* 15 digits, then 16, then 17, which always read back */
     while (n < MAX_DIGITS && !reads_back(&x, digits, n, exponent)) digits = round_to(&x, ++n, &exponent);
     return print_signed(v, digits, n, exponent, out);
 }

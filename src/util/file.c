@@ -13,6 +13,7 @@
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
+/* How often a writer to a pipe asks whether to go on. */
 #define WAIT_MS 100
 
 const char *gls_file_name(const char *path)
@@ -26,6 +27,7 @@ bool gls_same_file(const char *a, const char *b)
     struct stat at_a, at_b;
     const bool has_a = stat(a, &at_a) == 0, has_b = stat(b, &at_b) == 0;
     if (has_a && has_b) return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+    /* at most one of them exists: folder and name decide */
     const size_t dir_a = (size_t)(gls_file_name(a) - a), dir_b = (size_t)(gls_file_name(b) - b);
     if (has_a != has_b || strcmp(a + dir_a, b + dir_b) != 0) return false;
     char *folder_a = dir_a ? strndup(a, dir_a) : strdup("."), *folder_b = dir_b ? strndup(b, dir_b) : strdup(".");
@@ -42,6 +44,7 @@ bool gls_fd_write(int fd, const void *data, size_t bytes)
     while (bytes > 0) {
         ssize_t n = write(fd, p, bytes < MAX_PIECE ? bytes : MAX_PIECE);
         if (n < 0 && errno == EINTR) continue;
+        /* write() of 0 bytes without an error: the disk is full */
         if (n == 0) errno = ENOSPC;
         if (n <= 0) return false;
         p += n;
@@ -101,6 +104,7 @@ static gls_status take_text(const char *path, char *text, size_t bytes, char **d
 
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n)
 {
+    /* a regular file is read in one go; for a pipe the buffer doubles */
     size_t capacity = 1 << 16, used = 0, got;
     char *text = NULL;
     gls_input input;
@@ -145,6 +149,7 @@ gls_status gls_file_read_text(const char *path, size_t max_bytes, char **out, si
         return gls_fail(GLS_ERR_INPUT, "%s: is no text: it has NUL bytes, as text in UTF-16 has; save it as UTF-8",
                         path);
     }
+    /* line ends of Windows and of old Macs become \n */
     for (size_t from = 0; from < size; from++) {
         const bool is_return = text[from] == '\r';
         if (is_return && from + 1 < size && text[from + 1] == '\n') continue;

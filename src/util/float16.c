@@ -9,6 +9,7 @@ uint16_t gls_half(float value)
     uint32_t bits, small_bits;
     memcpy(&bits, &value, sizeof bits);
     uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    /* NaN, then values that round to infinity, then normal numbers with ties to even */
     if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
     if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
     if (magnitude >= 0x38800000u)
@@ -25,6 +26,7 @@ float gls_half_value(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16, magnitude = half & 0x7fffu, bits;
     float value;
+    /* subnormal numbers are multiples of 2^-24; for the others the exponent's bias changes from 15 to 127 */
     if (magnitude < 0x0400u) {
         value = (float)magnitude * 0x1p-24f;
         memcpy(&bits, &value, sizeof bits);
@@ -65,6 +67,7 @@ static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *fin
 bool gls_half_convert(const float *in, size_t n, uint16_t *out)
 {
     bool finite = true;
+    /* the vector code handles groups of eight, and the rest follows here; both round alike */
     for (size_t i = convert_vector(in, n, out, &finite); i < n; i++) {
         out[i] = gls_half(in[i]);
         finite &= (out[i] & 0x7c00) != 0x7c00;

@@ -22,6 +22,7 @@ char *gls_format_count(uint64_t n, char *buffer, size_t size)
     return buffer;
 }
 
+/* Divides *v by 1000 until it is below 999.5, and returns the prefix for it. */
 static const char *scale(double *v, const char *const *prefixes)
 {
     while (*v >= 999.5 && prefixes[1]) {
@@ -85,6 +86,7 @@ char *gls_format_double(double v, char *buffer, size_t size)
     return buffer;
 }
 
+/* Whether the value fits into single precision; false for NaN. */
 bool gls_is_single(double v)
 {
     return fabs(v) <= (double)FLT_MAX;

@@ -25,6 +25,7 @@ gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash)
     gls_status status = GLS_OK;
     if (!state || XXH3_64bits_reset(state) != XXH_OK) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     ssize_t n = 1;
+    /* pread() leaves the position of the file to its owner */
     for (off_t at = 0; !status && n != 0; at += n > 0 ? n : 0) {
         n = pread(fd, data, BYTES, at);
         if (n < 0 && errno != EINTR) status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));
@@ -41,6 +42,7 @@ gls_status gls_hash_parts(const char *path, int fd, uint64_t bytes, uint64_t *ha
     enum { PARTS = 64, BYTES = 1 << 18 };
     const size_t n = bytes < BYTES ? (size_t)bytes : BYTES;
     char *data = malloc(BYTES);
+    /* chained: each hash covers the one before, so that the order of the parts counts */
     uint64_t sum[2] = {bytes, 0};
     gls_status status = data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     for (uint64_t i = 0; i < PARTS && !status; i++) {

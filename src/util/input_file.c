@@ -11,16 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How often the host is asked whether to go on waiting. */
 #define WAIT_MS 100
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
 
+/* The callback of gls_set_wait(), for all threads. */
 static struct {
     pthread_mutex_t lock; /* held while the callback runs, too */
     gls_wait_callback go_on;
     void *user;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* In a child process the lock is free. */
 static void renew(void)
 {
     host.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -35,6 +38,7 @@ void gls_set_wait(gls_wait_callback go_on, void *user)
     pthread_mutex_unlock(&host.lock);
 }
 
+/* Asks the host whether to go on waiting; without a callback: yes. */
 static bool host_goes_on(void)
 {
     pthread_mutex_lock(&host.lock);
@@ -43,6 +47,7 @@ static bool host_goes_on(void)
     return go_on;
 }
 
+/* Opens a file or pipe for reading; -1 with errno. */
 static int open_for_reading(const char *path)
 {
     /* O_NONBLOCK: opening a pipe without a writer must not block */
@@ -68,6 +73,7 @@ void gls_input_close(gls_input *input)
     input->fd = -1;
 }
 
+/* Error of a failed read. */
 static gls_status cannot_read(const gls_input *input)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", input->path, strerror(errno));

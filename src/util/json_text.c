@@ -19,6 +19,7 @@ static void decode(cJSON *json)
     }
 }
 
+/* Decodes the strings of a parsed text of n bytes. json may be NULL. */
 static cJSON *parsed(cJSON *json, const char *text, size_t n)
 {
     /* printed() writes \xHH as "\\xHH"; without that text there is nothing to decode */
@@ -64,6 +65,8 @@ static size_t append_character(gls_text *out, const char *text)
     char escape[GLS_ESCAPE_BYTES];
     if (*text == '\\') {
         const bool is_byte = text[1] == '\\' && gls_utf8_is_escape(text + 1);
+        /* an escape of gls_utf8_encode() that stood in the text itself gets its backslash escaped, so that parsing
+         * gives it back */
         gls_text_append(out, is_byte ? "\\\\x5c" : text, is_byte ? 5 : 2);
         return 2;
     }
@@ -123,6 +126,7 @@ const char *gls_json_text_at(const cJSON *object, const char *key)
 gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, gls_output_group *group, const char *end)
 {
     gls_text text = {0};
+    /* the text and its end are written as one file; a failed print is a lack of memory */
     char *all = gls_json_print(json);
     if (all) gls_text_puts(&text, all);
     gls_text_puts(&text, end);

@@ -10,6 +10,7 @@
 #include "util/threads.h"
 #include "util/text.h"
 
+/* One callback for the process. The mutex is recursive because a callback may log, too. */
 static struct {
     pthread_mutex_t lock;
     gls_log_callback callback;
@@ -26,6 +27,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
+/* depth of gls_log_mute_info() of the calling thread */
 static _Thread_local int muted;
 
 void gls_log_set(gls_log_callback callback, void *user, gls_log_level max_level)
@@ -37,6 +39,7 @@ void gls_log_set(gls_log_callback callback, void *user, gls_log_level max_level)
     pthread_mutex_unlock(&logger.lock);
 }
 
+/* Whether a message of this level goes to the callback. Needs the lock. */
 static bool wanted(gls_log_level level)
 {
     return logger.callback && level <= logger.max_level && !(level == GLS_LOG_INFO && muted > 0);
@@ -55,6 +58,7 @@ void gls_log_mute_info(bool mute)
     muted += mute ? 1 : -1;
 }
 
+/* Adds a copy of a line; if memory runs out, the warning is left out of the record. */
 static void keep(gls_warnings *warnings, const char *line)
 {
     char **grown = realloc(warnings->line, (warnings->n + 1) * sizeof *grown);
@@ -74,6 +78,7 @@ void gls_log(gls_log_level level, const char *format, ...)
     for (size_t n = strlen(text); n > 0 && text[n - 1] == '\n'; n--) text[n - 1] = '\0';
     gls_escape(text, line, sizeof line);
     pthread_mutex_lock(&logger.lock);
+    /* every open collection gets the warning, also where the host did not ask for the level */
     for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
     if (wanted(level)) logger.callback(logger.user, level, line);
     pthread_mutex_unlock(&logger.lock);

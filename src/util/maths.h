@@ -74,7 +74,7 @@ static inline double gls_uniform(uint32_t word)
     return (word >> 8) * 0x1p-24;
 }
 
-/* What random numbers are used for: last word of the counter, so that two uses never share numbers. */
+/* Uses of random numbers: last word of the counter, so that two uses never share numbers. */
 enum {
     GLS_PHILOX_TRACK = 0,
     GLS_PHILOX_SEED = 1,

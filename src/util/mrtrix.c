@@ -8,6 +8,7 @@
 #include "util/text.h"
 #include "util/status.h"
 
+/* Whether a character counts as a blank: NUL bytes do. */
 static bool is_blank(char c)
 {
     return c == '\0' || gls_is_space((unsigned char)c);
@@ -43,6 +44,7 @@ char *gls_mrtrix_lines(char *text, size_t n)
     return text + strcspn(text, "\n");
 }
 
+/* Removes blanks at both ends, in place. Returns the first character that is left. */
 static char *trim(char *text)
 {
     while (gls_is_space((unsigned char)*text)) text++;
@@ -79,7 +81,7 @@ void gls_mrtrix_type(const char *name, size_t *n, bool *swapped)
 gls_status gls_mrtrix_place(const char *path, const char *value, char **file, uint64_t *offset)
 {
     const char *blank = NULL;
-    for (const char *c = value; *c; c++)
+    for (const char *c = value; *c; c++) /* the last blank separates name and offset, so that names may have blanks */
         if (gls_is_space((unsigned char)*c)) blank = c;
     size_t n = blank ? (size_t)(blank - value) : strlen(value);
     *file = NULL;
@@ -88,6 +90,7 @@ gls_status gls_mrtrix_place(const char *path, const char *value, char **file, ui
     if (n == 0 || (blank && !gls_parse_uint64(blank + 1, offset)))
         return gls_fail(GLS_ERR_INPUT, "%s: cannot read 'file: %.60s' in its header: a name and a number are needed",
                         path, value);
+    /* the data are in the file itself; otherwise the name counts from the folder of the header */
     if (n == 1 && *value == '.') return GLS_OK;
     const char *slash = strrchr(path, '/');
     int folder = slash && *value != '/' ? (int)(slash + 1 - path) : 0;

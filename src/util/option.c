@@ -13,6 +13,7 @@ const gls_option *gls_options_find(const gls_option *table, const char *name)
 
 void gls_option_key(const gls_option *option, char *key, size_t size)
 {
+    /* keys of JSON have no slash */
     const char *unit = !option->unit ? "" : strcmp(option->unit, "s/mm2") == 0 ? "s_per_mm2" : option->unit;
     snprintf(key, size, "%s%s%s", option->name, *unit ? "_" : "", unit);
     for (char *c = key; *c; c++)
@@ -55,6 +56,7 @@ void gls_option_set_number(const gls_option *option, void *options, gls_option_n
     case GLS_KIND_CHOICE: *(int *)at = (int)number.value; break;
     case GLS_KIND_UINT64: *(uint64_t *)at = (uint64_t)number.value; break;
     case GLS_KIND_FLAG: *(bool *)at = number.value != 0; break;
+    /* the flag that says mm, if the struct has one */
     case GLS_KIND_LENGTH:
         if (option->mm_offset > 0) *((bool *)options + option->mm_offset) = number.mm; /* fall through */
     case GLS_KIND_DOUBLE: *(double *)at = number.value; break;

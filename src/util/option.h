@@ -12,7 +12,7 @@
 
 #include "util/numbers.h"
 
-/* What an option takes on the command line, and the C type of its value. */
+/* Kinds of options: the argument on the command line, and the C type of the value. */
 typedef enum gls_kind {
     GLS_KIND_FLAG,    /* no argument: bool */
     GLS_KIND_COUNT,   /* no argument, may be repeated: int, the number of repetitions */
@@ -148,7 +148,7 @@ typedef enum gls_param_user {
 const gls_option *gls_options_find(const gls_option *table, const char *name);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
-/* Whether the value is one number that has a range. */
+/* Whether the value is a number or a list of numbers, for which the row has a range. */
 bool gls_option_is_number(const gls_option *option);
 /* Whether the option takes an argument on the command line. */
 bool gls_option_takes_value(const gls_option *option);

@@ -106,6 +106,7 @@ static bool is_descriptor(const char *path)
     struct stat link;
     struct statfs system;
     if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at) return false;
+    /* follows the links one by one; 40 is the limit of the kernel */
     for (int depth = 0; depth < 40 && lstat(at, &link) == 0 && S_ISLNK(link.st_mode); depth++) {
         int dir = directory_length(at);
         char *folder = dir ? strndup(at, (size_t)dir) : strdup(".");
@@ -150,6 +151,7 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
     gls_status status = check_target(path, overwrite, &replaced, &mode);
     if (status) return status;
     output->overwrite = overwrite;
+    /* of a link to a file, the file is replaced, not the link */
     output->path = replaced ? realpath(path, NULL) : strdup(path);
     if (!output->path) {
         gls_output_discard(output);
@@ -211,6 +213,7 @@ gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *
     return GLS_OK;
 }
 
+/* A hole in the file, which gls_output_write_at() fills. */
 gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset)
 {
     off_t end = lseek(output->fd, (off_t)bytes, SEEK_CUR);
@@ -229,6 +232,7 @@ gls_status gls_output_truncate(gls_output *output, uint64_t bytes)
 static int move_file(const char *name, const char *path, bool overwrite)
 {
     if (overwrite) return rename(name, path);
+    /* RENAME_NOREPLACE: no other process can take the name between a check and the renaming */
     if (renameat2(AT_FDCWD, name, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return 0;
     if (errno != EINVAL && errno != ENOSYS) return -1;
     /* the file system does not know RENAME_NOREPLACE */
@@ -278,6 +282,7 @@ static int name_file_once(gls_output *output, replaced_file *old)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
+    /* a nameless file gets its name by a link, which cannot replace a file; then it needs a temporary name first */
     if (!output->temporary) {
         if (linkat(AT_FDCWD, self, AT_FDCWD, output->path, AT_SYMLINK_FOLLOW) == 0) return 0;
         if (errno != EEXIST || !output->overwrite) return -1;
@@ -354,6 +359,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     size_t named = 0;
     replaced_file *old = calloc(n ? n : 1, sizeof *old);
     if (!old) status = gls_no_memory();
+    /* first all data, then all names, then the folders; a failure undoes the names */
     for (size_t i = 0; i < n && !status; i++) status = synchronise(&outputs[i]);
     while (named < n && !status) {
         if (name_file(&outputs[named], &old[named]) != 0)
@@ -381,6 +387,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
 gls_status gls_output_commit(gls_output *output)
 {
     gls_output_group *group = output->group;
+    /* a group waits with the complete file until all are complete */
     if (!group) return commit_outputs(output, 1);
     gls_status status = synchronise(output);
     if (!status && group->n == group->capacity) {

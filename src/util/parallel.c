@@ -14,9 +14,11 @@ typedef struct job {
     int seats, taken, busy; /* seats: threads that may take part; taken: threads that have taken part; busy: threads at
                                work beside the caller */
     pthread_cond_t left;    /* signalled when busy becomes 0 */
+    /* next job of the list, an older one */
     struct job *following;
 } job;
 
+/* The workers and the jobs that they can see. `lock` guards everything but job.next. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t posted;
@@ -24,6 +26,7 @@ static struct {
     int n_workers, wanted; /* wanted: helpers that all jobs together could use */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER};
 
+/* In a child process there are no workers and no jobs. */
 static void renew(void)
 {
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -40,6 +43,7 @@ static void take_part(job *j, int thread)
 {
     inside = true;
     for (;;) {
+        /* whoever comes takes the next `grain` items */
         const size_t from = atomic_fetch_add(&j->next, j->grain);
         if (from >= j->n) break;
         j->task(j->user, thread, from, j->n - from < j->grain ? j->n : from + j->grain);
@@ -76,7 +80,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Call with the lock held. */
+/* Starts detached workers until there are n, or as many as the system allows. Call with the lock held. */
 static void start_workers(int n)
 {
     pthread_t thread;
@@ -117,6 +121,7 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
     if (n == 0) return;
     const size_t parts = (n - 1) / j.grain + 1;
     j.seats = parts < (size_t)n_threads ? (int)parts : n_threads;
+    /* one part, or a call from inside a task: the caller works alone, without the cost of a job */
     if (inside || j.seats < 2 || pthread_cond_init(&j.left, NULL) != 0) {
         task(user, 0, 0, n);
         return;

@@ -16,6 +16,7 @@ bool gls_parse_double(const char *text, double *value)
     char *end;
     errno = 0;
     double v = gls_strtod(text, &end);
+    /* ERANGE of a number near 0 is an underflow to 0 or to a subnormal number, which is accepted */
     if (end == text || *end || !isfinite(v) || (errno == ERANGE && fabs(v) > 1)) return false;
     *value = v;
     return true;
@@ -70,6 +71,7 @@ const char *gls_names_last(const char *text, char separator)
     return last;
 }
 
+/* Removes, in place, the backslashes that escape. */
 static void take_out_backslashes(char *text)
 {
     char *to = text;

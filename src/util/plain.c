@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Made at the first use, never freed. */
 static locale_t plain;
 
+/* Makes the C locale; after a failure it is 0, with which uselocale() changes nothing. */
 static void make(void)
 {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -10,6 +10,7 @@
 static void append_field(gls_text *out, gls_text *field, char separator)
 {
     char *text = gls_text_take(field);
+    /* characters that need quotes (RFC 4180) */
     const char special[] = {separator, '"', '\n', '\r', '\0'};
     out->failed |= !text;
     if (text && !strpbrk(text, special)) {
@@ -44,6 +45,7 @@ static const char *find_end(const char *field)
     return at;
 }
 
+/* quotes count only at the start of a field */
 size_t gls_record_bytes(const char *text, const char *separators)
 {
     const char *at = text;
@@ -82,6 +84,7 @@ char *gls_field_unquote(char *field)
 /* Cuts the next field off. *last: it was the last field of its record. */
 static char *cut_field(gls_records *r, bool *last)
 {
+    /* where an unquoted field ends */
     const char ends[] = {r->separator, '\n', '\0'};
     char *field = r->rest, *to = field;
     const char *from = field, *end = *from == '"' ? find_end(field) : NULL;

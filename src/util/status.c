@@ -8,6 +8,7 @@
 
 #include "util/text.h"
 
+/* Message of the calling thread; "" before its first failure. */
 static _Thread_local char last_error[GLS_MESSAGE_BYTES];
 
 gls_status gls_fail(gls_status status, const char *format, ...)
@@ -17,6 +18,7 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    /* a message is one line, whatever names it contains */
     for (size_t n = strlen(text); n > 0 && gls_is_space((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
     gls_escape(text, last_error, sizeof last_error);
     return status;

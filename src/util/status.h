@@ -52,10 +52,13 @@ void gls_log_mute_info(bool mute);
 
 /* Warnings of all threads between begin and end, for files that record how they were made. */
 typedef struct gls_warnings {
+    /* owned */
     char **line;
     size_t n;
+    /* next collection that is open; a warning goes to all */
     struct gls_warnings *next;
 } gls_warnings;
+/* Starts a collection, which must end before its memory goes. */
 void gls_warnings_begin(gls_warnings *warnings);
 /* Ends the collection and frees its lines. Does nothing if the collection was not begun. */
 void gls_warnings_end(gls_warnings *warnings);

@@ -8,18 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Largest table that is read. */
 #define MAX_BYTES ((size_t)256 << 20)
 
 /* State of parsing. p .. end: the text that is left. */
 typedef struct parser {
+    /* file, for messages */
     const char *name;
     const char *p, *end;
     size_t line;
+    /* numbers so far, row by row */
     double *value;
     size_t n, capacity;
     size_t rows, cols;
 } parser;
 
+/* Blanks within a line. */
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
@@ -30,6 +34,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
+/* Appends a number. GLS_ERR_MEMORY. */
 static gls_status add(parser *s, double value)
 {
     if (s->n == s->capacity) {
@@ -43,6 +48,7 @@ static gls_status add(parser *s, double value)
     return GLS_OK;
 }
 
+/* Error: shows the first 24 characters of the token, with ? for those that are not printable. */
 static gls_status not_a_number(const parser *s, const char *token, size_t n)
 {
     char shown[25];
@@ -97,6 +103,7 @@ static gls_status parse_line(parser *s)
         if (status) return status;
         comma = false;
     }
+    /* a line without numbers, blank or a comment, is no row */
     size_t cols = s->n - before;
     if (cols == 0) return GLS_OK;
     if (s->rows == 0) s->cols = cols;

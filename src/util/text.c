@@ -10,6 +10,7 @@
 void gls_text_append(gls_text *text, const char *data, size_t length)
 {
     if (text->failed) return;
+    /* room for the text, the new bytes and a NUL */
     if (text->length + length + 1 > text->capacity) {
         size_t capacity = (text->length + length + 1) * 2;
         char *grown = realloc(text->data, capacity);
@@ -37,6 +38,7 @@ void gls_text_printf(gls_text *text, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     int n = gls_vsnprintf(line, sizeof line, format, args);
+    /* the line was too long: formats it once more, into memory of the right size */
     if (n >= (int)sizeof line && (all = malloc((size_t)n + 1))) gls_vsnprintf(all, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
@@ -49,6 +51,7 @@ void gls_text_printf(gls_text *text, const char *format, ...)
 
 char *gls_text_take(gls_text *text)
 {
+    /* an empty text is "", not NULL */
     if (!text->failed && !text->data) gls_text_append(text, "", 0);
     char *data = text->failed ? NULL : text->data;
     if (text->failed) free(text->data);
@@ -144,6 +147,7 @@ void gls_text_show_lines(gls_text *out, const char *text, const char *kept)
 
 /* --- bytes in UTF-8 ---------------------------------------------------------------------------------------------- */
 
+/* Value of a lower-case hexadecimal digit. */
 static int hex_digit(char c)
 {
     return gls_is_digit(c) ? c - '0' : c - 'a' + 10;
@@ -185,6 +189,7 @@ void gls_utf8_decode(char *text)
     if (bytes) *to = '\0';
     if (bytes) gls_utf8_encode(&again, bytes);
     char *encoded = gls_text_take(&again);
+    /* only a text that gls_utf8_encode() may have written is decoded */
     if (bytes && encoded && strcmp(encoded, text) == 0) strcpy(text, bytes);
     free(bytes);
     free(encoded);

@@ -15,6 +15,7 @@
 /* Sets the C locale for the calling thread, until gls_plain_leave() restores the one before. Threads that are started
  * in between do not inherit it. */
 locale_t gls_plain_enter(void);
+/* Restores the locale that gls_plain_enter() returned. */
 void gls_plain_leave(locale_t before);
 
 /* strtod() and the family of printf(), in the C locale. */
@@ -112,7 +113,8 @@ void gls_text_show(gls_text *out, const char *text);
 /* Like gls_text_show(), but leaves the control characters in kept, such as "\n\t", as they are. */
 void gls_text_show_lines(gls_text *out, const char *text, const char *kept);
 
-/* Appends text for a file that must be UTF-8, such as JSON or a table: bytes that are not UTF-8 become \xHH. */
+/* Appends text for a file that must be UTF-8, such as JSON or a table: bytes that are not UTF-8 become \xHH, and so
+ * does the backslash of a text that looks like such an escape. */
 void gls_utf8_encode(gls_text *out, const char *text);
 /* Reverses gls_utf8_encode(), in place. Any other text stays as it is. */
 void gls_utf8_decode(char *text);

@@ -18,8 +18,10 @@
 
 #define MAX_THREADS 4096
 
+/* number that gls_set_threads() has set; 0: none */
 static atomic_int chosen;
 
+/* Lowers the limit to quota / period, both in microseconds; not positive: no limit. */
 static void take_smaller_cpus(gls_cgroup *limits, double quota, double period)
 {
     if (!(quota > 0) || !(period > 0)) return;
@@ -98,6 +100,7 @@ gls_cgroup gls_cgroup_read(const char *groups, const char *root)
     return limits;
 }
 
+/* read once by read_own_limits() */
 static gls_cgroup own_limits;
 
 static void read_own_limits(void)
@@ -116,6 +119,7 @@ gls_status gls_set_threads(int n)
 {
     if (n < 0 || n > MAX_THREADS)
         return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for automatic", n, MAX_THREADS);
+    /* a number that the user chose, by argument or by OMP_NUM_THREADS, wins over the limit of the control group */
     const char *asked = getenv("OMP_NUM_THREADS");
     bool free_choice = n == 0 && !(asked && *asked);
     int most = omp_get_max_threads();

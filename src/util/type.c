@@ -1,6 +1,7 @@
 /* Names and sizes of the types of columns and arrays. */
 #include <glslines/type.h>
 
+/* Names as in NumPy; sizes in bytes. */
 static const struct {
     const char *name;
     size_t size;

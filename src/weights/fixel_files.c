@@ -7,6 +7,8 @@
 #include "util/status.h"
 #include "weights/fixel_parts.h"
 
+/* Writes an image DIRECTORY/NAME.nii of n volumes as part of the group. An existing file is an error unless
+ * `overwrite`. */
 static gls_status write_one(const char *directory, const char *name, bool overwrite, gls_output_group *group,
                             const gls_grid *grid, size_t n, gls_type type, const void *data)
 {
@@ -48,6 +50,7 @@ static gls_status write_directions(const gls_fixels *f, const char *directory, b
     float *direction = malloc(3 * f->n * sizeof *direction);
     if (!direction) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", directory);
     for (size_t i = 0; i < f->n; i++)
+        /* column by column, since the first axis of the image, the fixel, varies fastest */
         for (size_t a = 0; a < 3; a++) direction[a * f->n + i] = f->fixel[i].direction[a];
     gls_status status = list_grid(f->n, 3, &grid);
     if (!status) status = write_one(directory, "directions", overwrite, group, &grid, 1, GLS_TYPE_FLOAT32, direction);

@@ -10,7 +10,9 @@
 
 /* --- The sphere of samples: 1281 directions of a half-sphere with their mesh and the weights of an integral. */
 
+/* 1281 = (10 * 4^4 + 2) / 2: an icosahedron subdivided four times, one vertex of each antipodal pair. */
 #define GLS_LOBE_DIRECTIONS 1281
+/* Neighbours of a vertex; the vertices of the icosahedron have five. */
 #define GLS_LOBE_NEIGHBOURS 6
 #define GLS_LOBE_CELLS 32 /* cells along a side of a face of the cube */
 
@@ -33,6 +35,7 @@ uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3
 /* --- The lobes of one FOD. */
 
 #define GLS_MAX_LOBES 15 /* lobes of a voxel; the table of directions has four bits for each */
+/* In the table of directions: the direction belongs to no lobe. */
 #define GLS_NO_LOBE 15
 #define GLS_LOBE_TABLE ((GLS_LOBE_DIRECTIONS + 1) / 2) /* bytes of the table of directions */
 
@@ -58,6 +61,7 @@ typedef struct gls_lobes {
 void gls_lobes_find(const gls_fixel_options *options, const float amplitude[GLS_LOBE_DIRECTIONS], int order,
                     const double *sh, gls_lobes *lobes);
 
+/* Lobe of a direction in a table of two directions a byte, the even one in the low half; GLS_NO_LOBE: none. */
 static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 {
     return table[direction / 2] >> (direction % 2 * 4) & 15;
@@ -66,6 +70,7 @@ static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 /* --- The struct behind gls_fixels. */
 
 #define GLS_FIXEL_BLOCK 64 /* voxels that a thread segments at a time */
+/* In place of an index of a fixel: there is none. */
 #define GLS_NO_FIXEL UINT32_MAX
 
 /* The fixels of a voxel, which follow each other, and its table of lobes: for each direction the fixel that it belongs
@@ -79,9 +84,12 @@ typedef struct gls_fixel_voxel {
 struct gls_fixels {
     gls_grid grid;
     gls_fixel_voxel *voxel; /* one for each voxel of the grid */
+    /* blocks of GLS_FIXEL_BLOCK voxels */
     size_t n_blocks;
     uint8_t **table; /* tables of each block; NULL: no voxel of the block has fixels */
+    /* n: fixels; n_voxels: voxels that have fixels */
     size_t n, n_voxels;
+    /* n fixels, those of a voxel one after the other, voxels ascending */
     gls_fixel *fixel;
 };
 

@@ -12,12 +12,15 @@
 #include "util/status.h"
 
 #define GROUP 32 /* streamlines that a thread takes at a time */
+/* Largest number of streamlines of a chunk, whose starts then take 16 MB. */
 #define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
 
 /* Length of a streamline in one voxel along one direction. */
 typedef struct portion {
     uint64_t key; /* voxel << 11 | direction */
+    /* position among the visits, so that equal keys keep the order of the walk */
     uint32_t order;
+    /* mm */
     double length;
 } portion;
 
@@ -32,9 +35,11 @@ typedef struct row_thread {
     uint64_t n_without_points, n_outside; /* counts of the current call */
     size_t bad;             /* index of the first streamline whose points cannot be mapped; SIZE_MAX: none */
     double low[3], high[3]; /* bounding box of all points, mm */
+    /* memory ran out */
     bool failed;
 } row_thread;
 
+/* In float32, as MRtrix3 computes the unit, so that lengths round the same way. */
 double gls_rows_unit(const gls_rows *rows)
 {
     const double *s = rows->fixels->grid.voxel_size;
@@ -91,6 +96,7 @@ void gls_rows_finish(gls_rows *rows)
     *rows = (gls_rows){0};
 }
 
+/* Order of portions for qsort(): by key, then by position. */
 static int compare_portions(const void *a, const void *b)
 {
     const portion *x = a, *y = b;
@@ -130,6 +136,7 @@ static size_t join_visits(row_thread *t)
         t->portion[i] = (portion){(uint64_t)v->voxel << 11 | v->direction, (uint32_t)i, v->length};
     }
     sort_portions(t->portion, n);
+    /* adjacent portions of one key become one; their lengths are added in the order of the walk, as the kernel does */
     for (size_t i = 0; i < n; i++) {
         if (kept > 0 && t->portion[kept - 1].key == t->portion[i].key)
             t->portion[kept - 1].length += t->portion[i].length;
@@ -168,6 +175,7 @@ static float make_row(const gls_rows *rows, row_thread *t)
     const size_t n = join_visits(t);
     size_t first = t->n;
     double contribution = 0;
+    /* portions of a voxel follow each other, so a fixel's earlier entries begin at the first entry of the voxel */
     for (size_t i = 0; i < n; i++) {
         const portion *p = &t->portion[i];
         size_t voxel = (size_t)(p->key >> 11);
@@ -175,6 +183,7 @@ static float make_row(const gls_rows *rows, row_thread *t)
         if (i > 0 && t->portion[i - 1].key >> 11 != p->key >> 11) first = t->n;
         if (fixel == GLS_NO_FIXEL || !(p->length > least)) continue;
         contribution += p->length * (rows->mask ? (double)rows->mask[voxel] : 1);
+        /* rounded to the nearest unit */
         double units = per_mm * p->length + 0.5;
         add_entry(rows, t, first, fixel, units < (double)GLS_ROW_MAX_LENGTH ? (uint32_t)units : GLS_ROW_MAX_LENGTH);
     }
@@ -190,14 +199,17 @@ typedef struct map_task {
     float *contribution;
 } map_task;
 
-/* Whether n >= 1 points can be mapped. If so, extends the bounding box of the thread. */
+/* Whether n >= 1 points can be mapped: they are finite, and no coordinate moves by more than GLS_WALK_MAX_STEP. If
+ * so, extends the bounding box of the thread. */
 static bool look_at_points(row_thread *t, const float *x, size_t n)
 {
     enum { LANES = 12 }; /* four points at a time */
     float low[LANES], high[LANES];
     bool bad = !isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]);
+    /* a NaN or an infinity makes the comparison false */
     for (size_t i = 3; i < 3 * n; i++) bad |= !(fabs((double)x[i] - (double)x[i - 3]) <= GLS_WALK_MAX_STEP);
     if (bad) return false;
+    /* lane k holds coordinate k % 3, so that compilers use vector instructions */
     for (size_t k = 0; k < LANES; k++) low[k] = high[k] = x[k % 3];
     size_t i = 0;
     for (; i + LANES <= 3 * n; i += LANES)
@@ -252,7 +264,7 @@ static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_
     return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
 }
 
-/* Makes room for n more rows of n_entries entries. */
+/* Makes room in a chunk for n more rows of n_entries entries in all. Returns false if memory ran out. */
 static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n, size_t n_entries)
 {
     if (c->n + n >= c->n_capacity) {
@@ -266,6 +278,7 @@ static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n, size_t n_entri
     size_t wanted = c->start[c->n] + n_entries;
     if (c->entry && wanted <= c->capacity) return true;
     size_t capacity = 2 * wanted < 65536 ? 65536 : 2 * wanted;
+    /* does not allocate beyond the chunk's limit if the limit is enough */
     if (capacity > rows->chunk_entries && wanted <= rows->chunk_entries) capacity = rows->chunk_entries;
     uint32_t *entry = realloc(c->entry, capacity * sizeof *entry);
     if (!entry) return false;
@@ -279,7 +292,8 @@ static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n, size_t n_entri
     return true;
 }
 
-/* Begins a chunk, and moves to it the rows of the last chunk that do not fill a group. */
+/* Begins a chunk, and moves to it the rows of the last chunk that do not fill a group, so that sums over groups do
+ * not depend on where chunks end. Returns NULL if memory ran out. */
 static gls_chunk *begin_chunk(gls_rows *rows)
 {
     gls_chunk *chunk = realloc(rows->chunk, (rows->n_chunks + 1) * sizeof *chunk);
@@ -306,7 +320,7 @@ static bool is_full(const gls_rows *rows, size_t n, size_t n_entries)
     return n == MAX_CHUNK_STREAMLINES || (n >= GLS_ROW_GROUP && n_entries > rows->chunk_entries);
 }
 
-/* The chunk to which a row of n entries goes. */
+/* The chunk to which a row of n entries goes, with room for the row; NULL: memory ran out. */
 static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 {
     gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;
@@ -340,11 +354,13 @@ static gls_status add_rows(gls_rows *rows, const gls_placed *place, size_t n, si
 {
     gls_chunk *c = open_chunk(rows, place[0].n);
     size_t n_entries = place[0].n, m = 1;
+    /* as many rows as the chunk takes */
     while (c && m < n && !is_full(rows, c->n + m, c->start[c->n] + n_entries + place[m].n)) n_entries += place[m++].n;
     if (!c || !reserve(rows, c, m, n_entries))
         return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
                         rows->n_entries, rows->wide ? 5 : 4, rows->n);
     row_copy copy = {place, c, c->n};
+    /* the starts first, since each row's position depends on those before it; then threads copy the entries */
     for (size_t i = 0; i < m; i++) {
         c->start[c->n + 1] = c->start[c->n] + place[i].n;
         c->n++;

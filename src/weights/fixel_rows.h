@@ -12,6 +12,7 @@
 
 /* --- The walk: the voxels that a streamline passes, with length and direction in each. */
 
+/* Largest number of pieces of a segment between two points. */
 #define GLS_WALK_MAX_RATIO 32
 #define GLS_WALK_MAX_STEP 1e5 /* largest distance between two points, mm */
 
@@ -24,6 +25,7 @@ typedef struct gls_visit {
 
 /* The grid as the walk uses it. The kernel glsl/weights/map.comp reads the same block. */
 typedef struct gls_walk_block {
+    /* to_grid: world mm to voxels; axis: columns are the steps of one voxel along each grid axis, world mm */
     double to_grid[3][4], axis[3][4];
     double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz: squared lengths, mm2; squared precision, mm2; 1 / ratio */
     double shape[3][4];  /* factors that give each coefficient of the curve from the steps to the previous point, to the
@@ -57,6 +59,7 @@ void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*po
 /* --- The rows: a sparse matrix of lengths, one row for each streamline, in chunks. An entry takes 4 bytes, or 5 with
  * more than 2^24 fixels. */
 
+/* An entry is a word of 32 bits: the fixel in the upper 24, the length in the lower 8. */
 #define GLS_ROW_LENGTH_BITS 8
 #define GLS_ROW_FIXEL_BITS 24
 #define GLS_ROW_GROUP 64       /* costs are summed over groups of this many streamlines; chunks hold whole groups */
@@ -121,7 +124,8 @@ typedef struct gls_placed {
     size_t first;
     uint32_t n;
 } gls_placed;
-/* Appends n rows. */
+/* Appends n rows in the order given, which must be that of the streamlines. place[i].n entries each;
+ * contribution[i]: mm. */
 gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n);
 /* Checks points and copies them to `to`. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *streamlines, float (*to)[3]);
@@ -134,14 +138,15 @@ gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
 
 typedef struct gls_mapper gls_mapper;
 
-/* What the kernel writes for a streamline: n entries from `first` on among the entries of the run. */
+/* Result of the kernel for a streamline: n entries from `first` on among the entries of the run. */
 typedef struct gls_mapped {
     uint32_t first, n;
     double contribution;
+    /* visits: voxels that it passes; unused: pads the struct to the 24 bytes of the kernel's layout */
     uint32_t visits, unused;
 } gls_mapped;
 
-/* What the mapper works with. The caller keeps ownership. */
+/* Inputs of the mapper. The caller keeps ownership, and the inputs must outlive the mapper. */
 typedef struct gls_mapper_source {
     gls_device *device;
     uint64_t device_bytes; /* device memory that may be used; 0: all */
@@ -156,6 +161,7 @@ gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mappe
 typedef struct gls_mapper_result {
     size_t n;                 /* streamlines */
     const gls_mapped *mapped; /* one for each streamline */
+    /* *entries: entries of the run; the pointer moves when a later run needs more room */
     uint32_t *const *entries;
 } gls_mapper_result;
 /* Starts a run for streamlines first .. first + *n - 1 of s. Lowers *n to the streamlines that fit. The device works on
@@ -170,6 +176,7 @@ void gls_mapper_destroy(gls_mapper *mapper);
 
 typedef struct gls_row_queue gls_row_queue;
 
+/* Points that wait before the device maps them, by default: 50 MB of points. */
 #define GLS_QUEUE_POINTS ((size_t)1 << 22)
 
 /* Maps on the device as soon as `points` points wait, with at most device_bytes of its memory (0: all). If the device

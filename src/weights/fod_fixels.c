@@ -1,4 +1,5 @@
-/* Segments the FODs of an image into fixels: threads segment blocks of voxels, then all fixels are numbered. */
+/* Segments the FODs of an image into fixels (Smith et al. 2013): threads segment blocks of voxels, then all fixels
+ * are numbered in the order of voxels, so that the result does not depend on the number of threads. */
 #include "weights/fixel_parts.h"
 
 #include <inttypes.h>
@@ -22,8 +23,10 @@
 #pragma STDC FP_CONTRACT OFF /* gcc does not fuse operations in ISO mode */
 #endif
 
+/* Eight floats, which compilers keep in one register of AVX or two of SSE. */
 typedef float lane8 __attribute__((vector_size(32), may_alias));
 
+/* Vectors of directions that are summed at the same time. */
 enum { WIDE = 2 };
 
 /* Samples GLS_AMPLITUDE_VOXELS FODs in all directions: the product of the basis, n rows of GLS_AMPLITUDE_STRIDE
@@ -47,6 +50,7 @@ static inline __attribute__((always_inline)) void sample(const float *rows, size
     }
 }
 
+/* sample() for every CPU. */
 static void sample_plain(const float *rows, size_t n, const float *sh, float *out)
 {
     sample(rows, n, sh, out);
@@ -107,11 +111,13 @@ typedef struct block {
     bool failed;
 } block;
 
-/* What all threads share while an image is segmented. */
+/* Data that all threads share while an image is segmented. */
 typedef struct segmentation {
     gls_fixels *fixels;
+    /* SH images in the basis tournier07; mask may be NULL */
     const gls_image *sh, *mask;
     const gls_fixel_options *options;
+    /* matrix of amplitudes_matrix() */
     const float *rows;
     size_t n_coefficients;
     int order;
@@ -150,6 +156,7 @@ static size_t gather(const segmentation *s, size_t number, block *b, size_t voxe
     const size_t n_voxels = gls_grid_voxels(&s->sh->grid), first = number * GLS_FIXEL_BLOCK;
     size_t n = 0;
     for (size_t v = first; v < first + GLS_FIXEL_BLOCK && v < n_voxels; v++) {
+        /* the first coefficient is the mean of the FOD times a positive constant */
         if ((s->mask && s->mask->data[v] == 0) || s->sh->data[v] <= 0) continue;
         bool finite = true;
         for (size_t j = 0; j < s->n_coefficients; j++) {
@@ -163,7 +170,7 @@ static size_t gather(const segmentation *s, size_t number, block *b, size_t voxe
     return n;
 }
 
-/* Segments the voxels of one block. */
+/* Segments the voxels of block `number`, four at a time, and appends their fixels to b. */
 static void segment_block(const segmentation *s, size_t number, block *b)
 {
     enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2 };
@@ -174,10 +181,12 @@ static void segment_block(const segmentation *s, size_t number, block *b)
     double one[MAX_COEFFICIENTS];
     gls_lobes lobes;
     size_t count = gather(s, number, b, voxel, sh);
+    /* the last group of four voxels may have fewer; zeros fill it up */
     memset(sh + count * n, 0, GLS_AMPLITUDE_VOXELS * n * sizeof *sh);
     for (size_t i = 0; i < count; i += GLS_AMPLITUDE_VOXELS) {
         amplitudes_sample(s->rows, n, sh + i * n, amplitude);
         for (size_t k = i; k < i + GLS_AMPLITUDE_VOXELS && k < count; k++) {
+            /* lobes are refined in double precision */
             for (size_t j = 0; j < n; j++) one[j] = (double)sh[k * n + j];
             gls_lobes_find(s->options, amplitude + (k - i) * GLS_AMPLITUDE_STRIDE, s->order, one, &lobes);
             b->n_not_finite += lobes.too_large;
@@ -216,6 +225,7 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
     f->fixel = malloc(f->n * sizeof *f->fixel);
     if (!f->fixel) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu fixels", name, f->n);
     uint32_t first = 0;
+    /* fixels get their final numbers: blocks in order, and in a block voxels ascending */
     for (size_t i = 0; i < f->n_blocks; i++) {
         if (blocks[i].n > 0) memcpy(f->fixel + first, blocks[i].fixel, blocks[i].n * sizeof *f->fixel);
         for (size_t k = 0; k < blocks[i].n; k++) {

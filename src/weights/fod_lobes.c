@@ -10,6 +10,7 @@
 
 #include "dwi/odf_parts.h"
 
+/* N: samples, K: neighbours of a sample, BUCKETS: of the first step of sorting */
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
 /* An FOD whose largest amplitude is smaller has no lobes: amplitudes / BUCKETS would underflow. */
@@ -31,6 +32,7 @@ typedef struct work {
     int n_seeds;
 } work;
 
+/* Order of samples: falling, equal ones by direction, so that the result is the same on every machine. */
 static inline bool precedes(const float *v, unsigned a, unsigned b)
 {
     return v[a] > v[b] || (v[a] == v[b] && a < b);
@@ -42,6 +44,7 @@ static void sort_samples(work *w, float most)
     const float *v = w->v, scale = (float)(BUCKETS - 1) / most;
     uint16_t start[BUCKETS + 1], bucket[N];
     memset(start, 0, sizeof start);
+    /* a histogram of the samples, then the first position of each bucket, then the samples themselves */
     for (unsigned i = 0; i < N; i++) {
         int b = v[i] > 0 ? (int)(v[i] * scale) : -1;
         b = b >= BUCKETS ? BUCKETS - 1 : b;
@@ -57,6 +60,7 @@ static void sort_samples(work *w, float most)
     w->n = (int)at;
     for (unsigned i = 0; i < N; i++)
         if (bucket[i] < BUCKETS) w->order[start[bucket[i]]++] = (uint16_t)i;
+    /* insertion sort: each bucket holds few samples */
     for (int i = 1; i < w->n; i++) {
         uint16_t x = w->order[i];
         int k = i;
@@ -80,6 +84,7 @@ static void label(work *w)
             ridge = lobe == OPEN ? 0 : RIDGE;
             if (lobe == OPEN || precedes(w->v, own, lobe)) lobe = own;
         }
+        /* no labelled neighbour: the sample is a local maximum and starts a lobe */
         if (lobe == OPEN) w->seed[w->n_seeds++] = (uint16_t)(lobe = i);
         w->own[i] = (uint16_t)(lobe | ridge);
     }
@@ -92,6 +97,7 @@ static double refine(const work *w, int order, const double *sh, uint16_t seed)
     double coefficient[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2], u[3];
     memcpy(coefficient, sh, gls_sh_count(order) * sizeof *coefficient);
     memcpy(u, w->sphere->direction[seed], sizeof u);
+    /* the climb needs the other basis; if the conversion fails, the amplitude of the sample is the answer */
     if (gls_sh_convert(GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, order, coefficient)) return (double)w->v[seed];
     double peak = gls_peak_climb(order, coefficient, u);
     uint16_t own = w->own[gls_lobe_sphere_nearest(w->sphere, u)];
@@ -110,6 +116,7 @@ static void integrate(const work *w, uint16_t place[N], double fd[N], double mea
         unsigned seed = w->own[i] & ~(unsigned)RIDGE, s = place[seed];
         const double *d = w->sphere->direction[i], *to = w->sphere->direction[seed];
         double a = w->sphere->weight[i] * (double)w->v[i];
+        /* a lobe on the half sphere may reach over the equator: its antipodes are turned to the side of the seed */
         double sign = d[0] * to[0] + d[1] * to[1] + d[2] * to[2] < 0 ? -a : a;
         fd[s] += a;
         for (int r = 0; r < 3; r++) mean[s][r] += sign * d[r];
@@ -123,6 +130,7 @@ static void dilate(const gls_lobe_sphere *sphere, uint8_t lobe[N])
     uint16_t ring[2][N];
     uint8_t joins[N], waits[N];
     int n = 0, at = 0;
+    /* the first ring: directions without a lobe beside one with a lobe */
     for (unsigned i = 0; i < N; i++) {
         uint8_t best = GLS_NO_LOBE;
         waits[i] = lobe[i] == GLS_NO_LOBE;
@@ -136,6 +144,8 @@ static void dilate(const gls_lobe_sphere *sphere, uint8_t lobe[N])
         joins[n] = best;
         ring[at][n++] = (uint16_t)i;
     }
+    /* rings grow at the same speed from all lobes; joins[] holds the choices of a ring until all its directions are
+     * known */
     while (n > 0) {
         int next = 0;
         for (int k = 0; k < n; k++) lobe[ring[at][k]] = joins[k];
@@ -178,6 +188,7 @@ static void select_lobes(const work *w, const gls_fixel_options *o, int order, c
         double peak = (double)w->v[seed], length = 0;
         slot[s] = GLS_NO_LOBE;
         if (fd[s] < o->integral) continue;
+        /* a peak between samples may reach the threshold although its sample does not, if the sample has 0.8 of it */
         if (o->refine || (peak < o->peak && peak > 0.8 * o->peak)) peak = refine(w, order, sh, seed);
         if (peak < o->peak) continue;
         int at = out->n;
@@ -214,6 +225,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     float most = 0, least = 0;
     out->n = out->dropped = 0;
     out->too_large = false;
+    /* too flat, too small, or more negative than positive: such an FOD has no lobes */
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;
@@ -230,6 +242,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     if (out->too_large) out->n = 0;
     if (out->n == 0) return;
     rank_lobes(out, rank, of_rank);
+    /* from samples to kept lobes; of_rank turns ranks by integral, in which dilate() works, back to lobes */
     memset(lobe, GLS_NO_LOBE, sizeof lobe);
     for (int k = 0; k < w.n; k++) {
         unsigned i = w.order[k];

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Of the whole sphere: 12 corners, 10 * 4^4 + 2 vertices, 20 * 4^4 triangles; each edge of the icosahedron has 16
+ * parts. */
 enum { N_CORNERS = 12, N_VERTICES = 2562, N_TRIANGLES = 20 * 256, PARTS = 16 };
 
 /* Weights of a quadrature that is exact for all even harmonics up to order 50, with the smallest sum of squares. They
@@ -38,6 +40,7 @@ typedef struct mesh {
     } edge[N_VERTICES]; /* split edges from a vertex to later ones, with the middle of each */
 } mesh;
 
+/* Scales a vector to length 1. */
 static void normalise(double v[3])
 {
     double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
@@ -57,6 +60,7 @@ static void make_icosahedron(mesh *m)
                 m->part[m->n][m->n] = PARTS;
                 normalise(m->vertex[m->n++]);
             }
+    /* corners at the smallest distance of any pair are neighbours */
     double near = 4;
     for (int i = 1; i < N_CORNERS; i++) {
         double d = 0;
@@ -70,6 +74,7 @@ static void make_icosahedron(mesh *m)
             for (int a = 0; a < 3; a++) d += (m->vertex[i][a] - m->vertex[j][a]) * (m->vertex[i][a] - m->vertex[j][a]);
             joined[i][j] = d < near * 1.02;
         }
+    /* every three mutual neighbours are a triangle */
     for (int i = 0; i < N_CORNERS; i++)
         for (int j = i + 1; j < N_CORNERS; j++)
             for (int k = j + 1; k < N_CORNERS; k++)
@@ -150,12 +155,14 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
 {
     uint16_t place[N_VERTICES];
     int count[GLS_LOBE_DIRECTIONS] = {0}, n = 0;
+    /* one of each pair keeps its number, in the order in which vertices were made */
     for (int i = 0; i < N_VERTICES; i++) {
         if (!upper(m->vertex[i])) continue;
         memcpy(s->direction[n], m->vertex[i], sizeof s->direction[n]);
         s->weight[n] = weight_of(m->part[i]);
         place[i] = (uint16_t)n++;
     }
+    /* the other one maps to its antipode: the direction with the largest cosine */
     for (int i = 0; i < N_VERTICES; i++) {
         if (upper(m->vertex[i])) continue;
         double best = 0;
@@ -165,9 +172,11 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
             if (dot > best) best = dot, place[i] = (uint16_t)k;
         }
     }
+    /* edges of all triangles, in both senses */
     for (int t = 0; t < N_TRIANGLES; t++)
         for (int k = 0; k < 6; k++)
             join(s, count, place[m->triangle[t][k % 3]], place[m->triangle[t][(k + 1 + k / 3) % 3]]);
+    /* vertices with five neighbours repeat the last, so that loops have a fixed length */
     for (int i = 0; i < n; i++)
         for (int k = count[i]; k < GLS_LOBE_NEIGHBOURS; k++) s->neighbour[i][k] = s->neighbour[i][k - 1];
 }
@@ -177,6 +186,7 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
 static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
 {
     double best = -1;
+    /* -1: not computed yet; equal cosines choose the lower index, so that ties do not depend on the start */
     for (uint16_t at = from;;) {
         const double *d = s->direction[at];
         if (best < 0) best = fabs(v[0] * d[0] + v[1] * d[1] + v[2] * d[2]);
@@ -192,12 +202,14 @@ static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
     }
 }
 
+/* Read-only after the first call of gls_lobe_sphere_get(). */
 static gls_lobe_sphere sphere;
 
 /* Makes the mesh, keeps one vertex of each antipodal pair, and finds for each cell of the cube a direction from which a
  * search may begin. */
 static void make_sphere(void)
 {
+    /* static: 250 kB are much for the stack of a thread */
     static mesh m;
     make_icosahedron(&m);
     for (int k = 0; k < 4; k++) split(&m);
@@ -220,6 +232,7 @@ const gls_lobe_sphere *gls_lobe_sphere_get(void)
     return &sphere;
 }
 
+/* Index of the cell of a coordinate from -1 to 1 on a face of the cube. */
 static int cell(double x)
 {
     int i = (int)((x + 1) * (GLS_LOBE_CELLS / 2));
@@ -228,6 +241,7 @@ static int cell(double x)
 
 uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *s, const double v[3])
 {
+    /* the face of the cube that the line through v meets, and the cell in that face */
     int f = 0;
     for (int a = 1; a < 3; a++)
         if (fabs(v[a]) > fabs(v[f])) f = a;

@@ -8,8 +8,11 @@
 #include "gpu/objects.h"
 #include "util/status.h"
 
+/* Largest number of work groups along x; more go to y, since drivers guarantee 65535 on an axis. */
 #define MAX_GROUPS_X 32768u
+/* Invocations of a work group, one for each streamline. */
 #define GROUP 64
+/* In place of the offset of a table: the voxel has no fixels. */
 #define NOTHING UINT32_MAX
 /* offsets of words in the buffer of lobes, as in map.comp */
 enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
@@ -28,7 +31,9 @@ typedef struct grown_buffer {
 
 /* Host copies of what a run returned. */
 typedef struct answer {
+    /* ROW_HEADER bytes of counts, then the mapped streamlines */
     uint8_t *row;
+    /* entries of all streamlines of the run */
     uint32_t *entry;
     size_t row_capacity, entry_capacity;
 } answer;
@@ -39,9 +44,11 @@ struct gls_mapper {
     gls_buffer *grid, *lobes;
     grown_buffer starts, points, visits, rows, entries;
     size_t n_visits; /* capacity of the buffer of visits */
+    /* first point of each streamline of a run, and the end of the last */
     uint32_t *start;
     size_t start_capacity;
     size_t n, n_places; /* of the current run: streamlines; visits that have their places from the start */
+    /* two, so that the caller reads one while the device fills the other */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */
 };
@@ -71,6 +78,7 @@ static gls_status reserve(void *list, size_t *capacity, size_t n, size_t size)
     return GLS_OK;
 }
 
+/* Stores the bits of a float in a word. */
 static void store_float(uint32_t *word, float x)
 {
     memcpy(word, &x, sizeof x);
@@ -151,7 +159,8 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines of one run, whose visits have their places in memory; *points: their points. */
+/* Number of streamlines of one run, n at most, whose visits have places in memory; *points: their points. At least
+ * one streamline, however long it is. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     const uint64_t limit = m->source.device_bytes / 2 / PLACE_BYTES,
@@ -190,7 +199,7 @@ static gls_status reserve_visits(gls_mapper *m, size_t visits)
     return status;
 }
 
-/* Starts the kernel. */
+/* Starts the kernel on the streamlines that send() has uploaded, and does not wait for it. */
 static gls_status run(const gls_mapper *m)
 {
     const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((m->n + GROUP - 1) / GROUP);
@@ -238,6 +247,7 @@ static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
 {
     answer *a = &m->answer[m->which];
+    /* visits behind the fixed places did not fit: makes room for as many as the kernel counted, and runs it again */
     uint32_t counts[2] = {0, 0};
     gls_status status = read_rows(m, a, counts);
     while (!status && m->n_places + counts[0] > m->n_visits) {

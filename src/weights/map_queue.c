@@ -37,6 +37,7 @@ struct gls_row_queue {
     gls_mapper_result mapped; /* the last run, whose rows are collected while the device works on the next */
 };
 
+/* The streamlines of a buffer as a block without columns; borrowed. */
 static gls_streamlines view(const line_buffer *p)
 {
     return (gls_streamlines){.n = p->n, .offset = p->offset, .point = (const float(*)[3])p->point};
@@ -91,6 +92,7 @@ static void map_lines(gls_row_queue *q)
     const gls_streamlines s = view(&q->buffer[1 - q->filling]);
     q->done = 0;
     q->status = q->mapper ? GLS_OK : create_mapper(q);
+    /* the entries of a run are collected while the device works on the next */
     while (q->done < s.n && !q->status) {
         size_t n = s.n - q->done;
         double start = gls_clock_seconds();
@@ -136,7 +138,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* Lets the thread map the buffer that is not being filled. */
+/* Lets the thread map the buffer that is not being filled. Without a thread the caller maps it. */
 static void begin(gls_row_queue *q)
 {
     if (!q->running) q->running = pthread_create(&q->thread, NULL, work, q) == 0;
@@ -150,6 +152,7 @@ static void begin(gls_row_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Waits until the thread has mapped its buffer. After return `status`, `done` and `mapped` belong to the caller. */
 static void wait(gls_row_queue *q)
 {
     pthread_mutex_lock(&q->lock);
@@ -176,6 +179,7 @@ static gls_status wait_for_device(gls_row_queue *q)
 {
     wait(q);
     if (!q->status) return GLS_OK;
+    /* memory of the host: the CPU would fail, too */
     if (q->status == GLS_ERR_MEMORY) return gls_fail(q->status, "%s", q->message);
     gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", q->message);
     stop(q);
@@ -185,6 +189,7 @@ static gls_status wait_for_device(gls_row_queue *q)
     gls_mapper_destroy(q->mapper);
     q->mapper = NULL;
     if (status) return status;
+    /* the streamlines of the buffer that no finished run has mapped */
     gls_streamlines rest = view(&q->buffer[1 - q->filling]);
     rest.n -= q->done;
     rest.offset += q->done;

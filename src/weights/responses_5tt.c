@@ -43,6 +43,7 @@ static map make_map(const gls_grid *from, const gls_grid *to)
             for (int k = 0; k < 3; k++) m.row[a][c] += inverse[a][k] * from->affine[k][c];
         }
     for (int c = 0; c < 3; c++) {
+        /* voxels of the tissue image along one axis of a voxel of the series */
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
         /* do not add a sample because of rounded affines */
         m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_PLACES + 1);
@@ -92,7 +93,8 @@ static float fraction(const map *m, const gls_image *five, size_t volume, const 
     return (float)(sum / (n[0] * n[1] * n[2]));
 }
 
-/* Marks the voxels of the mask with more than `pvf` of a tissue; for grey matter and CSF only voxels with low FA. */
+/* Marks the voxels of the mask with more than `pvf` of a tissue; for grey matter and CSF only voxels with low FA.
+ * fa: one value for each voxel of the mask, in the order of voxels. */
 static gls_status mark_tissues(estimation *s, const gls_image *five, const char *name, const float *fa)
 {
     static const size_t volume[N_TISSUES] = {[WM] = GLS_TISSUE_WM, [GM] = GLS_TISSUE_CGM, [CSF] = GLS_TISSUE_CSF};
@@ -138,7 +140,8 @@ static gls_status find_tissues(estimation *s, const gls_image *five, const char 
     return status;
 }
 
-/* Finds single bundles in white matter; the response of one shell made on the way is dropped. */
+/* Finds voxels of a single bundle in white matter by the algorithm that the options name. The response of one shell
+ * that the algorithm gives, too, is dropped. */
 static gls_status find_single(estimation *s)
 {
     gls_responses_options options = *s->options;
@@ -151,7 +154,7 @@ static gls_status find_single(estimation *s)
     return status;
 }
 
-/* Makes the response from all voxels of a set. */
+/* Makes the response of all shells from all voxels of a set: isotropic, without axes. */
 static gls_status respond(const estimation *s, const gls_image *set, gls_tissue_response **response)
 {
     size_t n = 0, all = gls_grid_voxels(&set->grid), *voxel = malloc(all * sizeof *voxel);

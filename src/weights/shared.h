@@ -12,6 +12,7 @@
 #pragma STDC FP_CONTRACT OFF /* gcc does not fuse operations in ISO mode */
 #endif
 
+/* Constants of float, and constants of double that are rounded to float. */
 #define F(x) x##f
 #define D(x) ((double)x##f)
 #define FUNCTION static inline
@@ -21,6 +22,7 @@
 #define FLOAT(x) ((float)(x))
 #define DOUBLE(x) ((double)(x))
 
+/* Reinterprets bits as a float, and the reverse, as the functions of GLSL with these names do. */
 static inline float intBitsToFloat(int32_t bits)
 {
     float f;
@@ -35,6 +37,7 @@ static inline int32_t floatBitsToInt(float f)
     return bits;
 }
 
+/* The double with these words. */
 static inline double from_words(uint32_t low, uint32_t high)
 {
     uint64_t bits = (uint64_t)high << 32 | low;
@@ -43,6 +46,7 @@ static inline double from_words(uint32_t low, uint32_t high)
     return x;
 }
 
+/* Upper word of a double: sign, exponent and 20 bits of the mantissa. */
 static inline uint32_t high_word(double x)
 {
     uint64_t bits;

@@ -1,5 +1,6 @@
-/* The iterations of SIFT2. A pass over the streamlines also gives the total variation of the coefficients it starts
- * from, since it reads all entries anyway; the coefficients of the last pass are therefore dropped. */
+/* The iterations of SIFT2 (Smith et al. 2015). A pass over the streamlines also gives the total variation of the
+ * coefficients it starts from, since it reads all entries anyway; the coefficients of the last pass are therefore
+ * dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ typedef struct run {
     size_t end;
 } run;
 
+/* Appends an iteration with the costs of its fixels; the costs of its streamlines come with the next pass. */
 static gls_status add_iteration(run *r, gls_fixel_costs costs)
 {
     if (!gls_list_reserve(&r->list, r->n, &r->capacity, 64, sizeof *r->list))
@@ -29,6 +31,7 @@ static gls_status add_iteration(run *r, gls_fixel_costs costs)
     return GLS_OK;
 }
 
+/* Cost of an iteration: data, and both terms of the regularisation. */
 static double total(const gls_weights_iteration *i)
 {
     return i->data + i->tikhonov + i->tv;
@@ -54,7 +57,8 @@ static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
     return s;
 }
 
-/* Statistics of the coefficients that iteration i made. */
+/* Fills in the statistics of the coefficients that iteration i made, at index `which` of the solver, and of their
+ * change. */
 static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
 {
     const size_t n = r->w->rows.n;
@@ -90,10 +94,13 @@ static size_t find_best(const run *r)
 
 /* Whether iteration i, whose costs are complete, is the last. */
 static bool is_last(const run *r, size_t i)
+/* a repeated run ends where the cost was lowest; iteration 0, whose coefficients are 0, is the last only without
+ * iterations */
 {
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;
+    /* MRtrix3's rule: the cost must fall by a share of the data's first cost */
     return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
 }
 
@@ -105,6 +112,7 @@ static gls_status give_up(run *r)
     return GLS_OK;
 }
 
+/* One pass of the solver over all streamlines, with its time in the trace. */
 static gls_status pass_rows(const run *r, int which, gls_row_costs *costs)
 {
     const double start = gls_clock_seconds();
@@ -113,6 +121,7 @@ static gls_status pass_rows(const run *r, int which, gls_row_costs *costs)
     return status;
 }
 
+/* One pass of the solver over all fixels, likewise. */
 static gls_status pass_fixels(const run *r, gls_fixel_costs *costs)
 {
     const double start = gls_clock_seconds();
@@ -155,7 +164,8 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
     return status;
 }
 
-/* Turns coefficients into weights, and fills in the result. */
+/* Turns the coefficients at index `which` into weights e^c, and fills in the result. A coefficient at the lower
+ * limit means a weight of 0. */
 static gls_status take_result(run *r, int which)
 {
     gls_weights *w = r->w;
@@ -181,6 +191,7 @@ static gls_status run_on(run *r, gls_device *const *devices, size_t n, gls_weigh
 {
     int which = 0;
     gls_weights *w = r->w;
+    /* true while a run that diverged is repeated up to its best iteration */
     const bool again = r->diverged;
     r->n = 0;
     if (r->o->statistics) memset(r->now, 0, w->rows.n * sizeof *r->now);

@@ -1,4 +1,5 @@
-/* SIFT: removes streamlines, best first, as long as this brings their densities closer to those of the FODs. */
+/* SIFT (Smith et al. 2013): removes streamlines, best first, as long as this brings their densities closer to those
+ * of the FODs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,10 +22,13 @@ typedef struct sift {
     double *density;    /* TD of each fixel, mm */
     double density_sum; /* sum over fixels of mask times the FOD's density */
     double length;      /* contributing length of the remaining streamlines, mm; mu = density_sum / length */
+    /* length at the start */
     double first_length;
     candidate *candidate;
     uint32_t *idle; /* streamlines that contribute nothing, in the order of their removal */
+    /* n_idle: of `idle`; idle_gone: how many of them are removed */
     size_t n_idle, idle_gone;
+    /* streamlines that remain */
     uint64_t left;
     bool quantised; /* a removal must gain more than the rounding of lengths */
 } sift;
@@ -40,7 +44,7 @@ static double cost(const sift *s)
     return sum;
 }
 
-/* Derivative of the cost by mu. */
+/* Derivative of the cost by mu, by which every removal changes the cost of all fixels. */
 static double cost_slope(const sift *s)
 {
     double mu = s->density_sum / s->length, sum = 0;
@@ -53,6 +57,8 @@ static double cost_slope(const sift *s)
  * explain. */
 static double change(const sift *s, double slope, const gls_chunk *c, size_t i, double *quantum)
 {
+    /* after: mu without the streamline; the slope gives the change in all fixels to first order, the loop corrects
+     * its own */
     double length = (double)s->rows->contribution[c->first + i], mu = s->density_sum / s->length,
            after = s->density_sum / (s->length - length), dmu = after - mu, sum = slope * dmu;
     *quantum = 0;
@@ -67,6 +73,7 @@ static double change(const sift *s, double slope, const gls_chunk *c, size_t i, 
     return sum;
 }
 
+/* Order of candidates for qsort(): the largest gain for each mm first, equal ones by number. */
 static int compare(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
@@ -74,7 +81,7 @@ static int compare(const void *a, const void *b)
     return (x->streamline > y->streamline) - (x->streamline < y->streamline);
 }
 
-/* The chunk that holds streamline s; *at: its place in the chunk. */
+/* The chunk that holds streamline s; *at: its position in the chunk. */
 static const gls_chunk *chunk_of(const gls_rows *rows, uint32_t s, size_t *at)
 {
     size_t c = 0;
@@ -94,6 +101,8 @@ static size_t rank(sift *s)
         for (size_t k = 0; k < c->n; k++) {
             double length = (double)s->rows->contribution[c->first + k], quantum, gradient = 0;
             if (s->w->weight[c->first + k] > 0 && length > 0) gradient = change(s, slope, c, k, &quantum);
+            /* the threads write each candidate to its streamline's position, so that the list does not depend on
+             * their order */
             s->candidate[c->first + k] =
                 (candidate){gradient, gradient < 0 ? gradient / length : 0, (uint32_t)(c->first + k)};
         }
@@ -119,6 +128,7 @@ static void take_out(sift *s, const gls_chunk *c, size_t i)
 /* Removes idle streamlines in proportion to the length removed so far. */
 static void take_out_idle(sift *s, uint64_t target)
 {
+    /* so that their share among the removed streamlines grows with the length that is removed, not all at once */
     while (s->idle_gone < s->n_idle && s->left > target &&
            1 - s->length / s->first_length > (double)s->idle_gone / (double)s->n_idle) {
         s->w->weight[s->idle[s->idle_gone++]] = 0;
@@ -134,6 +144,7 @@ static void filter(sift *s, bool *done)
     const bool has_target = target > 0 || o->term_mu > 0 || o->term_ratio > 0;
     const double slope_at = cost_slope(s), before = cost(s);
     size_t n = rank(s), removed = 0;
+    /* candidates in the order of their rank; every removal changes densities, so each gain is computed anew */
     for (size_t k = 0; k < n; k++) {
         if (s->left <= target || (o->term_mu > 0 && s->density_sum / s->length >= o->term_mu)) {
             *done = true;
@@ -144,8 +155,10 @@ static void filter(sift *s, bool *done)
         const gls_chunk *c = chunk_of(s->rows, s->candidate[k].streamline, &i);
         double d = change(s, slope_at, c, i, &quantum);
         double share = (double)s->rows->contribution[c->first + i] / s->length;
+        /* a removal must gain what term_ratio asks for its length, and more than half of what its rank promised */
         double limit = fmin(-o->term_ratio * share * before, gradient - d);
         if (s->quantised) limit = fmin(limit, -0.5 * quantum);
+        /* the next candidate no longer pays: ranks anew, or ends if the ranking was fresh */
         if (!(d < fmin(limit, 0))) {
             if (removed > 0) return;
             *done = !(s->quantised && has_target);

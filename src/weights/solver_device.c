@@ -40,6 +40,7 @@ typedef struct device_solver {
     bool summed; /* all devices have the same sums */
 } device_solver;
 
+/* Number of work groups for n streamlines or fixels. */
 static size_t groups_of(size_t n)
 {
     return (n + GLS_SOLVER_GROUP - 1) / GLS_SOLVER_GROUP;
@@ -54,6 +55,7 @@ static void grid_of(size_t n, uint32_t grid[3])
     grid[2] = 1;
 }
 
+/* The value as a finite float: infinite limits become -3e38 and 3e38. */
 static float within_range(double x)
 {
     return (float)fmin(fmax(x, -3e38), 3e38);
@@ -61,6 +63,7 @@ static float within_range(double x)
 
 /* --- Building. */
 
+/* Creates a buffer with this content; data NULL: zeros. */
 static gls_status fill(gls_device *device, const char *label, size_t bytes, const void *data, gls_buffer **buffer)
 {
     gls_status status = gls_buffer_create(device, GLS_BUFFER_STORAGE, bytes, label, buffer);
@@ -68,7 +71,8 @@ static gls_status fill(gls_device *device, const char *label, size_t bytes, cons
     return data ? gls_buffer_write(*buffer, 0, bytes, data) : gls_buffer_clear(*buffer);
 }
 
-/* Sums for weights of 1. */
+/* Sums for weights of 1, in the layout of `sums`: two words for each of two sums of a fixel, in units of 2^-24 of
+ * the length, then a mark. */
 static void first_sums(const gls_weight_model *m, uint32_t *sum)
 {
     memset(sum, 0, 5 * m->n * sizeof *sum);
@@ -78,6 +82,7 @@ static void first_sums(const gls_weight_model *m, uint32_t *sum)
     }
 }
 
+/* Bytes of a buffer of sums: 5 words for each fixel, and two costs for each work group. */
 static size_t sums_bytes(size_t n)
 {
     return (5 * n + 2 * groups_of(n)) * sizeof(uint32_t);
@@ -147,6 +152,7 @@ static size_t entry_bytes(const gls_chunk *chunk)
     return 4 * n + (chunk->high ? (n + 3) / 4 * 4 : 0);
 }
 
+/* Writes the entries of a chunk, and behind them their further bits if there are any. */
 static gls_status write_entries(const gls_chunk *chunk, gls_buffer *to)
 {
     const size_t n = chunk->start[chunk->n], bytes = n * sizeof *chunk->entry;
@@ -203,6 +209,8 @@ static gls_status build_chunks(device_solver *d)
 
 /* --- Passes. */
 
+/* Sends the entries of a chunk to the next of the staging buffers, which alternate so that a transfer need not wait
+ * for the kernel that reads the other. */
 static gls_status stage_entries(part *p, const gls_chunk *from, gls_buffer **entries)
 {
     *entries = p->stage[p->next_stage++ % N_STAGES];
@@ -319,6 +327,7 @@ static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
     return status;
 }
 
+/* Reads the coefficients at index `which` of all streamlines, chunk by chunk. */
 static gls_status device_read(gls_solver *solver, int which, float *coefficient)
 {
     device_solver *d = (device_solver *)solver;
@@ -332,6 +341,7 @@ static gls_status device_read(gls_solver *solver, int which, float *coefficient)
     return status;
 }
 
+/* Reads states and means of fixels, which are the same on all devices, from the first. */
 static gls_status device_read_fixels(gls_solver *solver, gls_model_state *state, gls_model_mean *mean)
 {
     device_solver *d = (device_solver *)solver;
@@ -347,6 +357,7 @@ static gls_status device_read_fixels(gls_solver *solver, gls_model_state *state,
     return status;
 }
 
+/* Frees everything; also a solver that is built only in part. */
 static void device_destroy(gls_solver *solver)
 {
     device_solver *d = (device_solver *)solver;

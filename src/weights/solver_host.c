@@ -13,10 +13,12 @@
 typedef struct Moments Moments;
 typedef struct Search Search;
 typedef struct Step Step;
+/* the text of the kernel, with the names of shared.h */
 #include "weights/streamline.glsl"
 #undef uint
 #undef abs
 
+/* Largest number of threads: each has sums for all fixels. */
 #define MAX_THREADS 64
 
 /* Values of a fixel that rows read; two fixels fill a cache line. */
@@ -28,11 +30,13 @@ typedef struct host_fixel {
  * as in the kernels. */
 enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE, BEND, N_LISTS };
 
-/* What one thread sums up for each fixel: weights and coefficients, each times the length, in units of 2^-24. */
+/* Sums of one thread for each fixel: weights and coefficients, each times the length, in units of 2^-24. */
 typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
+    /* fixels that a streamline excludes in this pass */
     uint8_t *mark;
     float *list[N_LISTS];
+    /* at least one fixel is marked */
     bool marked;
 } host_thread;
 
@@ -40,6 +44,7 @@ typedef struct host_thread {
 typedef struct host_solver {
     gls_solver base;
     host_fixel *fixel;
+    /* two arrays: the coefficients before and after a pass */
     float *coefficient[2];
     float (*part)[2]; /* partial costs of each group of streamlines */
     int n_threads;
@@ -61,6 +66,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
     solver->tikhonov = (float)(o->reg_tikhonov * model->scale);
 }
 
+/* Adds a value to a sum in units of 2^-24, limited to the range that the kernel can add. */
 static void add_fixed(int64_t *sum, float v)
 {
     *sum += (int64_t)(fixed_range(v) * 16777216.0f);
@@ -68,12 +74,14 @@ static void add_fixed(int64_t *sum, float v)
 
 /* The entries of a streamline. */
 typedef struct row {
+    /* bits of the fixels above those of the words; NULL: none */
     const uint32_t *entry;
     const uint8_t *high;
     unsigned low_bits;
     uint32_t n;
 } row;
 
+/* The fixel of entry i of a row. */
 static inline uint32_t fixel_of(const row *r, uint32_t i)
 {
     return r->entry[i] >> 8 | (r->high ? (uint32_t)r->high[i] << r->low_bits : 0);
@@ -108,7 +116,8 @@ static float replace_coefficient(const host_solver *h, host_thread *t, const row
     return weight > 0 ? sum * reciprocal(weight) : 0;
 }
 
-/* Newton's method for the change of a coefficient that lowers the cost most. */
+/* Newton's method for the change of a coefficient that lowers the cost most. n: entries of the row, which
+ * gather_row() and sum_row() have listed. At most 100 steps, until a step is at most 0.001. */
 static float search_change(const Search *search, Moments m, host_thread *t, uint32_t n)
 {
     const float *length = t->list[LENGTH], *mean = t->list[M], *em = t->list[EM];
@@ -137,6 +146,7 @@ static void gather_row(const host_solver *h, host_thread *t, const row *r)
     for (uint32_t i = 0; i < r->n; i++) {
         const size_t k = fixel_of(r, i);
         const host_fixel *f = &h->fixel[k];
+        /* the sums of this fixel are added to when the row is done */
         __builtin_prefetch(t->sum + 2 * k, 1);
         list[UNITS][i] = (float)(r->entry[i] & 255);
         list[LENGTH][i] = f->unit;
@@ -181,7 +191,8 @@ static Moments sum_row(const host_solver *h, host_thread *t, const Search *searc
     return sum;
 }
 
-/* Computes the new coefficient of one streamline. part: its share of the costs. */
+/* Computes the new coefficient *to of one streamline from *from. part: its share of the costs, at the coefficient
+ * *from. variation_factor: lambda' / contribution. */
 static void improve(const host_solver *h, host_thread *t, const row *r, float variation_factor, const float *from,
                     float *to, float part[2])
 {
@@ -193,12 +204,14 @@ static void improve(const host_solver *h, host_thread *t, const row *r, float va
     gather_row(h, t, r);
     Moments m = sum_row(h, t, &search, n, &tv);
     if (n > 0) x = search_change(&search, m, t, n);
+    /* limits the step, then the coefficient */
     x = x < -limit ? -limit : x > limit ? limit : x;
     float c = search.c + x;
     c = c < least ? least : c;
     if (c > (float)o->max_coeff) c = replace_coefficient(h, t, r);
     *to = c;
     float w = c > least ? exponential(c) : 0;
+    /* sums of the fixels for the next pass over them: length times weight, and length times coefficient */
     for (uint32_t i = 0; i < n; i++) {
         int64_t *sum = t->sum + 2 * (size_t)fixel_of(r, i);
         add_fixed(sum, t->list[UNITS][i] * w);
@@ -228,6 +241,7 @@ static void improve_chunk(host_solver *h, const gls_chunk *chunk, int from, floa
         float part[GLS_SOLVER_GROUP][2] = {{0}};
         for (size_t i = 0; i < GLS_SOLVER_GROUP && g * GLS_SOLVER_GROUP + i < chunk->n; i++) {
             size_t s = g * GLS_SOLVER_GROUP + i, at = chunk->first + s;
+            /* fetches the fixels of the next streamline while this one is computed */
             const uint32_t end = s + 2 <= chunk->n ? chunk->start[s + 2] : chunk->start[s + 1];
             for (uint32_t e = chunk->start[s + 1]; e < end; e++)
                 __builtin_prefetch(&h->fixel[gls_chunk_fixel(chunk, e)]);
@@ -277,6 +291,7 @@ static void gather_sums(host_solver *h, size_t k, int64_t sum[2], bool *marked)
     }
 }
 
+/* The value of a sum, by the kernel's arithmetic on its two words. */
 static float value_of(int64_t sum)
 {
     return fixed_value((uint32_t)((uint64_t)sum & UINT32_MAX), (uint32_t)((uint64_t)sum >> 32));
@@ -318,6 +333,7 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
     return GLS_OK;
 }
 
+/* Copies the coefficients at index `which`. */
 static gls_status host_read(gls_solver *solver, int which, float *coefficient)
 {
     host_solver *h = (host_solver *)solver;
@@ -325,6 +341,7 @@ static gls_status host_read(gls_solver *solver, int which, float *coefficient)
     return GLS_OK;
 }
 
+/* Copies states and means; either may be NULL. */
 static gls_status host_read_fixels(gls_solver *solver, gls_model_state *state, gls_model_mean *mean)
 {
     host_solver *h = (host_solver *)solver;
@@ -336,6 +353,7 @@ static gls_status host_read_fixels(gls_solver *solver, gls_model_state *state, g
     return GLS_OK;
 }
 
+/* Frees everything; also a solver that is built only in part. */
 static void host_destroy(gls_solver *solver)
 {
     host_solver *h = (host_solver *)solver;
@@ -389,6 +407,7 @@ gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weigh
     if (!h) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     gls_solver_init(&h->base, &kind, model, options);
     h->n_threads = omp_get_max_threads() < MAX_THREADS ? omp_get_max_threads() : MAX_THREADS;
+    /* pairs of fixels begin at a cache line */
     h->fixel = aligned_alloc(64, (model->n + 1) / 2 * 64);
     h->coefficient[0] = calloc(n, sizeof *h->coefficient[0]);
     h->coefficient[1] = calloc(n, sizeof *h->coefficient[1]);

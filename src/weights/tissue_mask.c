@@ -9,6 +9,7 @@
 enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };
 
 #define SIDE 10 /* points along each axis of a voxel */
+/* A voxel needs tissue in more than half of its points. */
 #define MIN_SAMPLES (SIDE * SIDE * SIDE / 2)
 
 /* Interpolates linearly; points beyond the outer voxel centres take the nearest values. */
@@ -89,6 +90,7 @@ static bool same_grid(const gls_grid *a, const gls_grid *b)
     return true;
 }
 
+/* Warns once if a fraction lies outside 0 to 1 by more than rounding. */
 static void warn_of_range(const gls_image *tissue, const char *name)
 {
     const size_t n = gls_grid_voxels(&tissue->grid) * N_TISSUES;
@@ -106,6 +108,7 @@ static void fill(const gls_image *tissue, const gls_image *sh, gls_image *mask, 
     const int32_t *dim = sh->grid.dim;
     const size_t n = gls_grid_voxels(&sh->grid);
     double inverse[3][4], map[3][4];
+    /* from voxels of the FODs to voxels of the tissue image */
     gls_grid_inverse(&tissue->grid, inverse);
     for (int c = 0; c < 4; c++)
         for (int r = 0; r < 3; r++) {

@@ -13,16 +13,21 @@
 #include "dwi/response_parts.h"
 #include "util/status.h"
 
+/* Order of the first response; largest order of a fit; passes before it gives up; the next region has 10 times the
+ * voxels wanted. */
 enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 
 /* State of the passes. */
 typedef struct passes {
+    /* selected: the b = 0 volumes and those of the shell; volume: their numbers in the series */
     const gls_image *dwi;
     const gls_gradients *gradients, *selected;
     const size_t *volume;
     const gls_responses_options *options;
     const gls_sphere *constraint; /* directions of the constraint; NULL: the options give them */
+    /* voxels that the current pass looks at */
     gls_image *region;
+    /* their scores and axes, ranked */
     gls_candidates c;
 } passes;
 
@@ -33,6 +38,7 @@ static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, d
     uint32_t first, n = gls_fixels_of_voxel(fixels, voxel, &first);
     const gls_fixel *lobe = gls_fixels_get(fixels) + first;
     if (n == 0) return false;
+    /* a second lobe and a weak first one lower the score: sqrt(first) (1 - second / first)^2 */
     float off = 1 - (n > 1 ? lobe[1].peak : 0) / lobe[0].peak;
     *score = sqrtf(lobe[0].peak) * off * off;
     for (int a = 0; a < 3; a++) axis[a] = lobe[0].direction[a];
@@ -57,7 +63,8 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     return status;
 }
 
-/* Scores and axes of all voxels of the region. */
+/* Fills p->c with scores and axes of all voxels of the region, ranked. Fits of this order; messages of the fixels
+ * are muted. */
 static gls_status score_region(passes *p, const gls_response *response, int order)
 {
     gls_image *sh = NULL;
@@ -114,6 +121,7 @@ static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t shell, uint8_t *last,
                          gls_tissue_response **made)
 {
+    /* the first response is a sharp one of order 4 with values 1, -1, 1, as MRtrix3 begins */
     gls_response response = {.is_zonal = true, .order = FIRST_ORDER, .zonal = {1, -1, 1}};
     size_t all = gls_grid_voxels(&mask->grid);
     for (int pass = 0; pass < MAX_PASSES; pass++) {

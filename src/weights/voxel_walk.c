@@ -67,6 +67,7 @@ void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t rati
     /* cubic: Hermite spline of tension 0.1; line: straight */
     static const double cubic[3][4] = {{-0.45, 0.45, 0}, {0.9, 2.1, -0.45}, {-0.45, -1.55, 0.45}},
                         line[3][4] = {{0, 1, 0}};
+    /* the walk finds the face between two voxels to 0.005 of the smallest side */
     const double *side = grid->voxel_size, precision = 0.005 * fmin(side[0], fmin(side[1], side[2]));
     gls_walk_block *b = &walk->block;
     *walk = (gls_walk_grid){.sphere = gls_lobe_sphere_get()};
@@ -77,6 +78,7 @@ void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t rati
     b->metric[1][3] = 1 / (double)ratio;
     memcpy(b->shape, straight ? line : cubic, sizeof b->shape);
     for (int a = 0; a < 3; a++) b->size[a] = grid->dim[a];
+    /* 1 / unit turns mm into units; portions of up to half a unit round to 0 and make no entry */
     b->size[3] = (int32_t)ratio;
     b->unit[0] = 1 / unit;
     b->unit[1] = 0.5 * unit;

@@ -7,6 +7,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
+/* Largest number of threads that sum up entries. */
 #define MAX_PARTS 64
 #define MAX_PART_BYTES ((size_t)128 << 20) /* memory for the sums of all threads but the first */
 
@@ -20,12 +21,13 @@ void gls_weight_model_finish(gls_weight_model *m)
     *m = (gls_weight_model){0};
 }
 
-/* What one thread has summed up for each fixel. */
+/* Sums of one thread for each fixel. */
 typedef struct entry_sums {
     uint64_t *length;
     uint32_t *count;
 } entry_sums;
 
+/* A chunk whose entries are counted, and the sums of each thread. */
 typedef struct entry_counter {
     const gls_chunk *chunk;
     entry_sums part[MAX_PARTS];
@@ -49,6 +51,7 @@ static gls_status sum_entries(gls_weight_model *m)
     entry_counter c = {.part = {{m->length, m->count}}};
     const int threads = omp_get_max_threads() < MAX_PARTS ? omp_get_max_threads() : MAX_PARTS;
     int n = 1;
+    /* every thread but the first needs arrays of its own */
     while (n < threads && (size_t)n * m->n * (sizeof *m->length + sizeof *m->count) < MAX_PART_BYTES) n++;
     bool room = true;
     for (int i = 1; i < n; i++) {
@@ -59,6 +62,7 @@ static gls_status sum_entries(gls_weight_model *m)
         c.chunk = &m->rows->chunk[i];
         gls_parallel(c.chunk->start[c.chunk->n], 65536, n, count_entries, &c);
     }
+    /* the sums of whole numbers do not depend on how the entries were shared */
     for (int i = 1; i < n; i++) {
         for (size_t k = 0; k < m->n && room; k++) {
             m->length[k] += c.part[i].length[k];
@@ -90,6 +94,7 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
 {
     const gls_rows *rows = m->rows;
     double density = 0, squares = 0, lengths = 0;
+    /* FD and PM of each fixel; density and squares are sums over fixels that remain */
     for (size_t k = 0; k < m->n; k++) {
         const gls_fixel *f = &rows->fixels->fixel[k];
         gls_model_constant *c = &m->constant[k];
@@ -99,6 +104,8 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
         density += (double)c->mask * (double)c->fd;
         squares += (double)c->mask * (double)c->fd * (double)c->fd;
     }
+    /* lengths: mm in fixels that remain, times mask. Without removed fixels the contributions give the length before
+     * rounding to units */
     if (m->n_removed > 0)
         lengths = sum_lengths(m);
     else
@@ -108,6 +115,7 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
             GLS_ERR_EMPTY,
             "weights: no streamline passes through a fixel: do the tractogram and the FODs lie in one space?");
     if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "weights: no fixel with a density of streamlines is left");
+    /* mu scales lengths so that their sum is that of the densities; A is the mean square density of a streamline */
     m->mu = density / lengths;
     m->scale = squares / (double)rows->n;
     return GLS_OK;
@@ -124,6 +132,7 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
         double density = unit * (double)m->length[k];
         *s = (gls_model_state){.density = (float)density, .unit = (float)((double)c->mask * m->unit)};
         if (m->length[k] == 0) m->n_untracked++;
+        /* fixels without streamlines, or outside the mask, take no part; they are not excluded ones */
         if (m->length[k] == 0 || !(c->mask > 0)) continue;
         if (m->count[k] > 1) c->per_length = (float)(1 / (double)m->length[k]);
         if (density < o->min_td_frac * (double)c->fd || (m->count[k] == 1 && !o->keep_single)) {
@@ -149,6 +158,7 @@ static void set_variation(gls_weight_model *m, const gls_weights_options *o)
 #pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
             double length = (double)rows->contribution[chunk->first + s];
+            /* fixels were removed: only what lies in the others counts */
             if (m->n_removed > 0) {
                 length = 0;
                 for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++)

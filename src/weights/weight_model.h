@@ -12,6 +12,7 @@
 
 /* Constants of a fixel, in the layout of the kernels. */
 typedef struct gls_model_constant {
+    /* fd: FD, with the factor of rows->scale; mask: PM, 0 for a removed fixel */
     float fd, mask;
     float per_length; /* 1 / TD0, in units of length; 0: the mean coefficient of the fixel stays 0 */
     float unused;
@@ -30,6 +31,7 @@ typedef struct gls_model_mean {
 
 /* Everything that the iterations start from. Owned by gls_weights; solvers only read it. */
 typedef struct gls_weight_model {
+    /* borrowed */
     const gls_rows *rows;
     size_t n;         /* fixels */
     double mu, scale; /* scale: A of the regularisation */
@@ -39,12 +41,14 @@ typedef struct gls_weight_model {
     gls_model_constant *constant;
     gls_model_state *state; /* state before the first iteration */
     float *variation;       /* for each streamline: lambda' / contribution; 0: the streamline contributes nothing */
+    /* n_untracked: fixels without streamlines; n_excluded: with too few; n_removed: by the options */
     size_t n_untracked, n_excluded, n_removed;
 } gls_weight_model;
 
 /* rows is borrowed. GLS_ERR_EMPTY if no fixel or streamline can be used. Call gls_weight_model_finish() even after a
  * failure. */
 gls_status gls_weight_model_create(const gls_rows *rows, const gls_weights_options *options, gls_weight_model *model);
+/* Frees the arrays; the rows stay. */
 void gls_weight_model_finish(gls_weight_model *model);
 
 /* --- Solvers: the two passes of an iteration of SIFT2, on the CPU or on devices. */
@@ -77,6 +81,7 @@ typedef struct gls_solver_kind {
 } gls_solver_kind;
 
 struct gls_solver {
+    /* options of the run, borrowed */
     const gls_solver_kind *kind;
     const gls_weight_model *model;
     const gls_weights_options *options;

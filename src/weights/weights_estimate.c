@@ -23,6 +23,7 @@ static gls_status weights_run_linear(gls_weights *w)
         const gls_chunk *chunk = &w->rows.chunk[i];
 #pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
+            /* sum: length of each fixel times what it would demand, FD / TD0; length: mm times mask */
             double sum = 0, length = 0;
             for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++) {
                 uint32_t fixel = gls_chunk_fixel(chunk, k), units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
@@ -37,6 +38,7 @@ static gls_status weights_run_linear(gls_weights *w)
     return GLS_OK;
 }
 
+/* Largest value of chunk_entries: 2 GB of entries, whose offsets fit into 32 bits. */
 #define MAX_CHUNK_ENTRIES ((size_t)1 << 29)
 
 gls_weights_options gls_weights_options_default(void)
@@ -120,6 +122,7 @@ uint32_t gls_weights_upsampling(double step, const gls_grid *grid)
 {
     double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     double ratio = ceil((double)((float)step / (float)(side * 0.1)));
+    /* MRtrix3's rule: pieces of at most a tenth of the smallest side, in single precision */
     return ratio >= 1 ? (uint32_t)fmin(ratio, GLS_WALK_MAX_RATIO) : 1;
 }
 
@@ -170,6 +173,7 @@ gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
                                 bytes > 0 && points < GLS_QUEUE_POINTS ? (size_t)points : GLS_QUEUE_POINTS, &w->queue);
 }
 
+/* append() of the sink: maps the streamlines, or hands them to the queue in front of a device. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_weights *w = user;
@@ -246,6 +250,7 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
     for (size_t i = 0; i < n; i++) GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
     double start = gls_clock_seconds();
+    /* the streamlines that still wait for the device */
     gls_status status = w->queue ? gls_row_queue_end(w->queue) : GLS_OK;
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
@@ -257,6 +262,7 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
     w->state = malloc(w->model.n * sizeof *w->state);
     if (!w->weight || !w->state) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu weights", w->rows.n);
     memcpy(w->state, w->model.state, w->model.n * sizeof *w->state);
+    /* one of the three methods; only SIFT and SIFT2 report progress */
     switch (w->options.method) {
     case GLS_WEIGHTS_SIFT2: status = gls_weights_run_sift2(w, devices, n, progress, user); break;
     case GLS_WEIGHTS_LINEAR: status = weights_run_linear(w); break;
