@@ -76,6 +76,15 @@ counted() {
     says "--loop-check: only --dg bedpost has it"
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --backtrack --loop-check -o y.tck
     says "--backtrack: not with --loop-check"
+    # fractions end halves: none where they are 1; at the seed that of the first fibre counts, whichever starts
+    counted even seed.nii even --stop-by-fraction
+    counted even seed.nii even_chunks --stop-by-fraction --chunk-size 37
+    same even.tck even_chunks.tck
+    counted second seed.nii second --stop-by-fraction --start-fibre any
+    expect 0 $track --bedpostx row --roi seed.nii --stop-by-fraction -o fraction.tck
+    same row.tck fraction.tck
+    expect 2 $track --peaks seed.nii --roi seed.nii --stop-by-fraction -o y.tck
+    says "--stop-by-fraction: only --dg bedpost has it"
     expect 0 cite row.tck
     says "Behrens"
 
