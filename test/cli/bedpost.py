@@ -162,6 +162,12 @@ def check(what, path):
         # a first half that goes down is gone, a second one stays, because the first one has met the region
         both = sum(len(line) == 40 for line in lines)
         assert len(lines) == 200 and all(len(line) in (19, 40) for line in lines) and 70 < both < 130, both
+    elif what == "one_way":
+        # only the half that goes up meets the region, and nothing lets the other one in
+        assert len(lines) == 200 and all(len(line) == 19 and far(line)[1] == 12 for line in lines)
+    elif what.startswith("leaving"):
+        low = 4.5 if what == "leaving2" else 1.5
+        assert len(lines) == 200 and all(far(line) == (18, low) and len(line) == 2 * (18 - low) + 1 for line in lines), lines[0]
     elif what == "backward":
         # the same with the half that goes down
         both = sum(len(line) == 40 for line in lines)
