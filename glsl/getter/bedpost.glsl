@@ -121,6 +121,11 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
         chosen = begins ? start_fibre(unit(draw_block(draw, 1u).x)) : nearest_fibre(d);
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
+#if STOP_BY_FRACTION
+    // at the seed the first fibre decides, whichever was taken
+    float fraction = begins ? fibre[0].w : chosen.w;
+    if (!(fraction > unit(draw_block(draw, 1u).z) * params.whole_fraction)) return DIRECTION_NONE;
+#endif
     vec3 towards = normalize(chosen.xyz);
     // A fibre is an axis: it is followed in the sense of d.
     float c = dot(towards, d);

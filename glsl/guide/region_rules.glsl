@@ -76,13 +76,38 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
+// --stop-leaving: word GUIDE_LEAVING of the memory has the bits of the last point, the next word those of the regions
+// in which all points lie, the seed among them: a half may leave these.
+#if LEAVING_REGIONS > 0
+void start_in_regions(uint bits, inout uint memory[GUIDE_ROOM])
+{
+    memory[GUIDE_LEAVING] = memory[GUIDE_LEAVING + 1] = bits & REGIONS_LEAVING;
+}
+
+bool leaves_region(uint bits, inout uint memory[GUIDE_ROOM])
+{
+    uint entered = memory[GUIDE_LEAVING] & ~memory[GUIDE_LEAVING + 1];
+    memory[GUIDE_LEAVING] = bits & REGIONS_LEAVING;
+    memory[GUIDE_LEAVING + 1] &= bits;
+    return (entered & ~bits) != 0u;
+}
+#endif
+
 // End of the half-streamline at its point of this number, or GUIDE_GO_ON.
 uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
+#if LEAVING_REGIONS > 0
+    // a point behind the end counts where it rejects the streamline only
+    bool leaves = leaves_region(bits, memory);
+    if (leaves) bits &= REGIONS_REJECTING;
+#endif
     note_regions(bits, number, memory);
 #define REGION_END(of, end, rejects) if ((bits & of) != 0u) return end;
 #include <region_ends>
 #undef REGION_END
+#if LEAVING_REGIONS > 0
+    if (leaves) return GLS_END_REGION_LEFT;
+#endif
 #if STOP_AT_ALL
     if ((memory[GUIDE_MET] & uint(REGIONS_INCLUDE)) == uint(REGIONS_INCLUDE)) return GLS_END_ALL_INCLUDED;
 #endif

@@ -3,13 +3,16 @@
 #include "guide/stop_map.glsl"
 #include "guide/region_rules.glsl"
 
-#if ORDERED_REGIONS > 0 || STOP_AT_ALL
+#if ORDERED_REGIONS > 0 || STOP_AT_ALL || LEAVING_REGIONS > 0
 #define GUIDE_STARTS
-// The seed counts as point 0 where the order of visits, or visiting all regions, decides.
+// The seed counts as point 0 where the order of visits, visiting all regions, or leaving one, decides.
 void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 {
     for (int w = 0; w < GUIDE_WORDS; w++) memory[w] = 0u;
     note_regions(regions_at(seed), 0u, memory);
+#if LEAVING_REGIONS > 0
+    start_in_regions(regions_at(seed), memory);
+#endif
 }
 #endif
 

@@ -242,7 +242,7 @@ uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return end; }
 #endif
 #define GUIDE_STUCK
 
-#if TISSUE_SGM || TISSUE_PATH || (WITH_REGIONS && (ORDERED_REGIONS > 0 || STOP_AT_ALL))
+#if TISSUE_SGM || TISSUE_PATH || (WITH_REGIONS && (ORDERED_REGIONS > 0 || STOP_AT_ALL || LEAVING_REGIONS > 0))
 #define GUIDE_STARTS
 // The seed counts as point 0: notes its tissue and its regions.
 void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
@@ -260,6 +260,9 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 #endif
 #if WITH_REGIONS && (ORDERED_REGIONS > 0 || STOP_AT_ALL)
     note_regions(regions_at(seed), 0u, memory);
+#endif
+#if WITH_REGIONS && LEAVING_REGIONS > 0
+    start_in_regions(regions_at(seed), memory);
 #endif
 }
 #endif

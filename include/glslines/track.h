@@ -100,12 +100,13 @@ typedef enum gls_start_fibre {
 
 /* Whether include and exclude regions keep and reject whole streamlines or each half by itself. */
 typedef enum gls_region_rule {
-    GLS_REGION_RULE_STREAMLINE,    /* whole streamlines */
-    GLS_REGION_RULE_HALVES,        /* half-streamlines, as probtrackx2 does; all include regions must be met */
-    GLS_REGION_RULE_HALVES_ANY,    /* half-streamlines; one include region must be met */
-    GLS_REGION_RULE_HALVES_ORDERED /* half-streamlines; include regions must be met in their order */
+    GLS_REGION_RULE_STREAMLINE,     /* whole streamlines */
+    GLS_REGION_RULE_HALVES,         /* half-streamlines, as probtrackx2 does; all include regions must be met */
+    GLS_REGION_RULE_HALVES_ANY,     /* half-streamlines; one include region must be met */
+    GLS_REGION_RULE_HALVES_ORDERED, /* half-streamlines; include regions must be met in their order */
+    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; what one met does not count for the other */
 } gls_region_rule;
-#define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered"
+#define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered|halves-one-way"
 
 /* What is interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {

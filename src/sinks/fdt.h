@@ -10,6 +10,15 @@ typedef struct gls_fdt_grid {
     double to_voxel[3][4];
 } gls_fdt_grid;
 
+/* Voxels of an image with numbers from 1: those of a mask, x fastest, or the labels of regions in rising order. */
+typedef struct gls_fdt_places {
+    gls_grid image;
+    gls_fdt_grid grid;
+    uint32_t n;
+    uint32_t *number; /* of each voxel; 0: none */
+    uint32_t *label;  /* the n labels of regions; NULL: the numbers are those of voxels */
+} gls_fdt_places;
+
 /* Prepares the lookup of points in this grid. */
 void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid);
 /* Index of the voxel of a point in world mm; -1: outside. */
@@ -28,23 +37,23 @@ static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
     return half->seed[(ptrdiff_t)k * half->sense];
 }
 
-/* Regions of --fdt-network. */
-typedef struct gls_fdt_rois {
-    gls_fdt_grid grid;
-    size_t n;
-    uint32_t *of_voxel; /* number of the region of each voxel, from 1; 0: none */
-} gls_fdt_rois;
-
-/* Region of a point, from 1; 0: none. */
-uint32_t gls_fdt_roi_at(const gls_fdt_rois *rois, const float point[3]);
-/* Regions of the run; NULL: it has no network. */
-const gls_fdt_rois *gls_fdt_find_rois(gls_run_sinks *sinks);
+/* Numbers the voxels above 0 of a mask. name: for messages. GLS_ERR_INPUT: there is none. */
+gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_fdt_places *places);
+/* Reads an image and numbers its labels. GLS_ERR_INPUT: it has fewer than `least` or too many. */
+gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places);
+/* Numbers the voxels of the seed mask. GLS_ERR_ARGUMENT: the run has none. */
+gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_run_sinks *sinks, gls_fdt_places *places);
+void gls_fdt_places_finish(gls_fdt_places *places);
+/* Number of the place of a point; 0: none. */
+uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3]);
+/* Regions of --fdt-network; NULL: the run has no network. */
+const gls_fdt_places *gls_fdt_find_rois(gls_run_sinks *sinks);
 
 /* Splits streamline i into its first and its second half. With rois (NULL: none) a half counts only where it meets
  * another region than that of the seed. Returns whether any half counts. */
-bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_rois *rois, gls_fdt_half half[2]);
+bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_places *rois, gls_fdt_half half[2]);
 
-/* Checks that a run has all points of all streamlines in one piece, as results of these sinks need. */
-gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks);
+/* Checks that a run has all points of streamlines and, unless its parts add up, all streamlines in one piece. */
+gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, bool adds_up);
 
 #endif

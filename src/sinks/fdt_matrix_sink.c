@@ -12,35 +12,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* --- Voxels of a mask, numbered from 0, x fastest; and sparse sums. */
-
-/* The voxels that are rows, or columns, of a matrix. */
-typedef struct locations {
-    gls_grid grid;
-    gls_fdt_grid at;
-    uint32_t *number; /* number of each voxel, from 1; 0: not in the mask */
-    uint32_t n;
-} locations;
-
-/* Numbers the voxels of a mask from 1, x fastest; 0 are voxels outside it. */
-static gls_status number_voxels(const gls_image *mask, const char *name, locations *l)
-{
-    const size_t n = gls_grid_voxels(&mask->grid);
-    l->grid = mask->grid;
-    gls_fdt_grid_init(&l->at, &mask->grid);
-    l->number = calloc(n, sizeof *l->number);
-    if (!l->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
-    for (size_t v = 0; v < n; v++)
-        if (mask->data[v] > 0) l->number[v] = ++l->n;
-    return l->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
-}
-
-/* Number, from 1, of the mask voxel in which a point lies; 0: the point is not in the mask. */
-static uint32_t location_of(const locations *l, const float point[3])
-{
-    const int64_t voxel = gls_fdt_voxel(&l->at, point);
-    return voxel < 0 ? 0 : l->number[voxel];
-}
+/* --- Sparse sums. */
 
 /* A cell of the hash table. */
 typedef struct cell {
@@ -87,18 +59,24 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 
 /* --- The matrices. */
 
-/* State of a matrix sink. */
+/* The places that a streamline has met. met: the n_met places in the order of meeting. For each place: last: number of
+ * the last streamline that met it; length: its distance along that streamline, mm. */
+typedef struct meetings {
+    gls_fdt_places places;
+    uint32_t *met, n_met;
+    uint64_t *last;
+    double *length;
+} meetings;
+
+/* State of a matrix sink. seeds: rows of matrices 1 and 2; target: columns of 2, rows and columns of 3; columns: those
+ * of matrix 3 with --fdt-lrtarget3, else without places. line: number of the streamline that is being counted. */
 typedef struct matrix_state {
-    locations seeds, target; /* target: of matrices 2 and 3 */
-    const gls_fdt_rois *rois;
+    meetings seeds, target, columns;
+    const gls_fdt_places *rois;
     sparse sum;
     bool by_length;
     double step;
-    /* State of the streamline that is being counted, number `line`. met: the n_met voxels that it has met. For each
-     * voxel: last: number of the last streamline that met it; length: its distance along that streamline, mm. */
-    uint32_t *met, n_met;
-    uint64_t *last, line;
-    double *length;
+    uint64_t line;
 } matrix_state;
 
 static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
@@ -108,15 +86,15 @@ static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
                                            : o->fdt_matrix3;
 }
 
-/* Notes that the streamline meets a voxel at this length. Of several lengths for a voxel the smallest is kept. */
-static void note(matrix_state *t, uint32_t location, double length)
+/* Notes that the streamline of this number meets a place at this length. Of several lengths the smallest is kept. */
+static void note(meetings *m, uint64_t line, uint32_t place, double length)
 {
-    if (t->last[location] != t->line) {
-        t->last[location] = t->line;
-        t->length[location] = length;
-        t->met[t->n_met++] = location;
-    } else if (length < t->length[location]) {
-        t->length[location] = length;
+    if (m->last[place] != line) {
+        m->last[place] = line;
+        m->length[place] = length;
+        m->met[m->n_met++] = place;
+    } else if (length < m->length[place]) {
+        m->length[place] = length;
     }
 }
 
@@ -125,16 +103,17 @@ static void note(matrix_state *t, uint32_t location, double length)
  * second. */
 static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 {
-    const uint32_t own = location_of(&t->seeds, *half[0].seed);
+    meetings *m = &t->seeds;
+    const uint32_t own = gls_fdt_place(&m->places, *half[0].seed);
     for (int h = 0; h < 2; h++)
         for (size_t k = 1; k < half[h].n; k++) {
-            const uint32_t location = location_of(&t->seeds, gls_fdt_point(&half[h], k));
-            if (location > 0 && location != own)
-                note(t, location, k > 1 ? (double)(k - 1) * t->step : h == 0 ? 1.0 : t->step);
+            const uint32_t place = gls_fdt_place(&m->places, gls_fdt_point(&half[h], k));
+            if (place > 0 && place != own)
+                note(m, t->line, place, k > 1 ? (double)(k - 1) * t->step : h == 0 ? 1.0 : t->step);
         }
     bool added = true;
-    for (uint32_t i = 0; i < t->n_met && own > 0 && added; i++)
-        added = add(&t->sum, own, t->met[i], t->by_length ? t->length[t->met[i]] : 1);
+    for (uint32_t i = 0; i < m->n_met && own > 0 && added; i++)
+        added = add(&t->sum, own, m->met[i], t->by_length ? m->length[m->met[i]] : 1);
     return added;
 }
 
@@ -142,15 +121,16 @@ static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
  * probtrackx2 does, the length is the step size times the number of target voxels that this half has met so far. */
 static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
 {
-    const uint32_t own = location_of(&t->seeds, *half[0].seed);
+    meetings *m = &t->target;
+    const uint32_t own = gls_fdt_place(&t->seeds.places, *half[0].seed);
     bool added = true;
     for (int h = 0; h < 2 && own > 0; h++) {
         double length = t->step;
         for (size_t k = 0; k < half[h].n && added; k++) {
-            const uint32_t location = location_of(&t->target, gls_fdt_point(&half[h], k));
-            if (location == 0 || t->last[location] == t->line) continue;
-            note(t, location, length);
-            added = add(&t->sum, own, location, t->by_length ? length : 1);
+            const uint32_t place = gls_fdt_place(&m->places, gls_fdt_point(&half[h], k));
+            if (place == 0 || m->last[place] == t->line) continue;
+            note(m, t->line, place, length);
+            added = add(&t->sum, own, place, t->by_length ? length : 1);
             length += t->step;
         }
     }
@@ -163,36 +143,42 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Matrix 3: adds to each pair of target voxels that the streamline meets, without its seed point. Lengths along the
- * second half are negative, so that differences are distances along the streamline; for a voxel that is met several
- * times, the smallest length counts. */
+/* Matrix 3: adds to each pair of target voxels that the streamline meets, or to each pair of a target voxel and one of
+ * --fdt-lrtarget3. The seed point does not count. Lengths along the second half are negative, so that differences are
+ * distances along the streamline; for a voxel that is met several times, the smallest length counts. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
-    bool added = true;
+    const bool two = t->columns.places.n > 0;
+    meetings *set[2] = {&t->target, &t->columns};
     for (int h = 0; h < 2; h++)
-        for (size_t k = 1; k < half[h].n; k++) {
-            const uint32_t location = location_of(&t->target, gls_fdt_point(&half[h], k));
-            if (location > 0) note(t, location, (h == 0 ? 1 : -1) * (double)k * t->step);
-        }
-    qsort(t->met, t->n_met, sizeof *t->met, by_number);
-    for (uint32_t i = 0; i < t->n_met && added; i++)
-        for (uint32_t k = i + 1; k < t->n_met && added; k++) {
-            const double between = t->length[t->met[i]] - t->length[t->met[k]];
-            added = add(&t->sum, t->met[i], t->met[k], !t->by_length ? 1 : between < 0 ? -between : between);
+        for (size_t k = 1; k < half[h].n; k++)
+            for (int which = 0; which <= two; which++) {
+                const uint32_t place = gls_fdt_place(&set[which]->places, gls_fdt_point(&half[h], k));
+                if (place > 0) note(set[which], t->line, place, (h == 0 ? 1 : -1) * (double)k * t->step);
+            }
+    const meetings *row = set[0], *column = set[two];
+    qsort(row->met, row->n_met, sizeof *row->met, by_number);
+    bool added = true;
+    for (uint32_t i = 0; i < row->n_met && added; i++)
+        for (uint32_t k = two ? 0 : i + 1; k < column->n_met && added; k++) {
+            const double between = row->length[row->met[i]] - column->length[column->met[k]];
+            added = add(&t->sum, row->met[i], column->met[k], !t->by_length ? 1 : between < 0 ? -between : between);
         }
     return added;
 }
 
-/* Takes --fdt-matrix1 FILE, or --fdt-matrix2 and 3 MASK:FILE. */
+/* Takes --fdt-matrix1 FILE, or --fdt-matrix2 and 3 MASK:FILE, the last with --fdt-lrtarget3. */
 static gls_status take_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const char *text = text_of(sink->kind, sinks->options);
     if (!text) return GLS_OK;
     sink->wanted = true;
-    gls_status status = gls_fdt_check(sink, sinks);
+    gls_status status = gls_fdt_check(sink, sinks, false);
     if (status) return status;
-    return sink->kind == &gls_fdt_matrix1_kind ? gls_sink_writes(sink, sinks, text)
-                                               : gls_sink_takes_pair(sink, sinks, text, "MASK:FILE");
+    if (sink->kind == &gls_fdt_matrix1_kind) return gls_sink_writes(sink, sinks, text);
+    status = gls_sink_takes_pair(sink, sinks, text, "MASK:FILE");
+    const char *columns = sink->kind == &gls_fdt_matrix3_kind ? sinks->options->fdt_lrtarget3 : NULL;
+    return !status && columns ? gls_sink_reads(sink, columns, strlen(columns)) : status;
 }
 
 /* Counts a block of streamlines, half by half; each() adds one streamline to its matrix. */
@@ -202,7 +188,7 @@ static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matr
     for (size_t i = 0; i < s->n; i++) {
         gls_fdt_half half[2];
         t->line++;
-        t->n_met = 0;
+        t->seeds.n_met = t->target.n_met = t->columns.n_met = 0;
         if (gls_fdt_halves(s, i, t->rois, half) && !each(t, half))
             return gls_fail(GLS_ERR_MEMORY, "out of memory for a matrix of %zu values", t->sum.n);
     }
@@ -224,39 +210,40 @@ static gls_status append3(void *user, const gls_streamlines *s)
     return append(user, s, add_pairs);
 }
 
-/* Numbers the voxels of the seed mask and of the target, which become rows and columns. */
-static gls_status number_all(gls_run_sink *sink, const gls_run_sinks *sinks)
+/* Reads a mask, if there is one, and numbers its voxels. */
+static gls_status read_places(const char *path, gls_fdt_places *places)
 {
-    matrix_state *t = sink->state;
-    gls_image *target = NULL;
-    char name[64];
-    gls_status status = GLS_OK;
-    if (sink->kind != &gls_fdt_matrix3_kind) {
-        if (!sinks->seed_mask)
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
-        status = number_voxels(sinks->seed_mask, "the seed mask", &t->seeds);
-    }
-    if (!status && sink->n_inputs > 0) status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &target);
-    if (!status && target) status = number_voxels(target, sink->input[0], &t->target);
-    gls_image_destroy(target);
+    gls_image *mask = NULL;
+    gls_status status = path ? gls_image_read(path, GLS_IMAGE_3D, &mask) : GLS_OK;
+    if (!status && mask) status = gls_fdt_places_of_mask(mask, path, places);
+    gls_image_destroy(mask);
     return status;
+}
+
+/* Makes room for what a streamline meets. */
+static gls_status make_room(const gls_run_sink *sink, meetings *m)
+{
+    const size_t n = (size_t)m->places.n + 1;
+    m->met = calloc(n, sizeof *m->met);
+    m->last = calloc(n, sizeof *m->last);
+    m->length = calloc(n, sizeof *m->length);
+    return m->met && m->last && m->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
 }
 
 /* Numbers the voxels of rows and columns, and makes room for the state of a streamline. */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
+    meetings *const all[] = {&t->seeds, &t->target, &t->columns};
     (void)tractogram;
-    gls_status status = number_all(sink, sinks);
+    gls_status status =
+        sink->kind != &gls_fdt_matrix3_kind ? gls_fdt_places_of_seeds(sink, sinks, &t->seeds.places) : GLS_OK;
+    for (size_t i = 0; i < sink->n_inputs && !status; i++) status = read_places(sink->input[i], &all[1 + i]->places);
+    for (int i = 0; i < 3 && !status; i++) status = make_room(sink, all[i]);
     if (status) return status;
-    const size_t n = (size_t)(t->target.n > 0 ? t->target.n : t->seeds.n) + 1;
     t->rois = gls_fdt_find_rois(sinks);
     t->by_length = sinks->options->distance_correction;
     t->step = sinks->step_size;
-    t->met = calloc(n, sizeof *t->met);
-    t->last = calloc(n, sizeof *t->last);
-    t->length = calloc(n, sizeof *t->length);
-    if (!t->met || !t->last || !t->length) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
     own->user = t;
     own->append = sink->kind == &gls_fdt_matrix1_kind   ? append1
                   : sink->kind == &gls_fdt_matrix2_kind ? append2
@@ -270,11 +257,25 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* The places that are rows of a matrix. */
+static const gls_fdt_places *rows_of(const gls_sink_kind *matrix, const matrix_state *t)
+{
+    return matrix == &gls_fdt_matrix3_kind ? &t->target.places : &t->seeds.places;
+}
+
+/* The places that are its columns. */
+static const gls_fdt_places *columns_of(const gls_sink_kind *matrix, const matrix_state *t)
+{
+    return matrix == &gls_fdt_matrix1_kind ? &t->seeds.places
+           : t->columns.places.n > 0       ? &t->columns.places
+                                           : &t->target.places;
+}
+
 /* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     matrix_state *t = sink->state;
-    const bool third = sink->kind == &gls_fdt_matrix3_kind, first = sink->kind == &gls_fdt_matrix1_kind;
+    const gls_fdt_places *rows = rows_of(sink->kind, t), *columns = columns_of(sink->kind, t);
     gls_text text = {0};
     size_t n = 0;
     for (size_t i = 0; i < t->sum.slots; i++)
@@ -285,19 +286,21 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
             gls_text_printf(&text, "%u  %u  %.10g\n", (unsigned)t->sum.cell[i].key,
                             (unsigned)(t->sum.cell[i].key >> 32), t->sum.cell[i].value);
     t->sum.n = t->sum.slots = 0;
-    gls_text_printf(&text, "%u  %u  0\n", third ? t->target.n : t->seeds.n, first ? t->seeds.n : t->target.n);
+    gls_text_printf(&text, "%u  %u  0\n", rows->n, columns->n);
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
 static void finish_matrix(gls_run_sink *sink)
 {
     matrix_state *t = sink->state;
-    free(t->seeds.number);
-    free(t->target.number);
+    meetings *const all[] = {&t->seeds, &t->target, &t->columns};
+    for (int i = 0; i < 3; i++) {
+        gls_fdt_places_finish(&all[i]->places);
+        free(all[i]->met);
+        free(all[i]->last);
+        free(all[i]->length);
+    }
     free(t->sum.cell);
-    free(t->met);
-    free(t->last);
-    free(t->length);
 }
 
 #define MATRIX_KIND(name)                                                  \
@@ -315,9 +318,15 @@ MATRIX_KIND(fdt_matrix3);
 
 static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
 {
-    return kind == &gls_fdt_coords1_kind   ? &gls_fdt_matrix1_kind
-           : kind == &gls_fdt_coords3_kind ? &gls_fdt_matrix3_kind
-                                           : &gls_fdt_matrix2_kind;
+    return kind == &gls_fdt_coords1_kind                                     ? &gls_fdt_matrix1_kind
+           : kind == &gls_fdt_coords3_kind || kind == &gls_fdt_columns3_kind ? &gls_fdt_matrix3_kind
+                                                                             : &gls_fdt_matrix2_kind;
+}
+
+/* Whether a file beside a matrix says which voxels its columns are. */
+static bool is_of_columns(const gls_sink_kind *kind)
+{
+    return kind == &gls_fdt_columns2_kind || kind == &gls_fdt_columns3_kind;
 }
 
 /* Names the files beside a matrix as probtrackx2 does: coords_for_fdt_matrix1, tract_space_coords_for_... and
@@ -325,11 +334,11 @@ static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
 static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const bool lookup = sink->kind == &gls_fdt_lookup2_kind;
-    const char *word = lookup                                 ? "lookup_tractspace_"
-                       : sink->kind == &gls_fdt_columns2_kind ? "tract_space_coords_for_"
-                                                              : "coords_for_";
+    const char *word = lookup                      ? "lookup_tractspace_"
+                       : is_of_columns(sink->kind) ? "tract_space_coords_for_"
+                                                   : "coords_for_";
     const gls_run_sink *matrix = gls_sink_find(sinks, matrix_of(sink->kind));
-    if (!matrix) return GLS_OK;
+    if (!matrix || (sink->kind == &gls_fdt_columns3_kind && !sinks->options->fdt_lrtarget3)) return GLS_OK;
     const char *name = gls_file_name(matrix->output);
     const size_t length = strlen(name), n = length > 4 && strcmp(name + length - 4, ".dot") == 0 ? length - 4 : length;
     gls_text text = {0};
@@ -345,11 +354,11 @@ static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
 /* Writes a line for each voxel of the rows, or of the columns: x, y, z, 1, and its number counted from 0. */
 static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    const matrix_state *t = gls_sink_find(sinks, matrix_of(sink->kind))->state;
-    const bool rows = sink->kind == &gls_fdt_coords1_kind || sink->kind == &gls_fdt_coords2_kind;
-    const locations *l = rows ? &t->seeds : &t->target;
-    const int32_t *dim = l->grid.dim;
-    const size_t n = gls_grid_voxels(&l->grid);
+    const gls_sink_kind *matrix = matrix_of(sink->kind);
+    const matrix_state *t = gls_sink_find(sinks, matrix)->state;
+    const gls_fdt_places *l = is_of_columns(sink->kind) ? columns_of(matrix, t) : rows_of(matrix, t);
+    const int32_t *dim = l->image.dim;
+    const size_t n = gls_grid_voxels(&l->image);
     gls_text text = {0};
     for (size_t v = 0; v < n; v++)
         if (l->number[v] > 0)
@@ -362,8 +371,8 @@ static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 static gls_status write_lookup(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix2_kind)->state;
-    return gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &t->target.grid, "columns", 1,
-                           GLS_TYPE_UINT32, t->target.number);
+    return gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &t->target.places.image, "columns", 1,
+                           GLS_TYPE_UINT32, t->target.places.number);
 }
 
 #define BESIDE_KIND(name, writer) \
@@ -372,4 +381,5 @@ BESIDE_KIND(fdt_coords1, write_coords);
 BESIDE_KIND(fdt_coords2, write_coords);
 BESIDE_KIND(fdt_coords3, write_coords);
 BESIDE_KIND(fdt_columns2, write_coords);
+BESIDE_KIND(fdt_columns3, write_coords);
 BESIDE_KIND(fdt_lookup2, write_lookup);

@@ -32,19 +32,88 @@ int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3])
     return ((int64_t)v[2] * grid->dim[1] + (int64_t)v[1]) * grid->dim[0] + (int64_t)v[0];
 }
 
-/* --- Halves. */
+/* --- Places. */
 
-uint32_t gls_fdt_roi_at(const gls_fdt_rois *rois, const float point[3])
+gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_fdt_places *places)
 {
-    const int64_t voxel = gls_fdt_voxel(&rois->grid, point);
-    return voxel < 0 ? 0 : rois->of_voxel[voxel];
+    const size_t n = gls_grid_voxels(&mask->grid);
+    places->image = mask->grid;
+    gls_fdt_grid_init(&places->grid, &mask->grid);
+    places->number = calloc(n, sizeof *places->number);
+    if (!places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
+    for (size_t v = 0; v < n; v++)
+        if (mask->data[v] > 0) places->number[v] = ++places->n;
+    return places->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
 }
 
+gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_run_sinks *sinks, gls_fdt_places *places)
+{
+    char name[64];
+    if (!sinks->seed_mask)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
+    return gls_fdt_places_of_mask(sinks->seed_mask, "the seed mask", places);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers the labels of an image in rising order. */
+static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_places *places)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    uint32_t *label = places->label = malloc((n + 1) * sizeof *label);
+    places->image = image->grid;
+    gls_fdt_grid_init(&places->grid, &image->grid);
+    places->number = calloc(n, sizeof *places->number);
+    if (!label || !places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
+    for (size_t v = 0; v < n; v++) {
+        const float value = image->data[v];
+        label[v] = places->number[v] = value >= 0.5f && value <= 16777216.0f ? (uint32_t)lrintf(value) : 0;
+    }
+    qsort(label, n, sizeof *label, by_value);
+    for (size_t v = 0; v < n; v++)
+        if (label[v] > 0 && (places->n == 0 || label[places->n - 1] != label[v])) label[places->n++] = label[v];
+    for (size_t v = 0; v < n; v++) {
+        const uint32_t *at = bsearch(&places->number[v], label, places->n, sizeof *label, by_value);
+        places->number[v] = at ? (uint32_t)(at - label) + 1 : 0;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = number_labels(image, path, places);
+    gls_image_destroy(image);
+    if (!status && (places->n < least || places->n > MAX_ROIS))
+        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels: %s needs %" PRIu32 " to %d", path, places->n,
+                        least > 1 ? "a network" : "an image of regions", least, MAX_ROIS);
+    return status;
+}
+
+void gls_fdt_places_finish(gls_fdt_places *places)
+{
+    free(places->number);
+    free(places->label);
+}
+
+uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3])
+{
+    const int64_t voxel = gls_fdt_voxel(&places->grid, point);
+    return voxel < 0 ? 0 : places->number[voxel];
+}
+
+/* --- Halves. */
+
 /* Whether a half meets another region than this one. */
-static bool meets_another(const gls_fdt_rois *rois, uint32_t own, const gls_fdt_half *half)
+static bool meets_another(const gls_fdt_places *rois, uint32_t own, const gls_fdt_half *half)
 {
     for (size_t k = 1; k < half->n; k++) {
-        const uint32_t roi = gls_fdt_roi_at(rois, gls_fdt_point(half, k));
+        const uint32_t roi = gls_fdt_place(rois, gls_fdt_point(half, k));
         if (roi > 0 && roi != own) return true;
     }
     return false;
@@ -58,24 +127,24 @@ static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
     return gls_seed_point(s, i, seed);
 }
 
-bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_rois *rois, gls_fdt_half half[2])
+bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_places *rois, gls_fdt_half half[2])
 {
     const uint64_t seed = point_of_seed(s, i);
     half[0] = (gls_fdt_half){s->point + seed, 1, (size_t)(s->offset[i + 1] - seed)};
     half[1] = (gls_fdt_half){s->point + seed, -1, (size_t)(seed - s->offset[i]) + 1};
     if (!rois) return true;
-    const uint32_t own = gls_fdt_roi_at(rois, s->point[seed]);
+    const uint32_t own = gls_fdt_place(rois, s->point[seed]);
     for (int h = 0; h < 2; h++)
         if (own == 0 || !meets_another(rois, own, &half[h])) half[h].n = 0;
     return half[0].n > 0 || half[1].n > 0;
 }
 
-gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks)
+gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, bool adds_up)
 {
     const gls_job_options *o = sinks->options;
     char name[64];
     gls_sink_option(sink, name);
-    if (o->shard)
+    if (o->shard && !adds_up)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s: not with --shard: the parts of a run cannot be joined to one such result", name);
     if (o->track.downsample > 1 || o->track.compress > 0)
@@ -88,7 +157,7 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks)
 
 /* State of --fdt-network. */
 typedef struct network_state {
-    gls_fdt_rois rois;
+    gls_fdt_places rois;
     double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
     uint64_t
         *length; /* for each region: steps from the seed until a half of the current streamline meets it; 0: never */
@@ -102,40 +171,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const char *text = sinks->options->fdt_network;
     gls_status status = text ? gls_sink_takes_pair(sink, sinks, text, "LABELS:FILE") : GLS_OK;
-    return status || !text ? status : gls_fdt_check(sink, sinks);
-}
-
-static int by_value(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Numbers the labels of an image in rising order. */
-static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_rois *rois)
-{
-    const size_t n = gls_grid_voxels(&image->grid);
-    uint32_t *label = malloc((n + 1) * sizeof *label);
-    rois->of_voxel = calloc(n, sizeof *rois->of_voxel);
-    if (!label || !rois->of_voxel) {
-        free(label);
-        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
-    }
-    for (size_t v = 0; v < n; v++) {
-        const float value = image->data[v];
-        label[v] = rois->of_voxel[v] = value >= 0.5f && value <= 16777216.0f ? (uint32_t)lrintf(value) : 0;
-    }
-    qsort(label, n, sizeof *label, by_value);
-    for (size_t v = 0; v < n; v++)
-        if (label[v] > 0 && (rois->n == 0 || label[rois->n - 1] != label[v])) label[rois->n++] = label[v];
-    for (size_t v = 0; v < n; v++) {
-        const uint32_t *at = bsearch(&rois->of_voxel[v], label, rois->n, sizeof *label, by_value);
-        rois->of_voxel[v] = at ? (uint32_t)(at - label) + 1 : 0;
-    }
-    free(label);
-    if (rois->n < 2 || rois->n > MAX_ROIS)
-        return gls_fail(GLS_ERR_INPUT, "%s: has %zu labels: a network needs 2 to %d", name, rois->n, MAX_ROIS);
-    return GLS_OK;
+    return status || !text ? status : gls_fdt_check(sink, sinks, false);
 }
 
 /* Notes the steps at which a half first meets each region. */
@@ -143,7 +179,7 @@ static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
 {
     memset(t->length, 0, t->rois.n * sizeof *t->length);
     for (size_t k = 1; k < half->n; k++) {
-        const uint32_t roi = gls_fdt_roi_at(&t->rois, gls_fdt_point(half, k));
+        const uint32_t roi = gls_fdt_place(&t->rois, gls_fdt_point(half, k));
         if (roi > 0 && roi != own && t->length[roi - 1] == 0) t->length[roi - 1] = k;
     }
     for (size_t r = 0; r < t->rois.n; r++) {
@@ -159,7 +195,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     for (size_t i = 0; i < s->n; i++) {
         gls_fdt_half half[2];
         if (!gls_fdt_halves(s, i, &t->rois, half)) continue;
-        const uint32_t own = gls_fdt_roi_at(&t->rois, *half[0].seed);
+        const uint32_t own = gls_fdt_place(&t->rois, *half[0].seed);
         memset(t->of_line, 0, t->rois.n * sizeof *t->of_line);
         memset(t->times, 0, t->rois.n);
         for (int h = 0; h < 2; h++) follow(t, own, &half[h]);
@@ -173,12 +209,8 @@ static gls_status append(void *user, const gls_streamlines *s)
 static gls_status open_network(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     network_state *t = sink->state;
-    gls_image *labels = NULL;
     (void)tractogram;
-    gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
-    if (!status) status = number_labels(labels, sink->input[0], &t->rois);
-    if (!status) gls_fdt_grid_init(&t->rois.grid, &labels->grid);
-    gls_image_destroy(labels);
+    gls_status status = gls_fdt_places_of_labels(sink->input[0], 2, &t->rois);
     if (status) return status;
     const size_t n = t->rois.n;
     t->by_length = sinks->options->distance_correction;
@@ -206,7 +238,7 @@ static gls_status write_network(gls_run_sink *sink, gls_run_sinks *sinks)
 static void finish(gls_run_sink *sink)
 {
     network_state *t = sink->state;
-    free(t->rois.of_voxel);
+    gls_fdt_places_finish(&t->rois);
     free(t->sum);
     free(t->length);
     free(t->of_line);
@@ -220,7 +252,7 @@ const gls_sink_kind gls_fdt_network_kind = {.role = "fdt_network",
                                             .write = write_network,
                                             .finish = finish};
 
-const gls_fdt_rois *gls_fdt_find_rois(gls_run_sinks *sinks)
+const gls_fdt_places *gls_fdt_find_rois(gls_run_sinks *sinks)
 {
     gls_run_sink *sink = gls_sink_find(sinks, &gls_fdt_network_kind);
     return sink ? &((network_state *)sink->state)->rois : NULL;

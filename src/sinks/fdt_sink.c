@@ -22,7 +22,7 @@ typedef struct visit {
 /* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
 typedef struct map_state {
     gls_fdt_grid grid;
-    const gls_fdt_rois *rois;
+    const gls_fdt_places *rois;
     size_t n_voxels;
     visit *voxel;
     uint64_t line;
@@ -35,7 +35,7 @@ static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
     const char *path = sink->kind == &gls_fdt_paths_kind ? o->fdt_paths : o->fdt_lengths;
     if (!path) return GLS_OK;
     sink->wanted = true;
-    gls_status status = gls_fdt_check(sink, sinks);
+    gls_status status = gls_fdt_check(sink, sinks, sink->kind == &gls_fdt_paths_kind && !o->distance_correction);
     if (!status) status = gls_image_name_check(path);
     return status ? status : gls_sink_writes(sink, sinks, path);
 }
@@ -126,7 +126,7 @@ MAP_KIND(fdt_lengths);
 
 /* State of --waytotal. rois: the regions of --fdt-network; NULL: none, and one number is counted. */
 typedef struct total_state {
-    const gls_fdt_rois *rois;
+    const gls_fdt_places *rois;
     size_t n;
     uint64_t *count;
 } total_state;
@@ -147,7 +147,7 @@ static gls_status count(void *user, const gls_streamlines *s)
     if (!t->rois) t->count[0] += s->n;
     for (size_t i = 0; t->rois && i < s->n; i++) {
         gls_fdt_half half[2];
-        if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_roi_at(t->rois, *half[0].seed) - 1]++;
+        if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_place(t->rois, *half[0].seed) - 1]++;
     }
     return GLS_OK;
 }

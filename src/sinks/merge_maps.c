@@ -31,8 +31,10 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
 static bool wrote_map(const cJSON *root, const char *map)
 {
     const cJSON *outputs = gls_json_at(root, GLS_SIDECAR_OUTPUTS);
-    return gls_written_is(gls_json_at(outputs, "density"), map) ||
-           gls_written_is(gls_json_at(outputs, "connectome"), map);
+    static const char *const roles[] = {"density", "connectome", "fdt_paths", "fdt_targets"};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (gls_written_is(gls_json_at(outputs, roles[i]), map)) return true;
+    return false;
 }
 
 static void copy_hash(const cJSON *item, char hash[17])
@@ -229,9 +231,9 @@ static gls_status read_map(const char *path, count_map *m)
     if (status) return status;
     const gls_values *v = &m->header.values;
     if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || v->slope != 1 || v->inter != 0 ||
-        !m->header.single_file || m->header.n_volumes != 1)
+        !m->header.single_file)
         return gls_fail(GLS_ERR_INPUT, "%s: is no map of counts of 'glslines track --density'", path);
-    m->n = gls_grid_voxels(&m->header.grid);
+    m->n = gls_grid_voxels(&m->header.grid) * m->header.n_volumes;
     m->n_bytes = (size_t)(m->header.offset + m->header.bytes);
     status = gls_stream_open(path, &stream);
     if (!status && gls_stream_bound(stream) < m->n_bytes)
@@ -249,7 +251,7 @@ static gls_status add_map(const char *path, const char *first, const count_map *
 {
     count_map m;
     gls_status status = read_map(path, &m);
-    if (!status && (memcmp(m.header.grid.dim, like->header.grid.dim, sizeof m.header.grid.dim) != 0 ||
+    if (!status && (m.n != like->n || memcmp(m.header.grid.dim, like->header.grid.dim, sizeof m.header.grid.dim) != 0 ||
                     memcmp(m.header.grid.affine, like->header.grid.affine, sizeof m.header.grid.affine) != 0))
         status = gls_fail(GLS_ERR_INPUT, "%s: its grid is not that of %s", path, first);
     for (size_t i = 0; i < like->n && !status; i++) sum[i] += value_at(&m, i);
@@ -290,7 +292,8 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
         }
         status = gls_nifti_write_bytes(output, force, group, first.bytes, first.n_bytes);
     } else if (!status) {
-        status = gls_nifti_write(output, force, group, &first.header.grid, "density", 1, GLS_TYPE_FLOAT64, sum);
+        status = gls_nifti_write(output, force, group, &first.header.grid, "density", first.header.n_volumes,
+                                 GLS_TYPE_FLOAT64, sum);
     }
     free(sum);
     free(first.bytes);

@@ -37,7 +37,9 @@
     ROW(fdt_columns2) \
     ROW(fdt_lookup2)  \
     ROW(fdt_matrix3)  \
-    ROW(fdt_coords3)
+    ROW(fdt_coords3)  \
+    ROW(fdt_columns3) \
+    ROW(fdt_targets)
 /* clang-format on */
 
 struct cJSON;

@@ -36,6 +36,14 @@ gls_status gls_track_pft_check(const gls_track_params *params)
     return GLS_OK;
 }
 
+gls_status gls_track_rule_check(const gls_track_params *params, bool tissue)
+{
+    if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (tissue || params->stop_at_all))
+        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule: of its values only streamline goes with %s",
+                        tissue ? "tissue, which judges both ends of a streamline" : "--stop");
+    return GLS_OK;
+}
+
 /* Particle filtering needs an image of tissue with another rule than ACT, and has room for a limited number of steps.
  */
 static gls_status check_filter(const gls_track_params *params, const gls_tissue *tissue)
@@ -81,9 +89,8 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     /* Combinations of options that contradict each other. */
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
         return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
-    if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (input->tissue || params->stop_at_all))
-        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule halves, halves-any and halves-ordered: not with %s",
-                        input->tissue ? "tissue, which judges both ends of a streamline" : "--stop");
+    gls_status rule = gls_track_rule_check(params, input->tissue);
+    if (rule) return rule;
     if (params->loop_check && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
         return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: only --dg bedpost has it");
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
@@ -99,6 +106,8 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     if (params->pft) {
         gls_status status = gls_track_pft_check(params);
         if (!status) status = check_filter(params, input->tissue);
+        if (!status && gls_regions_bits(input->regions, GLS_REGION_STOP_LEAVING))
+            status = gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop-leaving");
         if (status) return status;
     }
     return gls_getter_of(params)->check(params, input);

@@ -82,6 +82,9 @@ def write():
     scene("many", [(flat, 1e-4, 1)], samples=50)
     scene("degrees", [(90, 10, 1)])
     scene("none", [(flat, 1e-4, 0)])
+    scene("even", [(flat, 1e-4, .5)])
+    scene("second", [(flat, 1e-4, lambda *at: float(at != (12, 3, 3))), (flat, 2e-4, 1)])
+    nifti("coarse.nii", [[float(i in (2 + 8 * 4, 5 + 8 * 4)) for i in range(72)]], (8, 3, 3), size=3)
     voxel("seed.nii", (12, 3, 3))
     for sign in (1, -1):
         voxel(f"low{sign}.nii", (12, 2, 3), sign=sign)
@@ -145,6 +148,13 @@ def check(what, path):
         mean = sum(map(len, lines)) / len(lines)
         assert abs(mean - 32.3) < .5, mean
         assert slopes and all(abs(s + math.tan(.3)) < 2e-3 for s in slopes), slopes[:5]
+    elif what == "even":
+        # each point ends its half with a chance of one half: points behind the seed are 0, 1, 2 ... with 1/2, 1/4, 1/8
+        single, one = sum(len(line) == 1 for line in lines), sum(len(line) == 2 for line in lines)
+        assert len(lines) == 200 and abs(single - 50) < 25 and abs(one - 50) < 25, (single, one)
+        assert abs(sum(map(len, lines)) - 600) < 4 * 28.3, sum(map(len, lines))
+    elif what == "second":
+        assert len(lines) == 200 and all(len(line) == 1 for line in lines)
     elif what == "avoid":
         # the half that goes up is gone, the other stays with its 22 points
         assert len(lines) == 200 and all(len(line) == 22 and far(line) == (12, 1.5) for line in lines)
@@ -152,6 +162,12 @@ def check(what, path):
         # a first half that goes down is gone, a second one stays, because the first one has met the region
         both = sum(len(line) == 40 for line in lines)
         assert len(lines) == 200 and all(len(line) in (19, 40) for line in lines) and 70 < both < 130, both
+    elif what == "one_way":
+        # only the half that goes up meets the region, and nothing lets the other one in
+        assert len(lines) == 200 and all(len(line) == 19 and far(line)[1] == 12 for line in lines)
+    elif what.startswith("leaving"):
+        low = 4.5 if what == "leaving2" else 1.5
+        assert len(lines) == 200 and all(far(line) == (18, low) and len(line) == 2 * (18 - low) + 1 for line in lines), lines[0]
     elif what == "backward":
         # the same with the half that goes down
         both = sum(len(line) == 40 for line in lines)
@@ -171,10 +187,10 @@ def check(what, path):
     print(what, len(lines), "streamlines")
 
 
-def volume(path):
+def volume(path, volumes=1):
     data = open(path, "rb").read()
     kind = {8: "i", 16: "f", 768: "I"}[struct.unpack_from("<h", data, 70)[0]]
-    return kind, struct.unpack_from(f"<{N}{kind}", data, int(struct.unpack_from("<f", data, 108)[0]))
+    return kind, struct.unpack_from(f"<{N * volumes}{kind}", data, int(struct.unpack_from("<f", data, 108)[0]))
 
 
 def check_map(what, path, total):
@@ -271,6 +287,24 @@ def check_matrices(folder, tck, seeds, by_length):
     print(len(starts), "streamlines in matrices")
 
 
+def check_targets(path, by_length):
+    """Streamlines of a row from x = 6, 12, 13 and 16 that meet the labels at 5, 8 to 16, and 18."""
+    kind, values = volume(path, 3)
+    # upward a voxel is first met at its lower face, downward at its centre
+    met = {6: (1, 1.5, 11.5), 12: (7, 0, 5.5), 13: (8, 0, 4.5), 16: (11, 0, 1.5)}
+    want = [200 * (met[v % 24][r] if by_length else 1) * (v % 24 in met and v // 24 % 7 == 3 and v // 168 == 3) if v % 24 in met else 0
+            for r in range(3) for v in range(N)]
+    assert kind == ("f" if by_length else "i") and list(values) == want, [(i, x) for i, x in enumerate(values) if x]
+
+
+def check_columns(path, by_length):
+    """Voxels 6, 12, 13 and 16 of a row by those of 4.5 to 7.5 and 13.5 to 16.5, from x = 12 and with the smallest lengths."""
+    rows, columns = (-6.5, -.5, .5, 3.5), (-7.5, 1.5)
+    want = {(i, k): 200 * (abs(r - c) if by_length else 1) for i, r in enumerate(rows, 1) for k, c in enumerate(columns, 1)}
+    assert matrix(path) == (want, (4, 2)), matrix(path)
+    assert open(path.replace("lr", "tract_space_coords_for_lr").replace(".dot", "")).read() == "2  1  1  1  0\n5  1  1  1  1\n"
+
+
 def check_four():
     """The matrices of four voxels of a row by hand: seeds at x = 12, lengths in place of counts, the first half upward."""
     want = {"1": {(2, 1): 5.5, (2, 3): .5, (2, 4): 3.}, "2": {(1, 1): .5, (1, 2): .5, (1, 3): 1., (1, 4): 1.5},
@@ -316,6 +350,8 @@ elif sys.argv[1] == "tom":
     write_tom()
 elif sys.argv[1] == "arc":
     check_arc(sys.argv[2])
+elif sys.argv[1] in ("targets", "columns"):
+    (check_targets if sys.argv[1] == "targets" else check_columns)(sys.argv[2], sys.argv[3] == "yes")
 elif sys.argv[1] == "four":
     check_four()
 elif sys.argv[1] == "loops":

@@ -65,7 +65,29 @@ counted() {
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --include far.nii -o nothing.tck
     says "streamlines  0"
     expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck
-    says "--region-rule halves, halves-any and halves-ordered: not with --stop"
+    says "--region-rule: of its values only streamline goes with --stop"
+    # each half needs all waypoints by itself; the first one, with some of them, waits for the second
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-one-way --include x18.nii -o one_way.tck
+    python3 "$here/bedpost.py" check one_way one_way.tck || note "waypoints one way"
+    expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-one-way --include x18.nii --include x5.nii -o nothing.tck --force
+    says "streamlines  0"
+    # halves end where they leave a region, but not the one of the seed: 1.5 to 18, and 4.5 to 18
+    counted row seed.nii leaving --stop-leaving x18.nii
+    counted row seed.nii leaving2 --stop-leaving x18.nii --stop-leaving x5.nii
+    for more in "labels.nii:7,9" "x18.nii --stop-leaving labels.nii:7 --exclude 20,3,3,0.6"; do
+        expect 0 $track --bedpostx row --roi seed.nii --stop-leaving $more -o same.tck --force
+        same leaving.tck same.tck
+    done
+    expect 0 $track --bedpostx row --roi seed.nii --stop-leaving labels.nii:7 -o same.tck --force
+    same row.tck same.tck
+    # the point that is left out still meets an avoid mask, but no waypoint
+    for more in "--exclude 19,3,3,0.6" "--include 19,3,3,0.6"; do
+        expect 0 $track --bedpostx row --roi seed.nii --stop-leaving x18.nii $more -o nothing.tck --force
+        says "streamlines  0"
+    done
+    expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --region-rule halves -o y.tck
+    says "--region-rule: of its values only streamline goes with tissue"
+    if grep -q "seeds" stdout stderr; then note "--region-rule is refused behind the line about seeds"; fi
     # the loop check leaves out what comes behind, and nothing else
     for sign in 1 -1; do
         expect 0 track --device llvmpipe --seeds-per-voxel 1000 --bedpostx turn$sign --roi low$sign.nii -o turn.tck --output-seeds turn.txt --force
@@ -76,6 +98,15 @@ counted() {
     says "--loop-check: only --dg bedpost has it"
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --backtrack --loop-check -o y.tck
     says "--backtrack: not with --loop-check"
+    # fractions end halves: none where they are 1; at the seed that of the first fibre counts, whichever starts
+    counted even seed.nii even --stop-by-fraction
+    counted even seed.nii even_chunks --stop-by-fraction --chunk-size 37
+    same even.tck even_chunks.tck
+    counted second seed.nii second --stop-by-fraction --start-fibre any
+    expect 0 $track --bedpostx row --roi seed.nii --stop-by-fraction -o fraction.tck
+    same row.tck fraction.tck
+    expect 2 $track --peaks seed.nii --roi seed.nii --stop-by-fraction -o y.tck
+    says "--stop-by-fraction: only --dg bedpost has it"
     expect 0 cite row.tck
     says "Behrens"
 

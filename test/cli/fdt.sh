@@ -46,6 +46,28 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     expect 0 $track --bedpostx row --roi five.nii -o none --fdt-network labels.nii:hand/network --distance-correction
     [ "$(cat hand/network)" = "$(printf '0  500  2500\n0  0  0\n0  0  0')" ] || note "the network by hand"
     python3 "$here/bedpost.py" four || note "matrices by hand"
+    # seeds to targets, and matrix 3 with columns of its own, on a coarser grid
+    for lengths in no yes; do
+        [ "$lengths" = yes ] && more=--distance-correction || more=
+        expect 0 $track --bedpostx row --roi four.nii -o none --fdt-targets labels.nii:targets.nii $more --force
+        python3 "$here/bedpost.py" targets targets.nii $lengths || note "seeds to targets, lengths: $lengths"
+        expect 0 $track --bedpostx row --roi seed.nii -o none --seed-direction 1,0,0 --fdt-matrix3 four.nii:lr.dot --fdt-lrtarget3 coarse.nii $more --force
+        python3 "$here/bedpost.py" columns lr.dot $lengths || note "columns of matrix 3, lengths: $lengths"
+    done
+    # the same whatever the batches; parts of a run add up
+    expect 0 $track --bedpostx crossing --roi four.nii --start-fibre any -o none --fdt-targets labels.nii:targets.nii --fdt-paths paths.nii --force
+    expect 0 $track --bedpostx crossing --roi four.nii --start-fibre any -o none --fdt-targets labels.nii:batch_targets.nii --chunk-size 37
+    same targets.nii batch_targets.nii
+    for i in 1 2; do expect 0 $track --bedpostx crossing --roi four.nii --start-fibre any -o part.trx --fdt-targets labels.nii:part_targets.nii --fdt-paths part_paths.nii --shard $i/2; done
+    for map in targets paths; do
+        expect 0 merge part_${map}_shard-*.nii -o whole_$map.nii
+        same $map.nii whole_$map.nii
+    done
+    expect 0 $track --bedpostx row --roi four.nii --dry-run -o none --fdt-targets labels.nii:x.nii --fdt-matrix3 four.nii:x.dot --fdt-lrtarget3 coarse.nii
+    expect 2 $track --bedpostx row --roi four.nii -o x.trx --fdt-targets labels.nii:x.nii --distance-correction --shard 1/2
+    says "--fdt-targets: not with --shard"
+    expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-paths x.nii --fdt-lrtarget3 coarse.nii
+    says "--fdt-lrtarget3: needs --fdt-matrix3"
     expect 2 $track --bedpostx row --roi seed.nii -o none --waytotal x --distance-correction
     says "--distance-correction: needs --fdt-paths"
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-matrix2 x.dot
@@ -59,7 +81,7 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     says "--fdt-matrix1: not with --shard"
     expect 2 $track --bedpostx row --roi seed.nii -o x.tck --fdt-paths x.nii --compress
     says "--fdt-paths: not with --compress"
-    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --fdt-paths x.nii --shard 1/2
+    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --fdt-paths x.nii --distance-correction --shard 1/2
     says "--fdt-paths: not with --shard"
     expect 2 $track --bedpostx row --roi seed.nii -o x.trx --waytotal x --shard 1/2
     says "--waytotal: not with --shard"

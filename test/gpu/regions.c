@@ -414,6 +414,16 @@ static void test_scenes(void **state)
         {1, {{GLS_REGION_EXCLUDE, NULL, 50, 52}}, 1, 0, 0, 0, 0, 0},
         {1, {{GLS_REGION_EXCLUDE, NULL, 50, 52}, {GLS_REGION_STOP_AT, NULL, 40, 40}}, 2, 1, 0.25, 40.25, 41, 0},
         {1, {{GLS_REGION_STOP_AT, NULL, 18, 22}}, 1, 1, 19.25, 21.25, 3, 0},
+        {1, {{GLS_REGION_STOP_LEAVING, NULL, 35, 37}}, 1, 1, 0.25, 37.25, 38, 0},
+        {1, {{GLS_REGION_STOP_LEAVING, NULL, 18, 22}}, 1, 1, 0.25, 59.25, 60, 0},
+        {1,
+         {{GLS_REGION_STOP_LEAVING, NULL, 15, 37}, {GLS_REGION_STOP_LEAVING, NULL, 30, 32}},
+         2,
+         1,
+         0.25,
+         32.25,
+         33,
+         0},
         {3, {{GLS_REGION_INCLUDE, "24.75,5,5,1", 0, 0}}, 1, 0, 0, 0, 0, 0},
     };
     gls_grid grid;

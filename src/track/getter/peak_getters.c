@@ -117,7 +117,14 @@ static gls_status plan_bedpost(const gls_model_request *request, gls_model_plan 
     gls_define_int(&model->defines, "SAMPLES", samples, "of a voxel");
     gls_define_int(&model->defines, "FIBRES", (int64_t)(request->input->peaks->n_volumes / 3 / samples), "of a sample");
     gls_define_int(&model->defines, "START_FIBRE", request->params->start_fibre, "start_fibre");
+    gls_define_int(&model->defines, "STOP_BY_FRACTION", request->params->stop_by_fraction, "fractions end halves");
     return plan(request, model, false);
+}
+
+static void bedpost_uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
+{
+    (void)params;
+    u->whole_fraction = (float)model->scale;
 }
 
 /* More iterations for fact, whose steps are short and cheap. */
@@ -150,4 +157,4 @@ PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_ste
 /* Samples of bedpostX: one fibre of one sample a step. The backward half draws its first direction anew. */
 PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES), .cutoff = 0.01, .any_seed = true,
-            .plan = plan_bedpost);
+            .uniforms = bedpost_uniforms, .plan = plan_bedpost);

@@ -28,9 +28,10 @@ typedef struct gls_guide_plan {
     uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
     uint32_t side;       /* regions: texels along each axis of their texture */
-    /* Indices of words of memory, where used. Regions: bits met, the next region in order, and for each include region
-     * the number of the first point in it. Tissue: flags, and what remains when a half is cut in deep grey matter. */
-    uint32_t met, order, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
+    /* Indices of words of memory, where used. Regions: bits met, the next region in order, for those that halves may
+     * not leave the bits at the last point and at all points from the seed on, and for each include region the number
+     * of the first point in it. Tissue: flags, and what remains when a half is cut in deep grey matter. */
+    uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* the regions that a half met are kept, in word `met` */
     bool backtracks;    /* halves with a bad end are tracked back and tried again */
     uint32_t backtrack; /* index of the words for backtracking, behind all others */

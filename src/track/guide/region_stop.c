@@ -14,17 +14,27 @@
 /* How the first point in a region of a role affects its half-streamline and its streamline. */
 typedef struct point_rule {
     gls_region_role role;
-    uint32_t end; /* a GLS_END_..., or GUIDE_GO_ON */
-    const char *end_symbol;
+    uint32_t end;           /* a GLS_END_..., or GUIDE_GO_ON */
+    const char *end_symbol; /* NULL: points in the region end nothing */
     gls_verdict verdict;
 } point_rule;
 #define GOES_ON GUIDE_GO_ON, NULL, GLS_VERDICT_KEPT
 #define ENDS_AS(end, verdict) end, #end, verdict
+#define ENDS_BEHIND(end) end, NULL, GLS_VERDICT_KEPT
 static const point_rule point_rules[] = {
 #define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, point, ...) {symbol, point},
 #include <glslines/regions.def>
 };
 #define N_POINT_RULES (sizeof point_rules / sizeof *point_rules)
+
+/* Bits of the regions whose points reject a streamline. */
+static uint32_t rejecting_bits(const gls_regions *r)
+{
+    uint32_t bits = 0;
+    for (size_t i = 0; i < N_POINT_RULES; i++)
+        if (point_rules[i].verdict != GLS_VERDICT_KEPT) bits |= gls_regions_bits(r, point_rules[i].role);
+    return bits;
+}
 
 /* Verdict on a streamline that met the regions of these bits; GLS_VERDICT_KEPT if no region rejects it. */
 static gls_verdict verdict_on(const gls_regions *r, uint32_t met)
@@ -72,6 +82,8 @@ gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track
     plan->remembers = gls_regions_bits_of_place(r, GLS_REGION_POINTS) != 0;
     if (plan->remembers) plan->met = plan->n_words++;
     if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
+    plan->leaving = plan->n_words;
+    if (gls_regions_bits(r, GLS_REGION_STOP_LEAVING)) plan->n_words += 2;
     plan->visits = plan->n_words;
     plan->n_visits = (uint32_t)__builtin_popcount(include);
     plan->n_words += plan->n_visits;
@@ -196,6 +208,10 @@ void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params
     gls_define_int(d, "GUIDE_MET", plan->met, "their word");
     gls_define_int(d, "GUIDE_ORDER", plan->order, "word of the next region in order");
     gls_define_int(d, "GUIDE_VISITS", plan->visits, "words of first visits");
+    gls_define_int(d, "GUIDE_LEAVING", plan->leaving, "words of the regions that halves may not leave");
+    gls_define_int(d, "LEAVING_REGIONS", __builtin_popcount(gls_regions_bits(r, GLS_REGION_STOP_LEAVING)), "of them");
+    define_bits(d, "REGIONS_LEAVING", gls_regions_bits(r, GLS_REGION_STOP_LEAVING), "their bits");
+    define_bits(d, "REGIONS_REJECTING", rejecting_bits(r), "bits of regions that reject streamlines");
     gls_define_int(d, "REGION_SIDE", plan->side, "texels along the axes of the texture of regions");
     define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask");
     define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK), "bits of tracking-mask");
@@ -291,7 +307,9 @@ static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, 
 static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
 {
     uint32_t met = 0;
-    const half_verdict first = on_half(guide, &half[1], &met), second = on_half(guide, &half[0], &met);
+    const half_verdict first = on_half(guide, &half[1], &met);
+    if (guide->params.region_rule == GLS_REGION_RULE_HALVES_ONE_WAY) met = 0;
+    const half_verdict second = on_half(guide, &half[0], &met);
     const bool counts[2] = {second == COUNTS, first == COUNTS || (first == WAITS && second == COUNTS)};
     for (int h = 0; h < 2; h++)
         if (!counts[h]) half[h].parts = 0;
