@@ -31,6 +31,7 @@ struct Half {
     bool joint;    // the next direction only fixes d at the seed
     uint n_points; // points stored so far, without the seed
     uint block;    // block of the pool that holds the last point
+    uint how;      // result once the half has ended, see half_end()
     uint memory[GUIDE_ROOM]; // what the test by regions or tissue (the guide) must remember of this half
 };
 
@@ -63,6 +64,7 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     h.attempt = 0u;
     h.n_points = 0u;
     h.block = 0u;
+    h.how = HALF_RUNNING;
     for (int w = 0; w < GUIDE_ROOM; w++) h.memory[w] = 0u;
     return h;
 }
@@ -111,14 +113,17 @@ bool half_store(inout Half h, vec3 q)
     return true;
 }
 
-// Writes the result of a finished half for the host: the words of the guide, and `how`, whose layout is that of the
-// HALF_ constants in layout/constants.def.
-void half_end(Half h, uint how)
+// Ends the half. The layout of `how` is that of the HALF_ constants in layout/constants.def.
+void half_end(inout Half h, uint how) { h.how = how; }
+
+// Writes the result of a finished half for the host: h.how and the words of the guide. Kernels with a loop of turns call
+// it behind the loop, because llvmpipe runs what is behind a branch in every turn.
+void half_report(Half h)
 {
     if (LANE != 0) return;
     for (int w = 0; w < GUIDE_WORDS; w++)
         state[params.n_items + h.item * uint(GUIDE_WORDS) + uint(w)] = h.memory[w];
-    state[h.item] = how;
+    state[h.item] = h.how;
 }
 
 // Whether the next place becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.
@@ -184,8 +189,8 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 #include "kernel/particles.glsl"
 #endif
 
-// Takes one step along next, or ends the half-streamline. Returns false if the half-streamline has ended; its state is
-// then written.
+// Takes one step along next, or ends the half-streamline. Returns false if the half-streamline has ended; call
+// half_report() then.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
 #if PARTICLES

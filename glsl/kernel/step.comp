@@ -21,4 +21,5 @@ void main()
         if (running) running = half_advance(h, outcome, next);
     }
     if (changed) store_half(slot, h);
+    if (changed && !running) half_report(h);
 }

@@ -67,7 +67,7 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     const gls_group_plan *group = &plan->group;
     bool measured = params->boot_start == GLS_BOOT_START_FIT;
     size_t n = 0;
-    list[n++] = (wanted){"kernel/gather.comp", group, false, false, &k->gather};
+    if (!plan->packs_on_host) list[n++] = (wanted){"kernel/gather.comp", group, false, false, &k->gather};
     if (plan->split) {
         list[n++] = (wanted){"kernel/sample.comp", group, false, false, &k->sample};
         if (measured) list[n++] = (wanted){"kernel/sample.comp", group, false, true, &k->first_sample};
