@@ -92,6 +92,9 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 // Stores q as the next point of the half-streamline. Returns false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
+#if VOXEL_RUNS
+    return true; // store_run() stores it
+#endif
     uint in_block = h.n_points % POOL_BLOCK;
 #if TAKES_BACK
     if (in_block == 0u) h.block = block_behind(h);
@@ -278,3 +281,48 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     half_end(h, end == HALF_LOST ? HALF_LOST : parts | (end << HALF_END_SHIFT));
     return false;
 }
+
+#if VOXEL_RUNS
+// Stores n points of the half, of which the first has the number `point`, counted from 0: `from` + step, and so on by
+// adding step. Returns false if the pool is full. aux.z counts the runs of the half.
+bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
+{
+    uint in_block = h.aux.z % BLOCK_RUNS;
+    if (in_block == 0u) h.block = next_block();
+    if (h.block >= params.pool_blocks) return false;
+    if (in_block == 0u) state[block_record(h.block) + BLOCK_HALF] = h.item;
+    uint at = h.block * POOL_BLOCK * 3u + in_block * RUN_WORDS;
+    pool[at] = point | n << RUN_SHIFT;
+    for (uint a = 0u; a < 3u; a++) {
+        pool[at + 1u + a] = floatBitsToUint(from[a]);
+        pool[at + 4u + a] = floatBitsToUint(step[a]);
+    }
+    h.aux.z++;
+    return true;
+}
+
+// Takes all steps that begin in one voxel, for a getter whose direction holds there, and stores them as a run. Steps
+// that stay in the voxel need no look at any image, so they are a loop of their own, in which no lane waits for long;
+// the one that leaves it is taken as any other. The first step of a half is always taken so: the guide does not know
+// the seed. Returns as half_advance() does.
+bool half_run(inout Half h, uint outcome, vec3 next)
+{
+    vec3 from = h.p, step = next * vec3(params.step_x, params.step_y, params.step_z), voxel = floor(from + 0.5);
+    bool holds = outcome == DIRECTION_FOUND && h.aux.y != 0u && h.n_points > 0u && all(lessThan(voxel, GRID));
+    uint first = h.n_points, most = holds ? min(params.max_steps - first, RUN_MOST) - 1u : 0u, n = 0u;
+    bool goes;
+    do {
+        vec3 q = h.p + step;
+        goes = n < most && floor(q + 0.5) == voxel && guide_same(from, q);
+        h.p = goes ? q : h.p;
+        n += goes ? 1u : 0u;
+    } while (goes);
+    h.n_points += n;
+    h.draw.step += n;
+    bool running = half_advance(h, outcome, next);
+    n = h.n_points - first;
+    if (n == 0u || store_run(h, from, step, first, n)) return running;
+    half_end(h, HALF_LOST);
+    return false;
+}
+#endif

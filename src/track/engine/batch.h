@@ -238,8 +238,8 @@ void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_ind
                     gls_batch_result *result);
 /* Judges line `line` of a pass of n_lines, stores its outcome in batch->outcomes, and, if the line is kept, places it
  * at *points in the output and advances *points. Also appends the line to result unless result is NULL. at: its seed in
- * voxel coordinates. */
-void gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+ * voxel coordinates. Returns false if the output has no room for it; the line then counts as not finished. */
+bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_batch_result *result, uint64_t *points);
 /* Prefix sum between tracking and packing. Judges and places the n_lines lines of seeds from .. until - 1 in order and
  * stops before the first seed with an unfinished half. Returns the number of lines placed. *next_seed: first seed that

@@ -2,6 +2,7 @@
 #include "track/engine/batch.h"
 
 #include <omp.h>
+#include <string.h>
 
 #include "gpu/objects.h"
 #include "util/clock.h"
@@ -17,6 +18,7 @@ typedef struct packing {
     const float (*pool)[3];
     const uint32_t *record; /* of the first block of the pool */
     uint32_t record_words;
+    bool runs; /* the blocks hold runs, not points */
     float (*point)[3];
 } packing;
 
@@ -42,6 +44,21 @@ static inline void write_half_point(const packing *task, const gls_placed_record
     write_point(task, line, forward ? line->backward + 1 + k : line->backward - 1 - k, p);
 }
 
+/* Packs the points of a half that a block holds as runs. The runs end where all n points are there. */
+static void pack_runs(const packing *task, const gls_placed_record *line, bool forward, uint32_t n, const uint32_t *run)
+{
+    uint32_t k = run[0] & ((1u << RUN_SHIFT) - 1);
+    for (uint32_t r = 0; r < BLOCK_RUNS && k < n; r++, run += RUN_WORDS) {
+        float p[3], step[3];
+        memcpy(p, run + 1, sizeof p);
+        memcpy(step, run + 4, sizeof step);
+        for (const uint32_t until = k + (run[0] >> RUN_SHIFT); k < until; k++) {
+            for (int a = 0; a < 3; a++) p[a] += step[a];
+            if (k < n) write_half_point(task, line, forward, k, p);
+        }
+    }
+}
+
 /* Packs the points of some blocks of the pool; called by gls_parallel(). Blocks that hold particles belong to no half.
  */
 static void pack_blocks(void *user, int thread, size_t from, size_t until)
@@ -53,8 +70,13 @@ static void pack_blocks(void *user, int thread, size_t from, size_t until)
         if (item >= 2 * task->u->n_lines) continue;
         const gls_placed_record *line = &task->line[item / 2];
         const bool forward = item % 2 == 1;
-        const uint32_t k = record[BLOCK_PART] * POOL_BLOCK, n = forward ? line->forward : line->backward;
+        const uint32_t n = forward ? line->forward : line->backward;
         if (line->first == NOT_PLACED) continue;
+        if (task->runs) {
+            pack_runs(task, line, forward, n, (const uint32_t *)task->pool + b * POOL_BLOCK * 3);
+            continue;
+        }
+        const uint32_t k = record[BLOCK_PART] * POOL_BLOCK;
         for (uint32_t i = 0; i < POOL_BLOCK && k + i < n; i++)
             write_half_point(task, line, forward, k + i, task->pool[b * POOL_BLOCK + i]);
     }
@@ -79,6 +101,7 @@ static gls_status pack(gls_batch *c, float (*point)[3])
                         .pool = view[0].data,
                         .record = (const uint32_t *)view[1].data + sizeof *c->head / 4 + halves,
                         .record_words = (uint32_t)words,
+                        .runs = t->plan.voxel_runs,
                         .point = point ? point : view[2].data};
         for (uint32_t i = 0; i < u->n_lines; i++) {
             const gls_placed_record *line = &task.line[i];

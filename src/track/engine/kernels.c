@@ -16,6 +16,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "so is seed_cutoff, or cutoff");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
+    gls_define_int(d, "VOXEL_RUNS", plan->voxel_runs, "all steps in a voxel are taken and stored together");
     gls_define_int(d, "LOOP_CHECK", params->loop_check, "halves end where they turn back");
     gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");
     gls_define_int(d, "OWN_STEPS", plan->getter->parts != NULL, "steps lead over places that the getter knows");

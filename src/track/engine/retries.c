@@ -50,10 +50,7 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record line = r->retry[r->pending[i]].line;
         const float at[3] = {line.x, line.y, line.z};
-        if (gls_line_is_finished(c, i)) {
-            gls_place_line(c, at, line.seed, n, i, points, &n_points);
-            continue;
-        }
+        if (gls_line_is_finished(c, i) && gls_place_line(c, at, line.seed, n, i, points, &n_points)) continue;
         c->upload.placed[i] = (gls_placed_record){.first = NOT_PLACED};
         c->outcomes.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
     }

@@ -70,6 +70,7 @@ typedef struct gls_track_plan {
     int smaller_field;    /* set if memory was short: the size that shrink() of the field's kind returned; else 0 */
     bool tables_shared;   /* the getter's tables fit into shared memory */
     bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
+    bool voxel_runs;    /* halves are stored as runs of points on a line, a run for each voxel that they cross */
     bool in_flight;     /* a round begins before the previous one has ended, see batch.h */
     bool ordered;       /* streamlines are sorted before tracking, see schedule.h */
 } gls_track_plan;
