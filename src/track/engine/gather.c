@@ -82,27 +82,25 @@ static void pack_blocks(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Packs what gls_gather_begin() was given into `point` or, if that is NULL, into the output buffer. */
+/* Packs what gls_gather_begin() was given. */
 static gls_status pack(gls_batch *c, float (*point)[3])
 {
     gls_engine *t = c->engine;
     const gls_gather_uniforms *u = &c->packing;
-    const uint64_t halves = gls_half_words(&t->plan, u->n_items), words = t->plan.guide.block_words;
-    gls_host_view view[GLS_HOST_BUFFERS] = {
-        {t->buffer[GLS_TRACK_POOL], 12ull * POOL_BLOCK * t->plan.pool_blocks, false, NULL},
-        {t->buffer[GLS_TRACK_STATE], sizeof *c->head + 4 * (halves + words * t->plan.pool_blocks), false, NULL},
-        {t->buffer[GLS_TRACK_OUTPUT], 12ull * t->plan.output_points, true, NULL}};
-    const size_t n_views = point ? 2 : 3;
+    const uint64_t halves = gls_half_words(&t->plan, u->n_items), words = t->plan.guide.block_words,
+                   blocks = u->n_blocks > 0 ? u->n_blocks : 1; /* nothing cannot be mapped */
+    gls_host_view view[] = {{t->buffer[GLS_TRACK_POOL], 12ull * POOL_BLOCK * blocks, false, NULL},
+                            {t->buffer[GLS_TRACK_STATE], sizeof *c->head + 4 * (halves + words * blocks), false, NULL}};
     gls_status status = gls_device_enter(t->device, "packing points");
     if (status) return status;
-    if (gls_host_map(t->device, view, n_views)) {
+    if (gls_host_map(t->device, view, 2)) {
         packing task = {.u = u,
                         .line = c->upload.placed,
                         .pool = view[0].data,
                         .record = (const uint32_t *)view[1].data + sizeof *c->head / 4 + halves,
                         .record_words = (uint32_t)words,
                         .runs = t->plan.voxel_runs,
-                        .point = point ? point : view[2].data};
+                        .point = point};
         for (uint32_t i = 0; i < u->n_lines; i++) {
             const gls_placed_record *line = &task.line[i];
             const float seed[3] = {line->x, line->y, line->z};
@@ -110,14 +108,12 @@ static gls_status pack(gls_batch *c, float (*point)[3])
         }
         gls_parallel(u->n_blocks, 1024, omp_get_max_threads(), pack_blocks, &task);
     }
-    status = gls_host_unmap(t->device, view, n_views, "packing points");
+    status = gls_host_unmap(t->device, view, 2, "packing points");
     gls_device_release(t->device);
     return status;
 }
 
-/* --- Both ways. */
-
-/* Runs the kernel. */
+/* Runs the kernel, on a GPU. */
 static gls_status gather(gls_batch *c)
 {
     gls_engine *t = c->engine;
@@ -135,12 +131,6 @@ static gls_status gather(gls_batch *c)
                             sizeof args / sizeof args[0]);
     /* wait here, so that the times of packing and of reading are measured apart */
     return !status && !t->plan.in_flight ? gls_device_synchronize(t->device) : status;
-}
-
-/* Whether the host may pack points where they are wanted, since no kernel reads them. */
-static bool packs_at_end(const gls_batch *c)
-{
-    return c->engine->plan.packs_on_host && !c->engine->visitor.words;
 }
 
 gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, uint64_t n_points)
@@ -165,10 +155,10 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
         n_items,
         c->points == GLS_POINTS_ENDS,
     };
-    if (packs_at_end(c)) return GLS_OK;
+    if (t->plan.packs_on_host) return GLS_OK; /* gls_gather_end() packs */
     gls_status status =
         gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
-    if (!status) status = t->plan.packs_on_host ? pack(c, NULL) : gather(c);
+    if (!status) status = gather(c);
     if (!status && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
     c->stats->result.seconds_gather += gls_trace_phase("begin gather", start, c->delivered);
@@ -178,7 +168,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
 gls_status gls_gather_end(gls_batch *c, gls_batch_result *result)
 {
     double start = gls_clock_seconds();
-    if (packs_at_end(c)) {
+    if (c->engine->plan.packs_on_host) {
         gls_status status = pack(c, result->point);
         c->stats->result.seconds_gather += gls_trace_phase("pack points", start, c->delivered);
         return status;

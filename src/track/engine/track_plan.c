@@ -19,6 +19,8 @@
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* the coefficients begin at a multiple of four words */
 #define WORK_FILLING 16u
+/* voxels that a half crosses in a dispatch, if it is stored as runs: more would leave the lanes of ended halves idle */
+#define VOXELS_IN_TURN 12u
 /* seeds in a brain give 1.5 directions and 60 points on average; a fuller batch is tracked in several rounds */
 #define TYPICAL_POINTS_PER_SEED 256u
 
@@ -110,6 +112,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check;
     p.split = !p.mapping->looped && getter->handed_over;
     p.iterations = p.split ? (limits->software ? 1 : 8) : getter->iterations ? getter->iterations(params) : 4;
+    if (p.voxel_runs) p.iterations = VOXELS_IN_TURN;
     p.ordered = p.staged || getter->ordered;
     p.coefficients = p.split ? getter->handed_over(input) : 0;
     p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;
@@ -205,7 +208,7 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
     bytes[GLS_TRACK_POOL] = 12ull * POOL_BLOCK * p->pool_blocks;
     bytes[GLS_TRACK_STATE] =
         sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * p->guide.block_words * p->pool_blocks;
-    bytes[GLS_TRACK_OUTPUT] = 12ull * p->output_points;
+    bytes[GLS_TRACK_OUTPUT] = p->packs_on_host ? 4 : 12ull * p->output_points;
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i] * gls_track_buffer_copies(p, (gls_track_buffer)i);
     return sum;
 }
