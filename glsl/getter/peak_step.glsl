@@ -82,7 +82,8 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return DIRECTION_FOUND;
 }
 #else
-// FACT: the peak of the voxel at p that is nearest to d.
+// FACT: the peak of the voxel at p that is nearest to d. With VOXEL_RUNS aux.y becomes 1 if further steps in the voxel
+// go the same way: if the peak is also the nearest one to itself, which rounded peaks may not be.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
@@ -94,6 +95,10 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     direction_amplitude = peak.w;
 #endif
     next = normalize(peak.xyz);
+#if VOXEL_RUNS
+    bool any_again;
+    aux.y = nearest_peak(nearest_voxel(p), next, 0.0, any_again) == peak ? 1u : 0u;
+#endif
     d = next;
     return DIRECTION_FOUND;
 }

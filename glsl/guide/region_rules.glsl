@@ -35,7 +35,22 @@ uint regions_at(vec3 p)
 #define GROUP(x, y, z, n, first) bits |= group_at(mapped(p, x, y, z), n, first);
 #define SPHERE(x, y, z, centre, square, b) bits |= sphere_at(mapped(p, x, y, z), centre, square, b);
 #include <region_rows>
+#undef GROUP
+#undef SPHERE
     return bits;
+}
+
+// Whether p and q lie in the same voxel of each group and in the same spheres, and so in the same regions.
+bool same_regions(vec3 p, vec3 q)
+{
+    bool same = true;
+#define GROUP(x, y, z, n, first) same = same && floor(mapped(p, x, y, z) + 0.5) == floor(mapped(q, x, y, z) + 0.5);
+#define SPHERE(x, y, z, centre, square, b) \
+    same = same && sphere_at(mapped(p, x, y, z), centre, square, b) == sphere_at(mapped(q, x, y, z), centre, square, b);
+#include <region_rows>
+#undef GROUP
+#undef SPHERE
+    return same;
 }
 
 // --include-ordered: word GUIDE_ORDER of the memory counts the regions visited so far, and so names the next one. A

@@ -22,8 +22,11 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
 {
     uint bits = regions_at(p);
     if (left_mask(bits)) return GLS_END_MASK;
-    if (!(stop_value(p) > params.stop_threshold)) return GLS_END_STOP_MAP;
+    if (stops_at(p)) return GLS_END_STOP_MAP;
     if (!stored) return GUIDE_GO_ON;
     if (left_tracking_mask(bits)) return GLS_END_MASK;
     return end_in_regions(bits, number, memory);
 }
+
+// Whether guide_point() answers at q as at p, where it let the half go on, and changes no memory.
+bool guide_same(vec3 p, vec3 q) { return same_regions(p, q) && !stops_at(q); }

@@ -2,8 +2,10 @@
 // guide remembers nothing.
 #include "guide/stop_map.glsl"
 
-// The negated comparison also ends the half where the map is NaN.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
-    return !(stop_value(p) > params.stop_threshold) ? GLS_END_STOP_MAP : GUIDE_GO_ON;
+    return stops_at(p) ? GLS_END_STOP_MAP : GUIDE_GO_ON;
 }
+
+// Whether guide_point() answers at q as at p, where it let the half go on, and changes no memory.
+bool guide_same(vec3 p, vec3 q) { return !stops_at(q); }

@@ -34,6 +34,7 @@ struct Half {
     bool joint;    // the next direction only fixes d at the seed
     uint n_points; // points stored so far, without the seed
     uint block;    // block of the pool that holds the last point
+    uint how;      // result once the half has ended, see half_end()
     uint memory[GUIDE_ROOM]; // what the test by regions or tissue (the guide) must remember of this half
 };
 
@@ -68,6 +69,7 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     h.attempt = 0u;
     h.n_points = 0u;
     h.block = 0u;
+    h.how = HALF_RUNNING;
     for (int w = 0; w < GUIDE_ROOM; w++) h.memory[w] = 0u;
     return h;
 }
@@ -95,6 +97,9 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 // Stores q as the next point of the half-streamline. Returns false if the pool is full.
 bool half_store(inout Half h, vec3 q)
 {
+#if VOXEL_RUNS
+    return true; // store_run() stores it
+#endif
     // The first point of each block takes a new block.
     uint in_block = h.n_points % POOL_BLOCK;
 #if TAKES_BACK
@@ -119,14 +124,17 @@ bool half_store(inout Half h, vec3 q)
     return true;
 }
 
-// Writes the result of a finished half for the host: the words of the guide, and `how`, whose layout is that of the
-// HALF_ constants in layout/constants.def.
-void half_end(Half h, uint how)
+// Ends the half. The layout of `how` is that of the HALF_ constants in layout/constants.def.
+void half_end(inout Half h, uint how) { h.how = how; }
+
+// Writes the result of a finished half for the host: h.how and the words of the guide. Kernels with a loop of turns call
+// it behind the loop, because llvmpipe runs what is behind a branch in every turn.
+void half_report(Half h)
 {
     if (LANE != 0) return;
     for (int w = 0; w < GUIDE_WORDS; w++)
         state[params.n_items + h.item * uint(GUIDE_WORDS) + uint(w)] = h.memory[w];
-    state[h.item] = how;
+    state[h.item] = h.how;
 }
 
 // Whether the next place becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.
@@ -193,8 +201,8 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 #include "kernel/particles.glsl"
 #endif
 
-// Takes one step along next, or ends the half-streamline. Returns false if the half-streamline has ended; its state is
-// then written.
+// Takes one step along next, or ends the half-streamline. Returns false if the half-streamline has ended; call
+// half_report() then.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
 #if PARTICLES
@@ -291,3 +299,48 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     half_end(h, end == HALF_LOST ? HALF_LOST : parts | (end << HALF_END_SHIFT));
     return false;
 }
+
+#if VOXEL_RUNS
+// Stores n points of the half, of which the first has the number `point`, counted from 0: `from` + step, and so on by
+// adding step. Returns false if the pool is full. aux.z counts the runs of the half.
+bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
+{
+    uint in_block = h.aux.z % BLOCK_RUNS;
+    if (in_block == 0u) h.block = next_block();
+    if (h.block >= params.pool_blocks) return false;
+    if (in_block == 0u) state[block_record(h.block) + BLOCK_HALF] = h.item;
+    uint at = h.block * POOL_BLOCK * 3u + in_block * RUN_WORDS;
+    pool[at] = point | n << RUN_SHIFT;
+    for (uint a = 0u; a < 3u; a++) {
+        pool[at + 1u + a] = floatBitsToUint(from[a]);
+        pool[at + 4u + a] = floatBitsToUint(step[a]);
+    }
+    h.aux.z++;
+    return true;
+}
+
+// Takes all steps that begin in one voxel, for a getter whose direction holds there, and stores them as a run. Steps
+// that stay in the voxel need no look at any image, so they are a loop of their own, in which no lane waits for long;
+// the one that leaves it is taken as any other. The first step of a half is always taken so: the guide does not know
+// the seed. Returns as half_advance() does.
+bool half_run(inout Half h, uint outcome, vec3 next)
+{
+    vec3 from = h.p, step = next * vec3(params.step_x, params.step_y, params.step_z), voxel = floor(from + 0.5);
+    bool holds = outcome == DIRECTION_FOUND && h.aux.y != 0u && h.n_points > 0u && all(lessThan(voxel, GRID));
+    uint first = h.n_points, most = holds ? min(params.max_steps - first, RUN_MOST) - 1u : 0u, n = 0u;
+    bool goes;
+    do {
+        vec3 q = h.p + step;
+        goes = n < most && floor(q + 0.5) == voxel && guide_same(from, q);
+        h.p = goes ? q : h.p;
+        n += goes ? 1u : 0u;
+    } while (goes);
+    h.n_points += n;
+    h.draw.step += n;
+    bool running = half_advance(h, outcome, next);
+    n = h.n_points - first;
+    if (n == 0u || store_run(h, from, step, first, n)) return running;
+    half_end(h, HALF_LOST);
+    return false;
+}
+#endif

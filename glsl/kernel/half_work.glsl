@@ -16,6 +16,7 @@ Half load_half(uint slot)
     h.joint = (flags & FLAG_JOINT) != 0u;
     h.n_points = WORK(WORK_POINTS, slot);
     h.block = WORK(WORK_BLOCK, slot);
+    h.how = HALF_RUNNING;
     h.memory[0] = 0u;
     for (int w = 0; w < GUIDE_WORDS; w++) h.memory[w] = WORK(WORK_GUIDE + w, slot);
     return h;

@@ -23,7 +23,12 @@ void main()
         h.draw.block = h.attempt << 16;
         vec3 next = h.d;
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
+#if VOXEL_RUNS
+        if (running) running = half_run(h, outcome, next);
+#else
         if (running) running = half_advance(h, outcome, next);
+#endif
     }
     if (changed) store_half(slot, h);
+    if (changed && !running) half_report(h);
 }

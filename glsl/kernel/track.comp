@@ -51,6 +51,7 @@ void main()
         vec3 next = h.d;
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
         if (!done && h.item != NO_ITEM && !half_advance(h, outcome, next)) {
+            half_report(h);
             // a half-streamline that found the pool full is tracked again in the next round, like all that still wait
             done = h.block >= params.pool_blocks;
             h.item = NO_ITEM;

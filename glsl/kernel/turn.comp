@@ -49,7 +49,7 @@ void main()
         vec3 next = h.d;
         uint outcome = choose_direction(h.d, n, h.aux, next);
         if (work_live() && state[slot] == HALF_RUNNING) {
-            half_advance(h, outcome, next);
+            if (!half_advance(h, outcome, next)) half_report(h);
             store_half(slot, h);
         }
     }

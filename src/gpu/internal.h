@@ -148,9 +148,6 @@ void gls_device_query(gls_device_info *info);
  * text. */
 gls_status gls_limits_force(gls_device_info *info, const char *text);
 
-/* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. Every function
- * that calls the driver and can fail starts with this call. */
-gls_status gls_device_enter(gls_device *device, const char *what);
 /* Turns the oldest GL error, or a lost context, into a status. what: start of the message. The device must be held. */
 gls_status gls_device_check(gls_device *device, const char *what);
 /* Like gls_device_check(), and asks whether the driver was reset. Call it where the host waits for the device

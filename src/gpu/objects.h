@@ -45,6 +45,10 @@ void gls_device_let_go(gls_device *device);
 /* Information on a kept device, closed or not. */
 const gls_device_info *gls_device_kept_info(const gls_device *device);
 
+/* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. Every function
+ * that calls the driver and can fail starts with this call. */
+gls_status gls_device_enter(gls_device *device, const char *what);
+
 /* Waits for the device and adds its work so far to the timeline, if one is kept. */
 void gls_device_trace(gls_device *device);
 

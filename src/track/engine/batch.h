@@ -116,11 +116,12 @@ typedef struct gls_batch {
     unsigned buffer_set; /* index of the engine's buffers for the next round */
     double last_end;     /* time at which the end of the previous round was seen, s */
     gls_pending pending;
-    uint64_t n_given;       /* seed batches that host.next() gave since gls_batch_run() began */
-    uint64_t delivered;     /* the seeds before this one are committed; traces name it */
-    uint32_t *direction;    /* direction and seed point into the seed batch that the host works on */
-    gls_seed_record *start; /* seed records for pass 1 */
-    gls_upload upload;      /* one of uploads: the one of the round that the host works on */
+    gls_gather_uniforms packing; /* what gls_gather_begin() was given, for the host that packs */
+    uint64_t n_given;            /* seed batches that host.next() gave since gls_batch_run() began */
+    uint64_t delivered;          /* the seeds before this one are committed; traces name it */
+    uint32_t *direction;         /* direction and seed point into the seed batch that the host works on */
+    gls_seed_record *start;      /* seed records for pass 1 */
+    gls_upload upload;           /* one of uploads: the one of the round that the host works on */
     gls_upload uploads[2];
     gls_state_header *head; /* what pass 2 returns: a header, then state */
     uint32_t *state;        /* gls_half_words() words for 2 x batch_lines half-streamlines */
@@ -237,8 +238,8 @@ void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_ind
                     gls_batch_result *result);
 /* Judges line `line` of a pass of n_lines, stores its outcome in batch->outcomes, and, if the line is kept, places it
  * at *points in the output and advances *points. Also appends the line to result unless result is NULL. at: its seed in
- * voxel coordinates. */
-void gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+ * voxel coordinates. Returns false if the output has no room for it; the line then counts as not finished. */
+bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_batch_result *result, uint64_t *points);
 /* Prefix sum between tracking and packing. Judges and places the n_lines lines of seeds from .. until - 1 in order and
  * stops before the first seed with an unfinished half. Returns the number of lines placed. *next_seed: first seed that

@@ -17,6 +17,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "so is seed_cutoff, or cutoff");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
+    gls_define_int(d, "VOXEL_RUNS", plan->voxel_runs, "all steps in a voxel are taken and stored together");
     gls_define_int(d, "LOOP_CHECK", params->loop_check, "halves end where they turn back");
     gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");
     gls_define_int(d, "OWN_STEPS", plan->getter->parts != NULL, "steps lead over places that the getter knows");
@@ -68,7 +69,7 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     const gls_group_plan *group = &plan->group;
     bool measured = params->boot_start == GLS_BOOT_START_FIT;
     size_t n = 0;
-    list[n++] = (wanted){"kernel/gather.comp", group, false, false, &k->gather};
+    if (!plan->packs_on_host) list[n++] = (wanted){"kernel/gather.comp", group, false, false, &k->gather};
     if (plan->split) {
         list[n++] = (wanted){"kernel/sample.comp", group, false, false, &k->sample};
         if (measured) list[n++] = (wanted){"kernel/sample.comp", group, false, true, &k->first_sample};

@@ -193,12 +193,24 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
     return points_of(state[0] & HALF_POINTS, each) + points_of(state[1] & HALF_POINTS, each);
 }
 
-void gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
+/* Whether the output has no room for some more points: runs of the pool may hold more points than it. */
+static bool overflows(const gls_batch *c, const gls_batch_result *result, uint64_t points, uint64_t more)
+{
+    return result && points + more > c->engine->plan.output_points;
+}
+
+bool gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_batch_result *result, uint64_t *points)
 {
+    const gls_outcome *o = &c->outcomes.outcome[line];
     judge(c, at, n_lines, line, &c->outcomes.outcome[line]);
+    if (o->verdict == GLS_VERDICT_KEPT && overflows(c, result, *points, o->points)) {
+        c->state[2 * (size_t)line] = HALF_LOST;
+        return false;
+    }
     c->steps += steps_of(c, line);
     place(c, at, seed_index, line, result, points);
+    return true;
 }
 
 /* A round whose streamlines are judged by several threads. */
@@ -230,9 +242,13 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
     gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
     for (; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);
-        for (uint32_t k = 0; k < count; k++)
-            /* A seed is placed whole: an unfinished line ends the round's placed seeds. */
+        /* A seed is placed whole: an unfinished line ends the round's placed seeds. */
+        uint64_t more = 0;
+        for (uint32_t k = 0; k < count; k++) {
             if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
+            more += c->outcomes.outcome[s + k].points;
+        }
+        if (overflows(c, result, points, more)) goto done;
         for (uint32_t k = 0; k < count; k++, s++) {
             c->steps += steps_of(c, s);
             place(c, c->seed[seed], (uint32_t)(first + seed), s, result, &points);

@@ -54,10 +54,7 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
         const float at[3] = {line.x, line.y, line.z};
         /* A line whose halves have ended gets its verdict; one that found the pool full is not placed, and stays
          * pending. */
-        if (gls_line_is_finished(c, i)) {
-            gls_place_line(c, at, line.seed, n, i, points, &n_points);
-            continue;
-        }
+        if (gls_line_is_finished(c, i) && gls_place_line(c, at, line.seed, n, i, points, &n_points)) continue;
         c->upload.placed[i] = (gls_placed_record){.first = NOT_PLACED};
         c->outcomes.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
     }

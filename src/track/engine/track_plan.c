@@ -21,6 +21,8 @@
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* Bytes that may be lost in the work buffer, because the coefficients begin at a multiple of four words. */
 #define WORK_FILLING 16u
+/* voxels that a half crosses in a dispatch, if it is stored as runs: more would leave the lanes of ended halves idle */
+#define VOXELS_IN_TURN 12u
 /* Points of the pool for each seed: seeds in a brain give 1.5 directions and 60 points on average. A batch that needs
  * more is tracked in several rounds. */
 #define TYPICAL_POINTS_PER_SEED 256u
@@ -112,8 +114,12 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     /* llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there */
     p.staged = !p.mapping->looped || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
+    /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long to copy a point */
+    p.packs_on_host = limits->software;
+    p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check;
     p.split = !p.mapping->looped && getter->handed_over;
     p.iterations = p.split ? (limits->software ? 1 : 8) : getter->iterations ? getter->iterations(params) : 4;
+    if (p.voxel_runs) p.iterations = VOXELS_IN_TURN;
     p.ordered = p.staged || getter->ordered;
     /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;
@@ -216,7 +222,7 @@ uint64_t gls_track_buffer_bytes(const gls_track_params *params, const gls_track_
     bytes[GLS_TRACK_POOL] = 12ull * POOL_BLOCK * p->pool_blocks;
     bytes[GLS_TRACK_STATE] =
         sizeof(gls_state_header) + 4 * gls_half_words(p, n_halves) + 4ull * p->guide.block_words * p->pool_blocks;
-    bytes[GLS_TRACK_OUTPUT] = 12ull * p->output_points;
+    bytes[GLS_TRACK_OUTPUT] = p->packs_on_host ? 4 : 12ull * p->output_points;
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) sum += bytes[i] * gls_track_buffer_copies(p, (gls_track_buffer)i);
     return sum;
 }

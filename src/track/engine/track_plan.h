@@ -72,8 +72,10 @@ typedef struct gls_track_plan {
     uint32_t work_arrays; /* number of all arrays of the work buffer; 0 unless staged */
     int smaller_field;    /* set if memory was short: the size that shrink() of the field's kind returned; else 0 */
     bool tables_shared;   /* the getter's tables fit into shared memory */
-    bool in_flight;       /* a round begins before the previous one has ended, see batch.h */
-    bool ordered;         /* streamlines are sorted before tracking, see schedule.h */
+    bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
+    bool voxel_runs;    /* halves are stored as runs of points on a line, a run for each voxel that they cross */
+    bool in_flight;     /* a round begins before the previous one has ended, see batch.h */
+    bool ordered;       /* streamlines are sorted before tracking, see schedule.h */
 } gls_track_plan;
 
 /* Computes the plan for a device with these limits. params and input must have been checked. GLS_ERR_UNSUPPORTED: the

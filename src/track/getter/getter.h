@@ -63,6 +63,7 @@ typedef struct gls_getter {
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
     bool deterministic; /* no step uses random numbers */
     bool own_end; /* the getter ends halves itself: unless the user gives a stop map they may pass through all voxels */
+    bool by_voxel;     /* within a voxel every step goes the same way, if the shader says so in aux.y: VOXEL_RUNS */
     bool one_lane;     /* lanes have no work to share: use one invocation for each streamline unless the user asks for
                           another mapping */
     bool ordered;      /* hardware is faster if neighbouring streamlines are tracked together */

@@ -60,6 +60,7 @@ typedef struct gls_guide_half {
 struct gls_guide_kind {
     const char *name;
     const char *shader; /* fills the slot <guide>, see glsl/slots.txt */
+    bool by_voxel;      /* the shader has guide_same(), see glsl/guide/threshold.glsl */
     /* Fills in the textures, words and bytes of a plan whose kind is set. GLS_ERR_UNSUPPORTED if the device has no
      * room. */
     gls_status (*plan)(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
@@ -137,6 +138,9 @@ bool gls_guide_regions_gave(gls_verdict verdict);
 
 /* Creates and fills guide->texture[0] with the stop map. */
 gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
+/* Whether the stop map cannot end a half that the mask lets go on: a point has an eighth of its value, or more, from its
+ * own voxel. */
+bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
 /* Sets the threshold of the stop map. */
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
 

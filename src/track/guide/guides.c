@@ -48,6 +48,8 @@ void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params
         gls_define_int(defines, "FILTER_BLOCKS", plan->filter_blocks, "of the pool for the particles of a half");
         gls_define_int(defines, "FILTER_TRIALS", params->pft_trials, "runs of the filter, at most, of a half");
     }
+    gls_define_int(defines, "STOP_OPEN", plan->kind->by_voxel && gls_stop_map_is_open(params, input),
+                   "the stop map ends no half in the mask");
     gls_define_int(defines, "GUIDE_BACKTRACK", plan->backtrack, "words of what is known of that");
     gls_define_int(defines, "BLOCK_SIZE", plan->block_words, "words of the record of a block");
     gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);

@@ -366,6 +366,7 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
 const gls_guide_kind gls_guide_regions = {
     .name = "regions",
     .shader = "guide/regions.glsl",
+    .by_voxel = true,
     .plan = plan,
     .define = gls_guide_regions_define,
     .create = create,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "image/region_set.h"
 #include "util/status.h"
 
 /* One texture of the stop map, in single precision; no memory of a half. */
@@ -34,6 +35,22 @@ gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_t
     return status;
 }
 
+bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input)
+{
+    const gls_image *map = input->stop_map;
+    const uint32_t mask = input->regions ? gls_regions_bits(input->regions, GLS_REGION_MASK) : 0;
+    const int64_t nx = map->grid.dim[0], ny = map->grid.dim[1], n = (int64_t)gls_grid_voxels(&map->grid);
+    bool open = true;
+#pragma omp parallel for reduction(&& : open) schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        const float value = map->data[i], at[3] = {(float)(i % nx), (float)(i / nx % ny), (float)(i / nx / ny)};
+        if (value < 0) open = false;
+        if (isfinite(value) && value > 8.2 * params->stop_threshold) continue;
+        if (!mask || (gls_regions_at(input->regions, at) & mask) != 0) open = false;
+    }
+    return open;
+}
+
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *u)
 {
     u->stop_threshold = (float)params->stop_threshold;
@@ -42,6 +59,7 @@ void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *u
 const gls_guide_kind gls_guide_threshold = {
     .name = "threshold",
     .shader = "guide/threshold.glsl",
+    .by_voxel = true,
     .plan = plan,
     .create = gls_stop_map_create,
     .uniforms = gls_stop_map_uniforms,

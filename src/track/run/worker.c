@@ -59,7 +59,8 @@ static gls_status make_arrays(gls_worker *w)
     set_pace(gls_device_kept_info(b->engine->device), &b->track_pace);
     b->counts_visits = w->run->task.visited != NULL;
     gls_engine *e = b->engine;
-    if (b->counts_visits) gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
+    if (b->counts_visits && !e->plan.packs_on_host)
+        gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, e->plan.in_flight);
     b->points = choose_points(w, e);
     return gls_batch_make_arrays(b);
 }

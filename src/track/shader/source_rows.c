@@ -1,5 +1,5 @@
 /* Writes the numbers of a sphere and of its spherical harmonics as rows of shader source. A row is a call of a macro
- * that the shader defines; the macros are described in glsl/odf/*_unrolled.glsl and glsl/odf/sh_looped.glsl. */
+ * that the shader defines; the macros are described in the unrolled files of glsl/odf and glsl/odf/sh_looped.glsl. */
 #include "track/shader/kernel_inputs.h"
 
 #include <glslines/sh.h>
