@@ -2,6 +2,7 @@
  * not fit on a device are sent in each iteration. Sums are whole numbers, and costs are added in the order of the
  * streamlines, so the result does not depend on any of this. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,21 +22,31 @@ typedef struct device_chunk {
     gls_buffer *entries;     /* NULL: sent in each iteration */
 } device_chunk;
 
+typedef struct device_solver device_solver;
+typedef struct part part;
+
+/* Work of one device. */
+typedef gls_status (*part_work)(device_solver *d, part *p);
+
 /* One device, with its copy of the fixels and the sums of its own chunks. */
-typedef struct part {
+struct part {
+    device_solver *solver;
     gls_device *device;
     gls_kernel *rows, *fixels;
     gls_buffer *fixel, *sums; /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
     unsigned next_stage;
-    uint64_t room;     /* bytes left for entries */
+    uint64_t room; /* bytes left for entries */
+    uint32_t *sum; /* sums of its own chunks, read back; only with several devices */
+    pthread_t thread;
+    bool running;      /* the thread runs; without one the caller of on_all_parts() works */
+    part_work work;    /* what the thread shall do; NULL: nothing, or done. The lock of the solver guards it. */
     gls_status status; /* of the last work; message: its text */
     char message[512];
-    uint32_t *sum; /* sums of its own chunks, read back; only with several devices */
-} part;
+};
 
-/* The solver on devices. Chunks of streamlines are dealt out among them. */
-typedef struct device_solver {
+/* The solver on devices. Chunk i is on device i modulo their number. */
+struct device_solver {
     gls_solver base;
     size_t n_parts;
     part *part;
@@ -44,35 +55,56 @@ typedef struct device_solver {
     uint32_t *sum;                      /* sums over all devices */
     bool summed;                        /* all devices have the same sums */
     int from;                           /* index of the coefficients that a pass starts from */
-} device_solver;
+    pthread_mutex_t lock;               /* guards `work` of all parts, and `closing` */
+    pthread_cond_t changed;
+    bool closing;
+};
 
-/* Work of one device. */
-typedef gls_status (*part_work)(device_solver *d, part *p);
-
-/* Work of all devices. */
-typedef struct all_parts {
-    device_solver *d;
-    part_work work;
-} all_parts;
-
-/* Called by gls_parallel(). Holds the device: in some drivers releasing it waits for its work. */
-static void work_on_parts(void *user, int thread, size_t from, size_t until)
+/* Does the work of one device, and holds the device meanwhile: in some drivers releasing it waits for its work. */
+static void work_on(part *p, part_work work)
 {
-    const all_parts *all = user;
-    (void)thread;
-    for (part *p = &all->d->part[from]; p < &all->d->part[until]; p++) {
-        gls_device_hold(p->device);
-        p->status = all->work(all->d, p);
-        if (p->status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
-        gls_device_release(p->device);
+    gls_device_hold(p->device);
+    p->status = work(p->solver, p);
+    if (p->status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
+    gls_device_release(p->device);
+}
+
+/* The thread of one device. Each device has its own: in some drivers the first calls of a thread are slow. */
+static void *serve(void *user)
+{
+    part *p = user;
+    device_solver *d = p->solver;
+    pthread_mutex_lock(&d->lock);
+    while (!d->closing) {
+        const part_work work = p->work;
+        if (!work) {
+            pthread_cond_wait(&d->changed, &d->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&d->lock);
+        work_on(p, work);
+        pthread_mutex_lock(&d->lock);
+        p->work = NULL;
+        pthread_cond_broadcast(&d->changed);
     }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
 }
 
 /* Lets all devices do their work at the same time. Returns the failure of the first that failed. */
 static gls_status on_all_parts(device_solver *d, part_work work)
 {
-    all_parts all = {d, work};
-    gls_parallel(d->n_parts, 1, (int)d->n_parts, work_on_parts, &all);
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->n_parts; i++)
+        if (d->part[i].running) d->part[i].work = work;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; i < d->n_parts; i++)
+        if (!d->part[i].running) work_on(&d->part[i], work);
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->n_parts; i++)
+        while (d->part[i].work) pthread_cond_wait(&d->changed, &d->lock);
+    pthread_mutex_unlock(&d->lock);
     for (const part *p = d->part; p < d->part + d->n_parts; p++)
         if (p->status) return gls_fail(p->status, "%s", p->message);
     return GLS_OK;
@@ -414,6 +446,14 @@ static gls_status device_read_fixels(gls_solver *solver, gls_model_state *state,
 static void device_destroy(gls_solver *solver)
 {
     device_solver *d = (device_solver *)solver;
+    pthread_mutex_lock(&d->lock);
+    d->closing = true;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; d->part && i < d->n_parts; i++)
+        if (d->part[i].running) pthread_join(d->part[i].thread, NULL);
+    pthread_cond_destroy(&d->changed);
+    pthread_mutex_destroy(&d->lock);
     for (size_t i = 0; d->chunk && i < d->base.model->rows->n_chunks; i++) {
         gls_buffer_destroy(d->chunk[i].streamlines);
         gls_buffer_destroy(d->chunk[i].entries);
@@ -441,6 +481,8 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
     device_solver *d = calloc(1, sizeof *d);
     if (!d) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     gls_solver_init(&d->base, &kind, model, options);
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->changed, NULL);
     d->n_parts = n;
     d->summed = true;
     d->part = calloc(n, sizeof *d->part);
@@ -450,9 +492,11 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
     d->sum = malloc(5 * model->n * sizeof *d->sum);
     bool complete = d->part && d->chunk && d->cost && d->fixel_cost && d->sum;
     for (size_t i = 0; i < n && complete; i++) {
-        d->part[i].device = devices[i];
-        d->part[i].sum = n > 1 ? malloc(5 * model->n * sizeof *d->sum) : NULL;
-        complete = n == 1 || d->part[i].sum;
+        part *p = &d->part[i];
+        *p = (part){.solver = d, .device = devices[i]};
+        p->sum = n > 1 ? malloc(5 * model->n * sizeof *d->sum) : NULL;
+        complete = n == 1 || p->sum;
+        p->running = i > 0 && complete && pthread_create(&p->thread, NULL, serve, p) == 0;
     }
     if (complete) first_sums(model, d->sum);
     gls_status status =
