@@ -8,7 +8,7 @@
 #include "util/status.h"
 
 #define MAX_PARTS 64
-#define MAX_PART_BYTES ((size_t)128 << 20) /* memory for the sums of all threads but the first */
+#define MAX_PART_BYTES ((size_t)128 << 20) /* memory for the sums of all threads */
 
 void gls_weight_model_finish(gls_weight_model *m)
 {
@@ -20,53 +20,59 @@ void gls_weight_model_finish(gls_weight_model *m)
     *m = (gls_weight_model){0};
 }
 
-/* What one thread has summed up for each fixel. */
+/* Sums of one fixel, side by side, so that an entry touches one line of the cache. */
 typedef struct entry_sums {
-    uint64_t *length;
-    uint32_t *count;
+    uint64_t length;
+    uint32_t count;
 } entry_sums;
 
 typedef struct entry_counter {
+    gls_weight_model *m;
     const gls_chunk *chunk;
-    entry_sums part[MAX_PARTS];
+    entry_sums *part[MAX_PARTS]; /* for each thread sums of all fixels */
+    int n_parts;
 } entry_counter;
 
 /* Adds entries from .. until - 1 of a chunk to the sums of one thread; called by gls_parallel(). */
 static void count_entries(void *user, int thread, size_t from, size_t until)
 {
     const entry_counter *c = user;
-    const entry_sums *sums = &c->part[thread];
+    entry_sums *sums = c->part[thread];
     for (size_t i = from; i < until; i++) {
         const size_t fixel = gls_chunk_fixel(c->chunk, i);
-        sums->length[fixel] += c->chunk->entry[i] & GLS_ROW_MAX_LENGTH;
-        sums->count[fixel]++;
+        sums[fixel].length += c->chunk->entry[i] & GLS_ROW_MAX_LENGTH;
+        sums[fixel].count++;
     }
+}
+
+/* Adds up what the threads have counted of fixels from .. until - 1; called by gls_parallel(). */
+static void join_sums(void *user, int thread, size_t from, size_t until)
+{
+    const entry_counter *c = user;
+    (void)thread;
+    for (int i = 0; i < c->n_parts; i++)
+        for (size_t k = from; k < until; k++) {
+            c->m->length[k] += c->part[i][k].length;
+            c->m->count[k] += c->part[i][k].count;
+        }
 }
 
 /* Sums up entries on as many threads as have memory for their own sums. */
 static gls_status sum_entries(gls_weight_model *m)
 {
-    entry_counter c = {.part = {{m->length, m->count}}};
+    entry_counter c = {.m = m};
     const int threads = omp_get_max_threads() < MAX_PARTS ? omp_get_max_threads() : MAX_PARTS;
-    int n = 1;
-    while (n < threads && (size_t)n * m->n * (sizeof *m->length + sizeof *m->count) < MAX_PART_BYTES) n++;
     bool room = true;
-    for (int i = 1; i < n; i++) {
-        c.part[i] = (entry_sums){calloc(m->n, sizeof *m->length), calloc(m->n, sizeof *m->count)};
-        room &= c.part[i].length && c.part[i].count;
+    while (c.n_parts == 0 || (c.n_parts < threads && (size_t)c.n_parts * m->n * sizeof **c.part < MAX_PART_BYTES)) {
+        c.part[c.n_parts] = calloc(m->n, sizeof **c.part);
+        room &= c.part[c.n_parts++] != NULL;
     }
     for (size_t i = 0; i < m->rows->n_chunks && room; i++) {
         c.chunk = &m->rows->chunk[i];
-        gls_parallel(c.chunk->start[c.chunk->n], 65536, n, count_entries, &c);
+        gls_parallel(c.chunk->start[c.chunk->n], 65536, c.n_parts, count_entries, &c);
     }
-    for (int i = 1; i < n; i++) {
-        for (size_t k = 0; k < m->n && room; k++) {
-            m->length[k] += c.part[i].length[k];
-            m->count[k] += c.part[i].count[k];
-        }
-        free(c.part[i].length);
-        free(c.part[i].count);
-    }
+    if (room) gls_parallel(m->n, 16384, threads, join_sums, &c);
+    for (int i = 0; i < c.n_parts; i++) free(c.part[i]);
     return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", m->n);
 }
 
