@@ -87,11 +87,11 @@ typedef enum gls_walk_line {
 /* Sets how streamlines are mapped to voxels; call this before the first streamline. Each segment is divided into
  * `ratio` pieces (1 .. 32; default 1). */
 GLS_API gls_status gls_weights_set_walk(gls_weights *weights, uint32_t ratio, gls_walk_line line);
-/* Sets the device that maps streamlines to fixels; call this before the first streamline. NULL (default): the CPU maps.
- * The result has the same bytes. The device is borrowed until gls_weights_solve() or gls_weights_destroy(); a thread of
- * the library uses it while further streamlines arrive. If the device fails, lacks memory or has no hardware for
- * double precision, the CPU maps instead. */
-GLS_API gls_status gls_weights_set_device(gls_weights *weights, gls_device *device);
+/* Sets the n distinct devices that map streamlines to fixels, at most GLS_TRACKER_MAX_DEVICES; call this before the
+ * first streamline. n = 0 (default): the CPU maps. The result has the same bytes. The devices are borrowed until
+ * gls_weights_solve() or gls_weights_destroy(); a thread of the library uses each of them while further streamlines
+ * arrive. If a device fails, lacks memory or has no hardware for double precision, the CPU maps instead. */
+GLS_API gls_status gls_weights_set_devices(gls_weights *weights, gls_device *const *devices, size_t n);
 /* Returns the weights as a sink, which maps streamlines to fixels with several threads. The weights stay with the
  * caller: finishing or aborting the sink does nothing. GLS_ERR_INPUT: a point is not finite. */
 GLS_API gls_sink gls_weights_sink(gls_weights *weights);

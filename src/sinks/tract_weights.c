@@ -45,7 +45,7 @@ static gls_status open_devices(weight_devices *d)
     if (set->n > 0 && strcmp(d->name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
         gls_device_set_close(set);
     if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
-    for (size_t i = 0; i < set->n; i++) gls_weights_load_kernels(set->device[i], d->method, i == 0);
+    for (size_t i = 0; i < set->n; i++) gls_weights_load_kernels(set->device[i], d->method, true);
     return GLS_OK;
 }
 
@@ -274,7 +274,7 @@ static gls_status solve(weighting *w)
     gls_device_set *devices = &opened.set;
     if (!status) status = gls_weights_create(w->fod.fixels, &w->model, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
-    if (!status && devices->n > 0) status = gls_weights_set_device(w->weights, devices->device[0]);
+    if (!status) status = gls_weights_set_devices(w->weights, devices->device, devices->n);
     if (!status)
         status = map(w, reader);
     else

@@ -19,7 +19,7 @@
 typedef struct weights_state {
     gls_fod fod;
     gls_weights *weights;
-    gls_device *device; /* maps streamlines while others track; NULL: the CPU maps */
+    gls_device_set mappers; /* map streamlines while others track; empty: the CPU maps */
     bool keeps_ends, solved;
     size_t n, capacity;
     float (*end)[2][3]; /* the two ends of each streamline */
@@ -43,16 +43,15 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_no_memory();
 }
 
-/* Opens a context of its own on a GPU, so that the trackers continue beside it. */
-static gls_status set_device(weights_state *w, const gls_device_set *devices)
+/* Opens a context of its own on each GPU, so that the trackers continue beside it. */
+static gls_status set_devices(weights_state *w, const gls_device_set *devices)
 {
+    gls_device_set *to = &w->mappers;
     if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
-    gls_status status = gls_device_reopen(devices->device[0], &w->device);
-    if (status) {
-        gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", gls_last_error());
-        return GLS_OK;
-    }
-    return gls_weights_set_device(w->weights, w->device);
+    while (to->n < devices->n && gls_device_reopen(devices->device[to->n], &to->device[to->n]) == GLS_OK) to->n++;
+    if (to->n < devices->n)
+        gls_log(GLS_LOG_INFO, "streamlines are mapped by %zu of %zu GPUs: %s", to->n, devices->n, gls_last_error());
+    return gls_weights_set_devices(w->weights, to->device, to->n);
 }
 
 /* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
@@ -102,7 +101,7 @@ static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     (void)gls_trace_phase("segment FODs", start, 0);
     if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
-    if (!status) status = set_device(w, sinks->devices);
+    if (!status) status = set_devices(w, sinks->devices);
     if (status) return status;
     w->keeps_ends = sinks->options->connectome != NULL;
     *own = (gls_sink){.append = append, .user = w};
@@ -189,7 +188,7 @@ static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;
     gls_weights_destroy(w->weights);
-    gls_device_close(w->device);
+    gls_device_set_close(&w->mappers);
     gls_fod_finish(&w->fod);
     free(w->end);
     free(w->alike);

@@ -172,18 +172,19 @@ gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
 /* Frees `mapper`, which may be NULL. */
 void gls_mapper_destroy(gls_mapper *mapper);
 
-/* --- The queue in front of the mapper: collects streamlines while the device maps earlier ones. */
+/* --- The queue in front of the mappers: collects streamlines while devices map earlier ones. */
 
 typedef struct gls_row_queue gls_row_queue;
 
 /* Points that wait before the device maps them, by default: 50 MB of points. */
 #define GLS_QUEUE_POINTS ((size_t)1 << 22)
 
-/* Maps on the device as soon as `points` points wait, with at most device_bytes of its memory (0: all). If the device
- * fails, threads on the CPU continue, with the same bytes. rows and device are borrowed. */
-gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,
-                                gls_row_queue **queue);
-/* Copies the streamlines. May wait for the device. GLS_ERR_INPUT as gls_rows_append(). */
+/* Maps on n devices as soon as `points` points wait, with at most device_bytes of the memory of each (0: all). Rows are
+ * stored in the order of the streamlines. If a device fails, threads on the CPU continue, with the same bytes. rows and
+ * devices are borrowed. */
+gls_status gls_row_queue_create(gls_rows *rows, gls_device *const *devices, size_t n, uint64_t device_bytes,
+                                size_t points, gls_row_queue **queue);
+/* Copies the streamlines. May wait for a device. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_row_queue_append(gls_row_queue *queue, const gls_streamlines *streamlines);
 /* Call after the last streamline: maps those that still wait. */
 gls_status gls_row_queue_end(gls_row_queue *queue);

@@ -1,5 +1,5 @@
-/* Collects streamlines in two buffers: a thread maps one on the device while the other is filled. Falls back to the CPU
- * if the device fails. */
+/* Collects streamlines in buffers, which the devices map, a thread for each device. What they map is stored in the
+ * order of the streamlines. The CPU maps instead once a device has failed. */
 #include "weights/fixel_rows.h"
 
 #include <pthread.h>
@@ -11,56 +11,82 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Streamlines of one run of the device. */
+/* Streamlines for one device, and how far they are. A buffer is used again when all its rows are stored. */
 typedef struct line_buffer {
     size_t n, capacity, point_capacity;
     uint64_t *offset; /* n + 1 values */
     float (*point)[3];
+    uint64_t number;          /* position in the order of all buffers that were handed to the devices */
+    size_t done;              /* streamlines that the device has mapped */
+    gls_mapper_result mapped; /* of the last run, the last of `done`; n = 0 when their rows are stored */
 } line_buffer;
+
+/* A device with its thread. */
+typedef struct row_worker {
+    struct gls_row_queue *queue;
+    gls_device *device;
+    gls_mapper *mapper; /* NULL before the first buffer */
+    pthread_t thread;
+    bool running;
+} row_worker;
 
 struct gls_row_queue {
     gls_rows *rows;
-    gls_device *device, *kept; /* both name the same device; `device` is NULL once it has failed */
     uint64_t device_bytes;
-    size_t points; /* a buffer is mapped when it has this many points */
-    gls_mapper *mapper;
-    line_buffer buffer[2];
-    int filling; /* index of the buffer that is filled; the thread owns the other while busy */
-    bool running, busy, ends;
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards busy and ends */
+    size_t points;  /* a buffer is mapped when it has this many points */
+    bool by_device; /* false: a device has failed, and the CPU maps */
+    size_t n_workers, n_buffers;
+    row_worker *worker;
+    line_buffer *buffer;  /* buffer k is at index k % n_buffers */
+    pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t changed;
-    gls_status
-        status; /* result of the thread; message: its text; done: number of streamlines in the buffer that are mapped */
+    uint64_t filled, taken, stored; /* buffers handed to the devices, taken by one of them, and stored completely */
+    bool ends;
+    gls_status status; /* the first failure of a thread; message: its text */
     char message[512];
-    size_t done;
-    gls_mapper_result mapped; /* the last run, whose rows are collected while the device works on the next */
 };
 
-/* The streamlines of a buffer as a block without columns; borrowed. */
-static gls_streamlines view(const line_buffer *p)
+static line_buffer *buffer_at(const gls_row_queue *q, uint64_t number)
 {
-    return (gls_streamlines){.n = p->n, .offset = p->offset, .point = (const float(*)[3])p->point};
+    return &q->buffer[number % q->n_buffers];
+}
+
+/* The streamlines of a buffer from number `first` on. */
+static gls_streamlines view(const line_buffer *p, size_t first)
+{
+    return (gls_streamlines){.n = p->n - first, .offset = p->offset + first, .point = (const float(*)[3])p->point};
+}
+
+/* Keeps the first failure. All threads end then. */
+static void keep_failure(gls_row_queue *q, gls_status status)
+{
+    pthread_mutex_lock(&q->lock);
+    if (!q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
+    if (!q->status) q->status = status;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
 }
 
 /* Opens the kernel. Entries of more than 4 bytes, for very many fixels, are mapped on the CPU only. */
-static gls_status create_mapper(gls_row_queue *q)
+static gls_status create_mapper(row_worker *w)
 {
-    const gls_rows *rows = q->rows;
+    const gls_rows *rows = w->queue->rows;
     if (rows->wide) return gls_fail(GLS_ERR_UNSUPPORTED, "there are more than 2^%u fixels", rows->low_bits);
-    const gls_mapper_source source = {.device = q->device,
-                                      .device_bytes = q->device_bytes,
+    const gls_mapper_source source = {.device = w->device,
+                                      .device_bytes = w->queue->device_bytes,
                                       .fixels = rows->fixels,
                                       .mask = rows->mask,
                                       .grid = &rows->grid};
-    return gls_mapper_create(&source, &q->mapper);
+    return gls_mapper_create(&source, &w->mapper);
 }
 
-/* Appends the rows of the last run. */
-static gls_status collect(gls_row_queue *q)
+/* Appends the rows of the last run of a buffer, and counts its streamlines that have fewer than two points, or visit no
+ * voxel of the grid. */
+static gls_status append_rows(gls_row_queue *q, line_buffer *p)
 {
-    const gls_mapper_result r = q->mapped;
-    q->mapped = (gls_mapper_result){.n = 0};
+    const gls_mapper_result r = p->mapped;
+    const uint64_t *offset = p->offset + (p->done - r.n);
+    p->mapped = (gls_mapper_result){.n = 0};
     if (r.n == 0) return GLS_OK;
     gls_placed *place = malloc(r.n * sizeof *place);
     float *contribution = malloc(r.n * sizeof *contribution);
@@ -69,6 +95,8 @@ static gls_status collect(gls_row_queue *q)
     for (size_t i = 0; i < r.n && !status; i++) {
         place[i] = (gls_placed){r.entries, NULL, r.mapped[i].first, r.mapped[i].n};
         contribution[i] = (float)r.mapped[i].contribution;
+        q->rows->n_without_points += offset[i + 1] - offset[i] < 2;
+        q->rows->n_outside += offset[i + 1] - offset[i] >= 2 && r.mapped[i].visits == 0;
     }
     if (!status) status = gls_rows_collect(q->rows, place, contribution, r.n);
     free(place);
@@ -76,146 +104,169 @@ static gls_status collect(gls_row_queue *q)
     return status;
 }
 
-/* Counts the mapped streamlines that have fewer than two points, or visit no voxel of the grid. */
-static void count(const gls_row_queue *q, const gls_streamlines *s)
+/* Waits until all earlier buffers are stored, then stores the last run of this buffer. If another thread fails
+ * meanwhile, the run stays in the buffer, and the result is that failure. */
+static gls_status store(gls_row_queue *q, line_buffer *p)
 {
-    for (size_t i = 0; i < q->mapped.n; i++) {
-        const uint64_t *offset = &s->offset[q->done + i];
-        q->rows->n_without_points += offset[1] - offset[0] < 2;
-        q->rows->n_outside += offset[1] - offset[0] >= 2 && q->mapped.mapped[i].visits == 0;
-    }
+    pthread_mutex_lock(&q->lock);
+    while (q->stored < p->number && !q->status) pthread_cond_wait(&q->changed, &q->lock);
+    gls_status status = q->status;
+    pthread_mutex_unlock(&q->lock);
+    if (status) return status;
+    const double start = gls_clock_seconds();
+    const size_t n = p->mapped.n;
+    status = append_rows(q, p);
+    (void)gls_trace_phase("collect entries", start, n);
+    pthread_mutex_lock(&q->lock);
+    if (!status && p->done == p->n) q->stored++;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    return status;
 }
 
-/* Maps the buffer that is not being filled. */
-static void map_lines(gls_row_queue *q)
+/* Maps a buffer. While the device works on a run, stores the run before, which may belong to the buffer *last. Keeps
+ * the device current: in some drivers releasing a device waits for its work. */
+static gls_status map_lines(row_worker *w, line_buffer *p, line_buffer **last)
 {
-    const gls_streamlines s = view(&q->buffer[1 - q->filling]);
-    q->done = 0;
-    q->status = q->mapper ? GLS_OK : create_mapper(q);
-    /* the entries of a run are collected while the device works on the next */
-    while (q->done < s.n && !q->status) {
-        size_t n = s.n - q->done;
+    const gls_streamlines s = view(p, 0);
+    gls_device_hold(w->device);
+    gls_status status = w->mapper ? GLS_OK : create_mapper(w);
+    while (p->done < p->n && !status) {
+        size_t n = p->n - p->done;
         double start = gls_clock_seconds();
-        q->status = gls_mapper_start(q->mapper, &s, q->done, &n);
+        status = gls_mapper_start(w->mapper, &s, p->done, &n);
         (void)gls_trace_phase("begin mapping", start, n);
+        if (!status && *last) status = store(w->queue, *last);
+        if (status) break;
+        *last = NULL;
         start = gls_clock_seconds();
-        gls_status before = collect(q);
-        (void)gls_trace_phase("collect entries", start, n);
-        if (before) q->status = before;
-        start = gls_clock_seconds();
-        if (!q->status) q->status = gls_mapper_finish(q->mapper, &q->mapped);
+        status = gls_mapper_finish(w->mapper, &p->mapped);
         (void)gls_trace_phase("read entries", start, n);
-        if (q->status) break;
-        count(q, &s);
-        q->done += n;
+        if (status) break;
+        p->done += n;
+        *last = p;
     }
-    if (q->status) snprintf(q->message, sizeof q->message, "%s", gls_last_error());
+    gls_device_release(w->device);
+    return status;
 }
 
-/* The thread. It keeps the device current while it maps one buffer: in some drivers a thread's first call is slow, and
- * releasing a device waits for its work. */
+/* The next buffer that this thread shall map; NULL: there is none now, or no more. Called with the lock held. */
+static line_buffer *take(gls_row_queue *q)
+{
+    return q->taken < q->filled ? buffer_at(q, q->taken++) : NULL;
+}
+
+/* The thread of a device. */
 static void *work(void *user)
 {
-    gls_row_queue *q = user;
-    gls_device *device = q->device;
+    row_worker *w = user;
+    gls_row_queue *q = w->queue;
+    line_buffer *last = NULL; /* its last run is mapped, but not stored */
     gls_trace_call_thread("mapping", "");
     pthread_mutex_lock(&q->lock);
-    while (!q->ends) {
-        if (!q->busy) {
+    while (!q->status) {
+        line_buffer *p = take(q);
+        if (!p && !last && q->ends) break;
+        if (!p && !last) {
             pthread_cond_wait(&q->changed, &q->lock);
             continue;
         }
         pthread_mutex_unlock(&q->lock);
-        gls_device_hold(device);
-        map_lines(q);
-        gls_device_release(device);
+        gls_status status = p ? map_lines(w, p, &last) : store(q, last);
+        if (!p) last = NULL;
+        if (status) keep_failure(q, status);
         pthread_mutex_lock(&q->lock);
-        q->busy = false;
-        pthread_cond_signal(&q->changed);
     }
     pthread_mutex_unlock(&q->lock);
-    gls_device_trace(device);
+    gls_device_trace(w->device);
     return NULL;
 }
 
-/* Lets the thread map the buffer that is not being filled. Without a thread the caller maps it. */
-static void begin(gls_row_queue *q)
+/* Starts the threads that do not run yet. */
+static void start(gls_row_queue *q)
 {
-    if (!q->running) q->running = pthread_create(&q->thread, NULL, work, q) == 0;
-    if (!q->running) {
-        map_lines(q);
-        return;
+    for (size_t i = 0; i < q->n_workers; i++) {
+        row_worker *w = &q->worker[i];
+        if (!w->running) w->running = pthread_create(&w->thread, NULL, work, w) == 0;
     }
-    pthread_mutex_lock(&q->lock);
-    q->busy = true;
-    pthread_cond_signal(&q->changed);
-    pthread_mutex_unlock(&q->lock);
+    if (q->worker[0].running) return;
+    gls_fail(GLS_ERR_UNSUPPORTED, "no thread can be started");
+    keep_failure(q, GLS_ERR_UNSUPPORTED);
 }
 
-/* Waits until the thread has mapped its buffer. After return `status`, `done` and `mapped` belong to the caller. */
-static void wait(gls_row_queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    while (q->busy) pthread_cond_wait(&q->changed, &q->lock);
-    pthread_mutex_unlock(&q->lock);
-}
-
-/* Waits for the batch at work, then ends the thread. Called by the thread that owns the queue. */
+/* Lets the threads end when no buffer is left, and waits for them. */
 static void stop(gls_row_queue *q)
 {
-    if (!q->running) return;
-    wait(q);
     pthread_mutex_lock(&q->lock);
     q->ends = true;
-    pthread_cond_signal(&q->changed);
+    pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
-    pthread_join(q->thread, NULL);
-    q->running = q->ends = false;
+    for (size_t i = 0; i < q->n_workers; i++)
+        if (q->worker[i].running) pthread_join(q->worker[i].thread, NULL);
+    for (size_t i = 0; i < q->n_workers; i++) q->worker[i].running = false;
 }
 
-/* Waits until the device has mapped its buffer. If the device failed, maps the rest on the CPU. The rows of the last
- * run may still have to be collected. */
-static gls_status wait_for_device(gls_row_queue *q)
+/* Ends the threads after a failure: stores what devices have mapped, and maps the rest of all buffers on the CPU. */
+static gls_status give_up_devices(gls_row_queue *q)
 {
-    wait(q);
-    if (!q->status) return GLS_OK;
-    /* memory of the host: the CPU would fail, too */
-    if (q->status == GLS_ERR_MEMORY) return gls_fail(q->status, "%s", q->message);
     gls_log(GLS_LOG_INFO, "streamlines are mapped on the CPU: %s", q->message);
     stop(q);
-    q->device = NULL;
-    q->status = GLS_OK;
-    gls_status status = collect(q);
-    gls_mapper_destroy(q->mapper);
-    q->mapper = NULL;
-    if (status) return status;
-    /* the streamlines of the buffer that no finished run has mapped */
-    gls_streamlines rest = view(&q->buffer[1 - q->filling]);
-    rest.n -= q->done;
-    rest.offset += q->done;
-    return rest.n > 0 ? gls_rows_map(q->rows, &rest) : GLS_OK;
+    q->by_device = false;
+    gls_status status = GLS_OK;
+    for (; q->stored < q->filled && !status; q->stored++) {
+        line_buffer *p = buffer_at(q, q->stored);
+        status = append_rows(q, p);
+        const gls_streamlines rest = view(p, p->done);
+        if (!status && rest.n > 0) status = gls_rows_map(q->rows, &rest);
+    }
+    for (size_t i = 0; i < q->n_workers; i++) {
+        gls_mapper_destroy(q->worker[i].mapper);
+        q->worker[i].mapper = NULL;
+    }
+    return status;
 }
 
-/* Hands the filled buffer to the device, or maps it on the CPU if the device has failed. */
+/* Waits until at most n buffers are with the devices. */
+static gls_status wait_for_devices(gls_row_queue *q, size_t n)
+{
+    if (!q->by_device) return GLS_OK;
+    pthread_mutex_lock(&q->lock);
+    while (q->filled - q->stored > n && !q->status) pthread_cond_wait(&q->changed, &q->lock);
+    const gls_status status = q->status;
+    pthread_mutex_unlock(&q->lock);
+    if (!status) return GLS_OK;
+    return status == GLS_ERR_MEMORY ? gls_fail(status, "%s", q->message) : give_up_devices(q);
+}
+
+/* Hands the filled buffer to the devices, or maps it on the CPU if a device has failed. Waits until the next buffer can
+ * be filled. */
 static gls_status flush(gls_row_queue *q)
 {
-    gls_status status = wait_for_device(q);
-    line_buffer *p = &q->buffer[q->filling];
-    if (status || p->n == 0) return status;
-    q->filling = 1 - q->filling;
-    q->buffer[q->filling].n = 0;
-    if (!q->device) {
-        const gls_streamlines s = view(p);
-        return gls_rows_map(q->rows, &s);
+    line_buffer *p = buffer_at(q, q->filled);
+    gls_status status = GLS_OK;
+    if (p->n == 0) return GLS_OK;
+    if (!q->by_device) {
+        const gls_streamlines s = view(p, 0);
+        status = gls_rows_map(q->rows, &s);
+        p->n = 0;
+        return status;
     }
-    begin(q);
-    return GLS_OK;
+    p->number = q->filled;
+    p->done = 0;
+    pthread_mutex_lock(&q->lock);
+    q->filled++;
+    pthread_cond_broadcast(&q->changed);
+    pthread_mutex_unlock(&q->lock);
+    start(q);
+    status = wait_for_devices(q, q->n_buffers - 1);
+    buffer_at(q, q->filled)->n = 0;
+    return status;
 }
 
 /* Appends streamlines to the buffer that is being filled. */
 static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
 {
-    line_buffer *p = &q->buffer[q->filling];
+    line_buffer *p = buffer_at(q, q->filled);
     const size_t n = p->n + s->n, before = p->n > 0 ? (size_t)p->offset[p->n] : 0,
                  points = before + (size_t)(s->offset[s->n] - s->offset[0]);
     if (n >= p->capacity) {
@@ -238,16 +289,29 @@ static gls_status keep(gls_row_queue *q, const gls_streamlines *s)
     return GLS_OK;
 }
 
-gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t device_bytes, size_t points,
-                                gls_row_queue **queue)
+gls_status gls_row_queue_create(gls_rows *rows, gls_device *const *devices, size_t n, uint64_t device_bytes,
+                                size_t points, gls_row_queue **queue)
 {
     gls_row_queue *q = calloc(1, sizeof *q);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    *q =
-        (gls_row_queue){.rows = rows, .device = device, .kept = device, .device_bytes = device_bytes, .points = points};
+    /* for each device one that it maps and one whose rows wait, and one that is filled */
+    *q = (gls_row_queue){.rows = rows,
+                         .device_bytes = device_bytes,
+                         .points = points,
+                         .by_device = true,
+                         .n_buffers = 2 * n + 1,
+                         .worker = calloc(n, sizeof *q->worker),
+                         .buffer = calloc(2 * n + 1, sizeof *q->buffer)};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->changed, NULL);
-    gls_device_keep(device);
+    if (!q->worker || !q->buffer) {
+        gls_row_queue_destroy(q);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    }
+    for (; q->n_workers < n; q->n_workers++) {
+        q->worker[q->n_workers] = (row_worker){.queue = q, .device = devices[q->n_workers]};
+        gls_device_keep(devices[q->n_workers]);
+    }
     *queue = q;
     return GLS_OK;
 }
@@ -255,29 +319,33 @@ gls_status gls_row_queue_create(gls_rows *rows, gls_device *device, uint64_t dev
 gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
 {
     gls_status status = s->n > 0 ? keep(q, s) : GLS_OK;
-    const line_buffer *p = &q->buffer[q->filling];
+    const line_buffer *p = buffer_at(q, q->filled);
     return !status && p->n > 0 && p->offset[p->n] >= q->points ? flush(q) : status;
 }
 
 gls_status gls_row_queue_end(gls_row_queue *q)
 {
     gls_status status = flush(q);
-    if (!status) status = wait_for_device(q);
+    if (!status) status = wait_for_devices(q, 0);
     stop(q);
-    return status ? status : collect(q);
+    return status;
 }
 
 void gls_row_queue_destroy(gls_row_queue *q)
 {
     if (!q) return;
     stop(q);
-    gls_mapper_destroy(q->mapper);
-    pthread_cond_destroy(&q->changed);
-    pthread_mutex_destroy(&q->lock);
-    for (int k = 0; k < 2; k++) {
+    for (size_t i = 0; i < q->n_workers; i++) {
+        gls_mapper_destroy(q->worker[i].mapper);
+        gls_device_let_go(q->worker[i].device);
+    }
+    for (size_t k = 0; q->buffer && k < q->n_buffers; k++) {
         free(q->buffer[k].offset);
         free(q->buffer[k].point);
     }
-    gls_device_let_go(q->kept);
+    pthread_cond_destroy(&q->changed);
+    pthread_mutex_destroy(&q->lock);
+    free(q->worker);
+    free(q->buffer);
     free(q);
 }

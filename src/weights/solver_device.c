@@ -1,10 +1,14 @@
-/* The passes of SIFT2 as kernels. Devices share the chunks of streamlines. Entries that do not fit on a device are sent
- * in each iteration. Sums are whole numbers, so the result does not depend on any of this. */
+/* The passes of SIFT2 as kernels. Devices share the chunks of streamlines and work at the same time. Entries that do
+ * not fit on a device are sent in each iteration. Sums are whole numbers, and costs are added in the order of the
+ * streamlines, so the result does not depend on any of this. */
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/status.h"
+#include "util/threads.h"
 #include "weights/weight_model.h"
 
 #define MAX_GROUPS_X 32768u
@@ -14,31 +18,97 @@
 
 /* A chunk on its device. */
 typedef struct device_chunk {
-    size_t device;
     gls_buffer *streamlines; /* rows, coefficients and costs, in the layout of rows.comp */
     gls_buffer *entries;     /* NULL: sent in each iteration */
 } device_chunk;
 
+typedef struct device_solver device_solver;
+typedef struct part part;
+
+/* Work of one device. */
+typedef gls_status (*part_work)(device_solver *d, part *p);
+
 /* One device, with its copy of the fixels and the sums of its own chunks. */
-typedef struct part {
+struct part {
+    device_solver *solver;
     gls_device *device;
     gls_kernel *rows, *fixels;
     gls_buffer *fixel, *sums; /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
     unsigned next_stage;
     uint64_t room; /* bytes left for entries */
-} part;
+    uint32_t *sum; /* sums of its own chunks, read back; only with several devices */
+    pthread_t thread;
+    bool running;      /* the thread runs; without one the caller of on_all_parts() works */
+    part_work work;    /* what the thread shall do; NULL: nothing, or done. The lock of the solver guards it. */
+    gls_status status; /* of the last work; message: its text */
+    char message[512];
+};
 
-/* The solver on devices. Chunks of streamlines are dealt out among them. */
-typedef struct device_solver {
+/* The solver on devices. Chunk i is on device i modulo their number. */
+struct device_solver {
     gls_solver base;
     size_t n_parts;
     part *part;
     device_chunk *chunk;
-    float (*cost)[2]; /* costs of work groups, read back */
-    uint32_t *sum, *more;
-    bool summed; /* all devices have the same sums */
-} device_solver;
+    float (*cost)[2], (*fixel_cost)[2]; /* costs of the groups of all streamlines and fixels, read back */
+    uint32_t *sum;                      /* sums over all devices */
+    bool summed;                        /* all devices have the same sums */
+    int from;                           /* index of the coefficients that a pass starts from */
+    pthread_mutex_t lock;               /* guards `work` of all parts, and `closing` */
+    pthread_cond_t changed;
+    bool closing;
+};
+
+/* Does the work of one device, and holds the device meanwhile: in some drivers releasing it waits for its work. */
+static void work_on(part *p, part_work work)
+{
+    gls_device_hold(p->device);
+    p->status = work(p->solver, p);
+    if (p->status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
+    gls_device_release(p->device);
+}
+
+/* The thread of one device. Each device has its own: in some drivers the first calls of a thread are slow. */
+static void *serve(void *user)
+{
+    part *p = user;
+    device_solver *d = p->solver;
+    pthread_mutex_lock(&d->lock);
+    while (!d->closing) {
+        const part_work work = p->work;
+        if (!work) {
+            pthread_cond_wait(&d->changed, &d->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&d->lock);
+        work_on(p, work);
+        pthread_mutex_lock(&d->lock);
+        p->work = NULL;
+        pthread_cond_broadcast(&d->changed);
+    }
+    pthread_mutex_unlock(&d->lock);
+    return NULL;
+}
+
+/* Lets all devices do their work at the same time. Returns the failure of the first that failed. */
+static gls_status on_all_parts(device_solver *d, part_work work)
+{
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->n_parts; i++)
+        if (d->part[i].running) d->part[i].work = work;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; i < d->n_parts; i++)
+        if (!d->part[i].running) work_on(&d->part[i], work);
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < d->n_parts; i++)
+        while (d->part[i].work) pthread_cond_wait(&d->changed, &d->lock);
+    pthread_mutex_unlock(&d->lock);
+    for (const part *p = d->part; p < d->part + d->n_parts; p++)
+        if (p->status) return gls_fail(p->status, "%s", p->message);
+    return GLS_OK;
+}
 
 /* Number of work groups for n streamlines or fixels. */
 static size_t groups_of(size_t n)
@@ -104,7 +174,7 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
 
 /* Makes kernels and buffers on one device. Without a limit half of its memory is used; what fixels and streamlines need
  * is taken off, and the rest is room for entries. */
-static gls_status build_part(const device_solver *d, part *p)
+static gls_status build_part(device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;
     const gls_device_info *info = gls_device_get_info(p->device);
@@ -161,9 +231,8 @@ static gls_status write_entries(const gls_chunk *chunk, gls_buffer *to)
 }
 
 /* Uploads one chunk, and its entries if they fit. */
-static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_chunk *to)
+static gls_status build_chunk(const device_solver *d, part *p, const gls_chunk *from, device_chunk *to)
 {
-    part *p = &d->part[to->device];
     const size_t bytes = entry_bytes(from);
     gls_status status = fill_streamlines(d, from, p, to);
     if (status || bytes > p->room) return status;
@@ -180,31 +249,41 @@ static gls_status build_chunk(device_solver *d, const gls_chunk *from, device_ch
     return status;
 }
 
-/* Shares the chunks among devices, and creates staging buffers for entries that do not fit. */
-static gls_status build_chunks(device_solver *d)
+/* Uploads the chunks of one device, and creates staging buffers for entries that do not fit. */
+static gls_status build_chunks(device_solver *d, part *p)
 {
     const gls_rows *rows = d->base.model->rows;
-    size_t waiting = 0, most = 0;
+    size_t most = 0;
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < rows->n_chunks && !status; i++) {
-        d->chunk[i].device = i % d->n_parts;
-        status = build_chunk(d, &rows->chunk[i], &d->chunk[i]);
-        if (status || d->chunk[i].entries) continue;
-        waiting++;
-        most = entry_bytes(&rows->chunk[i]) > most ? entry_bytes(&rows->chunk[i]) : most;
+    for (size_t i = (size_t)(p - d->part); i < rows->n_chunks && !status; i += d->n_parts) {
+        status = build_chunk(d, p, &rows->chunk[i], &d->chunk[i]);
+        if (!status && !d->chunk[i].entries && entry_bytes(&rows->chunk[i]) > most) most = entry_bytes(&rows->chunk[i]);
     }
-    for (size_t i = 0; i < d->n_parts && waiting > 0; i++)
-        for (size_t k = 0; k < N_STAGES && !status; k++)
-            status = gls_buffer_create(d->part[i].device, GLS_BUFFER_STORAGE, most, "entries", &d->part[i].stage[k]);
-    if (waiting > 0 && !status)
-        gls_log(GLS_LOG_INFO, "%zu of %zu chunks of entries stay in the host's memory and are sent in each iteration",
-                waiting, rows->n_chunks);
+    for (size_t k = 0; k < N_STAGES && most > 0 && !status; k++)
+        status = gls_buffer_create(p->device, GLS_BUFFER_STORAGE, most, "entries", &p->stage[k]);
     if (gls_status_is_memory(status))
         status = gls_fail(GLS_ERR_DEVICE_MEMORY,
                           "the device has no room for %zu fixels, %zu streamlines and %zu bytes "
                           "of entries",
                           d->base.model->n, rows->n, N_STAGES * most);
     return status;
+}
+
+static gls_status build(device_solver *d, part *p)
+{
+    gls_status status = build_part(d, p);
+    return status ? status : build_chunks(d, p);
+}
+
+/* Logs how many chunks stay in the host's memory, if any. */
+static void log_waiting(const device_solver *d)
+{
+    const size_t n = d->base.model->rows->n_chunks;
+    size_t waiting = 0;
+    for (size_t i = 0; i < n; i++) waiting += !d->chunk[i].entries;
+    if (waiting > 0)
+        gls_log(GLS_LOG_INFO, "%zu of %zu chunks of entries stay in the host's memory and are sent in each iteration",
+                waiting, n);
 }
 
 /* --- Passes. */
@@ -218,10 +297,9 @@ static gls_status stage_entries(part *p, const gls_chunk *from, gls_buffer **ent
 }
 
 /* Computes new coefficients of one chunk, in slices. */
-static gls_status run_rows(device_solver *d, const gls_chunk *from, const device_chunk *chunk, int which)
+static gls_status run_rows(const device_solver *d, part *p, const gls_chunk *from, const device_chunk *chunk)
 {
     const gls_weights_options *o = d->base.options;
-    part *p = &d->part[chunk->device];
     gls_buffer *entries = chunk->entries;
     gls_status status = entries ? GLS_OK : stage_entries(p, from, &entries);
     for (size_t first = 0; first < from->n && !status; first += SLICE) {
@@ -233,8 +311,8 @@ static gls_status run_rows(device_solver *d, const gls_chunk *from, const device
             gls_arg_buffer(3, p->sums),
             gls_arg_uint(0, (uint32_t)first),
             gls_arg_uint(1, (uint32_t)last),
-            gls_arg_uint(2, (uint32_t)coefficients_of(from, which)),
-            gls_arg_uint(3, (uint32_t)coefficients_of(from, 1 - which)),
+            gls_arg_uint(2, (uint32_t)coefficients_of(from, d->from)),
+            gls_arg_uint(3, (uint32_t)coefficients_of(from, 1 - d->from)),
             gls_arg_uint(4, (uint32_t)costs_of(from)),
             gls_arg_uint(10, (uint32_t)d->base.model->n),
             gls_arg_uint(11, from->high ? from->start[from->n] : 0),
@@ -252,14 +330,34 @@ static gls_status run_rows(device_solver *d, const gls_chunk *from, const device
     return status;
 }
 
-/* Adds the partial costs of work groups, which the kernel left behind `word` in the buffer, in their order. */
-static gls_status add_costs(device_solver *d, gls_buffer *buffer, size_t word, size_t groups, double sum[2])
+/* Reads the partial costs of n work groups, which a kernel left behind `word` in the buffer. */
+static gls_status read_costs(gls_buffer *buffer, size_t word, size_t n, float (*cost)[2])
 {
-    gls_status status = gls_buffer_read(buffer, word * sizeof *d->sum, groups * sizeof *d->cost, d->cost);
-    for (size_t g = 0; g < groups && !status; g++) {
-        sum[0] += (double)d->cost[g][0];
-        sum[1] += (double)d->cost[g][1];
+    return gls_buffer_read(buffer, word * sizeof(uint32_t), n * sizeof *cost, cost);
+}
+
+static void add_costs(const float (*cost)[2], size_t n, double sum[2])
+{
+    sum[0] = sum[1] = 0;
+    for (size_t g = 0; g < n; g++) {
+        sum[0] += (double)cost[g][0];
+        sum[1] += (double)cost[g][1];
     }
+}
+
+/* Runs rows.comp on the chunks of one device and reads their costs. Chunks begin with a whole group. */
+static gls_status part_rows(device_solver *d, part *p)
+{
+    const gls_rows *rows = d->base.model->rows;
+    const size_t first = (size_t)(p - d->part);
+    gls_status status = GLS_OK;
+    for (size_t i = first; i < rows->n_chunks && !status; i += d->n_parts)
+        status = run_rows(d, p, &rows->chunk[i], &d->chunk[i]);
+    for (size_t i = first; i < rows->n_chunks && !status; i += d->n_parts) {
+        const gls_chunk *c = &rows->chunk[i];
+        status = read_costs(d->chunk[i].streamlines, costs_of(c), groups_of(c->n), d->cost + groups_of(c->first));
+    }
+    if (!status && p->sum) status = gls_buffer_read(p->sums, 0, 5 * d->base.model->n * sizeof *p->sum, p->sum);
     return status;
 }
 
@@ -267,64 +365,62 @@ static gls_status add_costs(device_solver *d, gls_buffer *buffer, size_t word, s
 static gls_status device_rows(gls_solver *solver, int from, gls_row_costs *costs)
 {
     device_solver *d = (device_solver *)solver;
-    const gls_rows *rows = d->base.model->rows;
-    double sum[2] = {0, 0};
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < rows->n_chunks && !status; i++) status = run_rows(d, &rows->chunk[i], &d->chunk[i], from);
-    for (size_t i = 0; i < rows->n_chunks && !status; i++)
-        status = add_costs(d, d->chunk[i].streamlines, costs_of(&rows->chunk[i]), groups_of(rows->chunk[i].n), sum);
+    double sum[2];
+    d->from = from;
+    gls_status status = on_all_parts(d, part_rows);
+    if (status) return status;
+    add_costs((const float(*)[2])d->cost, groups_of(d->base.model->rows->n), sum);
     *costs = (gls_row_costs){sum[0], sum[1]};
     d->summed = d->n_parts == 1;
-    return status;
+    return GLS_OK;
 }
 
-/* Adds the sums of one device, in d->more, to d->sum. */
-static void add_sums(device_solver *d)
+/* Adds up the sums of all devices for fixels from .. until - 1; called by gls_parallel(). */
+static void add_sums(void *user, int thread, size_t from, size_t until)
+{
+    const device_solver *d = user;
+    const size_t n = d->base.model->n;
+    (void)thread;
+    for (size_t i = 4 * from; i < 4 * until; i += 2) {
+        uint64_t sum = 0;
+        for (const part *p = d->part; p < d->part + d->n_parts; p++) sum += (uint64_t)p->sum[i + 1] << 32 | p->sum[i];
+        d->sum[i] = (uint32_t)sum;
+        d->sum[i + 1] = (uint32_t)(sum >> 32);
+    }
+    for (size_t k = 4 * n + from; k < 4 * n + until; k++) {
+        d->sum[k] = 0;
+        for (const part *p = d->part; p < d->part + d->n_parts; p++) d->sum[k] |= p->sum[k];
+    }
+}
+
+/* Runs fixels.comp on one device. */
+static gls_status part_fixels(device_solver *d, part *p)
 {
     const size_t n = d->base.model->n;
-    for (size_t i = 0; i < 4 * n; i += 2) {
-        uint64_t a = (uint64_t)d->sum[i + 1] << 32 | d->sum[i], b = (uint64_t)d->more[i + 1] << 32 | d->more[i];
-        d->sum[i] = (uint32_t)(a + b);
-        d->sum[i + 1] = (uint32_t)((a + b) >> 32);
-    }
-    for (size_t k = 0; k < n; k++) d->sum[4 * n + k] |= d->more[4 * n + k];
+    const gls_arg args[] = {
+        gls_arg_buffer(0, p->fixel),
+        gls_arg_buffer(1, p->sums),
+        gls_arg_uint(0, (uint32_t)n),
+        gls_arg_float(1, d->base.unit),
+    };
+    uint32_t grid[3];
+    grid_of(n, grid);
+    gls_status status = d->summed ? GLS_OK : gls_buffer_write(p->sums, 0, 5 * n * sizeof *d->sum, d->sum);
+    if (!status) status = gls_kernel_run(p->fixels, grid, args, sizeof args / sizeof *args, NULL);
+    return status || p != d->part ? status : read_costs(p->sums, 5 * n, groups_of(n), d->fixel_cost);
 }
 
-/* Sums up over all devices and writes the result to each. */
-static gls_status exchange_sums(device_solver *d)
-{
-    const size_t bytes = 5 * d->base.model->n * sizeof *d->sum;
-    gls_status status = gls_buffer_read(d->part[0].sums, 0, bytes, d->sum);
-    for (size_t i = 1; i < d->n_parts && !status; i++) {
-        status = gls_buffer_read(d->part[i].sums, 0, bytes, d->more);
-        if (!status) add_sums(d);
-    }
-    for (size_t i = 0; i < d->n_parts && !status; i++) status = gls_buffer_write(d->part[i].sums, 0, bytes, d->sum);
-    return status;
-}
-
-/* Runs fixels.comp on every device, after the devices have exchanged their sums. All then have the same fixels. */
+/* Runs fixels.comp on every device, with the sums of all. All devices then have the same fixels. */
 static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
 {
     device_solver *d = (device_solver *)solver;
-    const size_t n = d->base.model->n;
-    double sum[2] = {0, 0};
-    gls_status status = d->summed ? GLS_OK : exchange_sums(d);
-    uint32_t grid[3];
-    grid_of(n, grid);
-    for (size_t i = 0; i < d->n_parts && !status; i++) {
-        part *p = &d->part[i];
-        const gls_arg args[] = {
-            gls_arg_buffer(0, p->fixel),
-            gls_arg_buffer(1, p->sums),
-            gls_arg_uint(0, (uint32_t)n),
-            gls_arg_float(1, d->base.unit),
-        };
-        status = gls_kernel_run(p->fixels, grid, args, sizeof args / sizeof *args, NULL);
-    }
-    if (!status) status = add_costs(d, d->part[0].sums, 5 * n, groups_of(n), sum);
+    double sum[2];
+    if (!d->summed) gls_parallel(d->base.model->n, 1 << 14, d->base.model->rows->n_threads, add_sums, d);
+    gls_status status = on_all_parts(d, part_fixels);
+    if (status) return status;
+    add_costs((const float(*)[2])d->fixel_cost, groups_of(d->base.model->n), sum);
     *costs = (gls_fixel_costs){sum[0], sum[1]};
-    return status;
+    return GLS_OK;
 }
 
 /* Reads the coefficients at index `which` of all streamlines, chunk by chunk. */
@@ -361,6 +457,14 @@ static gls_status device_read_fixels(gls_solver *solver, gls_model_state *state,
 static void device_destroy(gls_solver *solver)
 {
     device_solver *d = (device_solver *)solver;
+    pthread_mutex_lock(&d->lock);
+    d->closing = true;
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; d->part && i < d->n_parts; i++)
+        if (d->part[i].running) pthread_join(d->part[i].thread, NULL);
+    pthread_cond_destroy(&d->changed);
+    pthread_mutex_destroy(&d->lock);
     for (size_t i = 0; d->chunk && i < d->base.model->rows->n_chunks; i++) {
         gls_buffer_destroy(d->chunk[i].streamlines);
         gls_buffer_destroy(d->chunk[i].entries);
@@ -371,12 +475,13 @@ static void device_destroy(gls_solver *solver)
         for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) gls_buffer_destroy(buffers[k]);
         gls_kernel_destroy(p->rows);
         gls_kernel_destroy(p->fixels);
+        free(p->sum);
     }
     free(d->chunk);
     free(d->part);
     free(d->cost);
+    free(d->fixel_cost);
     free(d->sum);
-    free(d->more);
     free(d);
 }
 
@@ -385,31 +490,33 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
 {
     static const gls_solver_kind kind = {device_rows, device_fixels, device_read, device_read_fixels, device_destroy};
     device_solver *d = calloc(1, sizeof *d);
-    size_t groups = groups_of(model->n);
     if (!d) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     gls_solver_init(&d->base, &kind, model, options);
-    for (size_t i = 0; i < model->rows->n_chunks; i++)
-        groups = groups_of(model->rows->chunk[i].n) > groups ? groups_of(model->rows->chunk[i].n) : groups;
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_cond_init(&d->changed, NULL);
     d->n_parts = n;
     d->summed = true;
     d->part = calloc(n, sizeof *d->part);
     d->chunk = calloc(model->rows->n_chunks, sizeof *d->chunk);
-    d->cost = malloc(groups * sizeof *d->cost);
+    d->cost = malloc(groups_of(model->rows->n) * sizeof *d->cost);
+    d->fixel_cost = malloc(groups_of(model->n) * sizeof *d->fixel_cost);
     d->sum = malloc(5 * model->n * sizeof *d->sum);
-    d->more = malloc((n > 1 ? 5 * model->n : 1) * sizeof *d->more);
-    gls_status status = GLS_OK;
-    if (!d->part || !d->chunk || !d->cost || !d->sum || !d->more)
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", model->n);
-    else
-        first_sums(model, d->sum);
-    for (size_t i = 0; i < n && !status; i++) {
-        d->part[i].device = devices[i];
-        status = build_part(d, &d->part[i]);
+    bool complete = d->part && d->chunk && d->cost && d->fixel_cost && d->sum;
+    for (size_t i = 0; i < n && complete; i++) {
+        part *p = &d->part[i];
+        *p = (part){.solver = d, .device = devices[i]};
+        p->sum = n > 1 ? malloc(5 * model->n * sizeof *d->sum) : NULL;
+        complete = n == 1 || p->sum;
+        p->running = i > 0 && complete && pthread_create(&p->thread, NULL, serve, p) == 0;
     }
-    if (!status) status = build_chunks(d);
-    if (status)
+    if (complete) first_sums(model, d->sum);
+    gls_status status =
+        complete ? on_all_parts(d, build) : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", model->n);
+    if (status) {
         device_destroy(&d->base);
-    else
-        *solver = &d->base;
-    return status;
+        return status;
+    }
+    log_waiting(d);
+    *solver = &d->base;
+    return GLS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <glslines/track.h>
 #include <glslines/weights.h>
 
 #include "gpu/objects.h"
@@ -160,16 +161,22 @@ void gls_weights_load_kernels(gls_device *device, gls_weights_method method, boo
     }
 }
 
-gls_status gls_weights_set_device(gls_weights *w, gls_device *device)
+gls_status gls_weights_set_devices(gls_weights *w, gls_device *const *devices, size_t n)
 {
-    GLS_REQUIRE(w && w->rows.n_taken == 0);
-    if (device) GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
+    gls_device *usable[GLS_TRACKER_MAX_DEVICES];
+    size_t n_usable = 0;
+    GLS_REQUIRE(w && w->rows.n_taken == 0 && (devices || n == 0) && n <= GLS_TRACKER_MAX_DEVICES);
+    for (size_t i = 0; i < n; i++) {
+        GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
+        for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
+        if (has_doubles(gls_device_get_info(devices[i]))) usable[n_usable++] = devices[i];
+    }
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;
-    if (!device || !has_doubles(gls_device_get_info(device))) return GLS_OK;
+    if (n_usable == 0) return GLS_OK;
     /* lobes may take half of the memory; a point with its visits and entries takes about 55 bytes, counted as 64 */
     const uint64_t bytes = w->options.device_bytes, points = bytes / 2 / 64;
-    return gls_row_queue_create(&w->rows, device, bytes,
+    return gls_row_queue_create(&w->rows, usable, n_usable, bytes,
                                 bytes > 0 && points < GLS_QUEUE_POINTS ? (size_t)points : GLS_QUEUE_POINTS, &w->queue);
 }
 

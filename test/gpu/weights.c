@@ -104,14 +104,15 @@ static gls_streamlines tangled_lines(void)
     return (gls_streamlines){.n = LINES, .offset = offset, .point = (const float(*)[3])point};
 }
 
-static void map_lines(const gls_fixels *f, const float *mask, gls_device *by, uint32_t ratio, bool straight,
-                      gls_rows *rows)
+/* by: n devices; 0: the CPU. */
+static void map_lines(const gls_fixels *f, const float *mask, gls_device *const *by, size_t n, uint32_t ratio,
+                      bool straight, gls_rows *rows)
 {
     const gls_streamlines s = tangled_lines();
     gls_row_queue *queue = NULL;
     assert_ok(gls_rows_init(rows, f, mask, 5000));
     gls_rows_set_walk(rows, ratio, straight);
-    if (by) assert_ok(gls_row_queue_create(rows, by, 0, 3000, &queue)); /* some parcels */
+    if (n > 0) assert_ok(gls_row_queue_create(rows, by, n, 0, 1000, &queue)); /* some buffers */
     for (size_t first = 0; first < s.n; first += 70) {
         uint64_t offset[71];
         for (size_t i = 0; i <= 70; i++) offset[i] = s.offset[first + i] - s.offset[first];
@@ -139,15 +140,17 @@ static void same_rows(const gls_rows *a, const gls_rows *b)
     }
 }
 
-/* The kernel and the CPU map to the same bytes, on an oblique grid with voxels of unequal sides, too; where the device
- * has no room, the CPU goes on. */
+/* One kernel, two, and the CPU map to the same bytes, on an oblique grid with voxels of unequal sides, too; where a
+ * device has no room, the CPU goes on. */
 static void test_mapping(void **state)
 {
     static const double oblique[3][4] = {{-1.9, 0.3, 0.1, 21}, {0.25, 1.4, -0.5, 1}, {0.1, 0.4, 2.6, -2}};
     const int32_t dim[3] = {SCENE_SIDE, SCENE_SIDE, SCENE_SIDE};
     float mask[SCENE_SIDE * SCENE_SIDE * SCENE_SIDE];
-    gls_device *small = open_limited("storage_bytes=1024");
+    gls_device *small = open_limited("storage_bytes=1024"), *more = NULL;
     (void)state;
+    assert_ok(gls_device_reopen(device, &more));
+    gls_device *const several[] = {device, more}, *const failing[] = {more, small};
     for (size_t v = 0; v < sizeof mask / sizeof *mask; v++) mask[v] = (float)(v % 10) / 9;
     for (int k = 0; k < 2; k++) {
         gls_fixels *f;
@@ -155,21 +158,22 @@ static void test_mapping(void **state)
         if (k) assert_ok(gls_grid_init(&sh->grid, dim, oblique));
         assert_ok(gls_fixels_create(sh, "fods", NULL, NULL, &f));
         for (uint32_t ratio = 1; ratio <= 7; ratio += 2) {
-            gls_rows host, by_device, limited;
-            map_lines(f, k ? mask : NULL, NULL, ratio, ratio == 3, &host);
-            map_lines(f, k ? mask : NULL, device, ratio, ratio == 3, &by_device);
-            map_lines(f, k ? mask : NULL, small, ratio, ratio == 3, &limited);
+            gls_device *const *const by[] = {several, several, failing + 1, failing};
+            gls_rows host, by_device;
+            map_lines(f, k ? mask : NULL, NULL, 0, ratio, ratio == 3, &host);
             assert_true(host.n_entries > 1000 && host.n_outside > 10 && host.n_without_points > 5);
-            same_rows(&host, &by_device);
-            same_rows(&host, &limited);
+            for (size_t i = 0; i < 4; i++) {
+                map_lines(f, k ? mask : NULL, by[i], 1 + i % 2, ratio, ratio == 3, &by_device);
+                same_rows(&host, &by_device);
+                gls_rows_finish(&by_device);
+            }
             gls_rows_finish(&host);
-            gls_rows_finish(&by_device);
-            gls_rows_finish(&limited);
         }
         gls_fixels_destroy(f);
         gls_image_destroy(sh);
     }
     gls_device_close(small);
+    gls_device_close(more);
 }
 
 /* Weights with so many low bits of fixels in the words of entries. */
@@ -229,10 +233,10 @@ static void test_mapping_fails(void **state)
                   {"readback:4", GLS_FAULT_READBACK, 4}, {"dispatch:3", GLS_FAULT_DISPATCH, 3}};
     gls_rows host, by_device;
     (void)state;
-    map_lines(fixels, NULL, NULL, 4, false, &host);
+    map_lines(fixels, NULL, NULL, 0, 4, false, &host);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         assert_ok(gls_inject_set(faults[i].text));
-        map_lines(fixels, NULL, device, 4, false, &by_device);
+        map_lines(fixels, NULL, &device, 1, 4, false, &by_device);
         assert_true(gls_device_get_info(device)->gles || gls_inject_count(faults[i].fault) >= faults[i].n);
         assert_ok(gls_inject_set(NULL));
         same_rows(&host, &by_device);

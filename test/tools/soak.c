@@ -316,7 +316,7 @@ static void weigh(const char *folder, bool on_device)
     need(gls_weights_create(fixels, NULL, &weights));
     need(gls_weights_set_walk(weights, gls_weights_upsampling(0.5, gls_fixels_grid(fixels)), GLS_WALK_CURVE));
     if (on_device) need(gls_device_open(NULL, GLS_GRAPHICS_AUTO, &device));
-    if (on_device) need(gls_weights_set_device(weights, device));
+    if (on_device) need(gls_weights_set_devices(weights, &device, 1));
     gls_sink sink = gls_weights_sink(weights);
     need(gls_tractogram_reader_open(name_in(folder, "a.tck"), NULL, &reader));
     need(gls_tractogram_pump(reader, &sink, NULL, NULL));
