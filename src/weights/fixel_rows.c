@@ -93,6 +93,8 @@ void gls_rows_finish(gls_rows *rows)
     free(rows->thread);
     free(rows->chunk);
     free(rows->contribution);
+    free(rows->length);
+    free(rows->count);
     *rows = (gls_rows){0};
 }
 

@@ -96,6 +96,8 @@ typedef struct gls_rows {
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
     float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
+    uint64_t *length; /* for each fixel the sum of its lengths, in units; NULL: not known yet; count: its entries */
+    uint32_t *count;
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */
     struct row_thread *thread;
@@ -169,6 +171,8 @@ typedef struct gls_mapper_result {
 gls_status gls_mapper_start(gls_mapper *mapper, const gls_streamlines *s, size_t first, size_t *n);
 /* Waits for the run that was started last. */
 gls_status gls_mapper_finish(gls_mapper *mapper, gls_mapper_result *result);
+/* Adds what the mapper has mapped to the totals of all fixels: sums of lengths in units, and numbers of entries. */
+gls_status gls_mapper_add_totals(const gls_mapper *mapper, uint64_t *length, uint32_t *count);
 /* Frees `mapper`, which may be NULL. */
 void gls_mapper_destroy(gls_mapper *mapper);
 

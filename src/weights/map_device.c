@@ -21,7 +21,8 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
 #define SPARE 8        /* visits for which each streamline has room beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* a visit, and as much to sort it */
-#define PLACE_BYTES 48 /* for each place of a visit: its visit, its entry, and its point */
+#define TOTAL_BYTES ((size_t)12) /* the totals of a fixel */
+#define PLACE_BYTES 48           /* for each place of a visit: its visit, its entry, and its point */
 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
@@ -40,8 +41,8 @@ typedef struct answer {
 
 struct gls_mapper {
     gls_mapper_source source;
-    gls_kernel *kernel;
-    gls_buffer *grid, *lobes;
+    gls_kernel *kernel, *adder;
+    gls_buffer *grid, *lobes, *totals; /* totals: of all fixels, in the layout of totals.comp */
     grown_buffer starts, points, visits, rows, entries;
     size_t n_visits; /* capacity of the buffer of visits */
     /* first point of each streamline of a run, and the end of the last */
@@ -123,6 +124,16 @@ static gls_status fill_lobes(gls_mapper *m)
     return status;
 }
 
+/* Makes the totals of all fixels, which begin with 0, and the kernel that adds to them. */
+static gls_status create_totals(gls_mapper *m)
+{
+    gls_device *device = m->source.device;
+    gls_status status = gls_kernel_load(device, "weights/totals.comp", NULL, 0, &m->adder);
+    if (!status)
+        status = gls_buffer_create(device, GLS_BUFFER_STORAGE, TOTAL_BYTES * m->source.fixels->n, "totals", &m->totals);
+    return status ? status : gls_buffer_clear(m->totals);
+}
+
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper)
 {
     gls_mapper *m = calloc(1, sizeof *m);
@@ -137,6 +148,7 @@ gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mappe
         status = gls_buffer_create(source->device, GLS_BUFFER_UNIFORM, sizeof *block, "grid of the walk", &m->grid);
     if (!status) status = gls_buffer_write(m->grid, 0, sizeof *block, block);
     if (!status) status = fill_lobes(m);
+    if (!status) status = create_totals(m);
     if (status)
         gls_mapper_destroy(m);
     else
@@ -147,10 +159,11 @@ gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mappe
 void gls_mapper_destroy(gls_mapper *m)
 {
     if (!m) return;
-    gls_buffer *buffers[] = {m->grid,          m->lobes,       m->starts.buffer, m->points.buffer,
-                             m->visits.buffer, m->rows.buffer, m->entries.buffer};
+    gls_buffer *buffers[] = {m->totals,        m->grid,          m->lobes,       m->starts.buffer,
+                             m->points.buffer, m->visits.buffer, m->rows.buffer, m->entries.buffer};
     for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) gls_buffer_destroy(buffers[k]);
     gls_kernel_destroy(m->kernel);
+    gls_kernel_destroy(m->adder);
     for (int k = 0; k < 2; k++) {
         free(m->answer[k].row);
         free(m->answer[k].entry);
@@ -199,12 +212,21 @@ static gls_status reserve_visits(gls_mapper *m, size_t visits)
     return status;
 }
 
+/* Arranges the work groups for n items in rows, because one axis may have only 65535 of them. */
+static void grid_of(size_t n, uint32_t grid[3])
+{
+    const uint32_t groups = (uint32_t)((n + GROUP - 1) / GROUP);
+    grid[0] = groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X;
+    grid[1] = (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X;
+    grid[2] = 1;
+}
+
 /* Starts the kernel on the streamlines that send() has uploaded, and does not wait for it. */
 static gls_status run(const gls_mapper *m)
 {
-    const uint32_t zeros[2] = {0, 0}, groups = (uint32_t)((m->n + GROUP - 1) / GROUP);
-    const uint32_t grid[3] = {groups < MAX_GROUPS_X ? groups : MAX_GROUPS_X, (groups + MAX_GROUPS_X - 1) / MAX_GROUPS_X,
-                              1};
+    const uint32_t zeros[2] = {0, 0};
+    uint32_t grid[3];
+    grid_of(m->n, grid);
     const gls_arg args[] = {
         gls_arg_uniforms(0, m->grid),
         gls_arg_buffer(0, m->points.buffer),
@@ -244,6 +266,15 @@ static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
     return status;
 }
 
+/* Adds the n entries of the last run to the totals of their fixels. */
+static gls_status add_totals(const gls_mapper *m, uint32_t n)
+{
+    const gls_arg args[] = {gls_arg_buffer(0, m->entries.buffer), gls_arg_buffer(1, m->totals), gls_arg_uint(0, n)};
+    uint32_t grid[3];
+    grid_of(n, grid);
+    return n > 0 ? gls_kernel_run(m->adder, grid, args, sizeof args / sizeof *args, NULL) : GLS_OK;
+}
+
 gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
 {
     answer *a = &m->answer[m->which];
@@ -257,7 +288,22 @@ gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
     }
     if (!status) status = reserve(&a->entry, &a->entry_capacity, (size_t)counts[1] + 1, sizeof *a->entry);
     if (!status) status = gls_buffer_read(m->entries.buffer, 0, 4 * (size_t)counts[1], a->entry);
+    if (!status) status = add_totals(m, counts[1]);
     if (status) return status;
     *result = (gls_mapper_result){m->n, (const gls_mapped *)(const void *)(a->row + ROW_HEADER), &a->entry};
     return GLS_OK;
+}
+
+gls_status gls_mapper_add_totals(const gls_mapper *m, uint64_t *length, uint32_t *count)
+{
+    const size_t n = m->source.fixels->n;
+    uint32_t(*total)[3] = malloc(n * sizeof *total);
+    gls_status status = total ? gls_buffer_read(m->totals, 0, n * sizeof *total, total)
+                              : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", n);
+    for (size_t k = 0; k < n && !status; k++) {
+        length[k] += (uint64_t)total[k][1] << 32 | total[k][0];
+        count[k] += total[k][2];
+    }
+    free(total);
+    return status;
 }

@@ -323,12 +323,32 @@ gls_status gls_row_queue_append(gls_row_queue *q, const gls_streamlines *s)
     return !status && p->n > 0 && p->offset[p->n] >= q->points ? flush(q) : status;
 }
 
+/* Takes the totals of fixels from the devices, if they have mapped all streamlines. */
+static gls_status take_totals(const gls_row_queue *q)
+{
+    gls_rows *rows = q->rows;
+    if (!q->by_device) return GLS_OK;
+    rows->length = calloc(rows->fixels->n, sizeof *rows->length);
+    rows->count = calloc(rows->fixels->n, sizeof *rows->count);
+    gls_status status = rows->length && rows->count
+                            ? GLS_OK
+                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", rows->fixels->n);
+    for (size_t i = 0; i < q->n_workers && !status; i++)
+        if (q->worker[i].mapper) status = gls_mapper_add_totals(q->worker[i].mapper, rows->length, rows->count);
+    if (!status || status == GLS_ERR_MEMORY) return status;
+    free(rows->length); /* a device failed at last: the CPU sums up the rows */
+    free(rows->count);
+    rows->length = NULL;
+    rows->count = NULL;
+    return GLS_OK;
+}
+
 gls_status gls_row_queue_end(gls_row_queue *q)
 {
     gls_status status = flush(q);
     if (!status) status = wait_for_devices(q, 0);
     stop(q);
-    return status;
+    return status ? status : take_totals(q);
 }
 
 void gls_row_queue_destroy(gls_row_queue *q)

@@ -3,6 +3,7 @@
 
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/threads.h"
 #include "util/status.h"
@@ -180,7 +181,11 @@ gls_status gls_weight_model_create(const gls_rows *rows, const gls_weights_optio
     m->variation = malloc((rows->n + 1) * sizeof *m->variation);
     if (!m->length || !m->count || !m->constant || !m->state || !m->variation)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels and %zu streamlines", n, rows->n);
-    gls_status status = sum_entries(m);
+    gls_status status = rows->length ? GLS_OK : sum_entries(m);
+    if (rows->length) {
+        memcpy(m->length, rows->length, n * sizeof *m->length);
+        memcpy(m->count, rows->count, n * sizeof *m->count);
+    }
     if (!status) status = set_scale(m, o);
     if (!status) status = exclude(m, o);
     if (!status) set_variation(m, o);

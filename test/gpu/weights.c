@@ -140,6 +140,22 @@ static void same_rows(const gls_rows *a, const gls_rows *b)
     }
 }
 
+/* The devices that mapped all rows also summed up their entries for each fixel. */
+static void check_totals(const gls_rows *rows, const gls_fixels *f)
+{
+    uint64_t *length = calloc(f->n, sizeof *length);
+    uint32_t *count = calloc(f->n, sizeof *count);
+    for (size_t i = 0; i < rows->n_chunks; i++)
+        for (size_t k = 0; k < rows->chunk[i].start[rows->chunk[i].n]; k++) {
+            length[gls_chunk_fixel(&rows->chunk[i], k)] += rows->chunk[i].entry[k] & GLS_ROW_MAX_LENGTH;
+            count[gls_chunk_fixel(&rows->chunk[i], k)]++;
+        }
+    assert_memory_equal(rows->length, length, f->n * sizeof *length);
+    assert_memory_equal(rows->count, count, f->n * sizeof *count);
+    free(length);
+    free(count);
+}
+
 /* One kernel, two, and the CPU map to the same bytes, on an oblique grid with voxels of unequal sides, too; where a
  * device has no room, the CPU goes on. */
 static void test_mapping(void **state)
@@ -165,6 +181,8 @@ static void test_mapping(void **state)
             for (size_t i = 0; i < 4; i++) {
                 map_lines(f, k ? mask : NULL, by[i], 1 + i % 2, ratio, ratio == 3, &by_device);
                 same_rows(&host, &by_device);
+                assert_true(!by_device.length == (i >= 2 || gls_device_get_info(device)->gles));
+                if (by_device.length) check_totals(&by_device, f);
                 gls_rows_finish(&by_device);
             }
             gls_rows_finish(&host);
