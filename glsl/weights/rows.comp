@@ -3,13 +3,6 @@
 // streamline: it minimises the cost along that streamline's coefficient while all others keep their old values. Sums
 // are in fixed point, so that they do not depend on the order in which invocations add to them. Dispatched by
 // src/weights/solver_device.c, chunk by chunk; the CPU's twin is src/weights/solver_host.c.
-#if !defined GL_ES && defined GL_NV_shader_atomic_int64 && defined GL_ARB_gpu_shader_int64
-#extension GL_ARB_gpu_shader_int64 : enable
-#extension GL_NV_shader_atomic_int64 : enable
-#define ATOMIC_INT64 1 // one operation adds to both words of a sum
-#else
-#define ATOMIC_INT64 0
-#endif
 layout(local_size_x = 64) in;
 
 #include "weights/language.glsl"
@@ -38,9 +31,6 @@ layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
 // two vectors for each fixel: (d, mu TD0, PM / (mu TD0), PM unit), and (m, e^m, not used, not used)
 layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
 layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two sums of two words for each fixel, then marks
-#if ATOMIC_INT64
-layout(std430, binding = 3) buffer WideSums { uint64_t wide_sums[]; }; // the same memory
-#endif
 
 shared vec2 part[64];
 
@@ -63,13 +53,9 @@ void add_fixed(uint place, float v)
         low = ~low + 1u;
         high = ~high + (low == 0u ? 1u : 0u);
     }
-#if ATOMIC_INT64
-    atomicAdd(wide_sums[place / 2u], packUint2x32(uvec2(low, high)));
-#else
     uint before = atomicAdd(sums[place], low);
     high += before > ~low ? 1u : 0u;
     if (high != 0u) atomicAdd(sums[place + 1u], high);
-#endif
 }
 
 // Replaces a coefficient above the limit: marks the fixel that asks for the largest weight, and returns the mean
