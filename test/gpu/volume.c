@@ -126,6 +126,7 @@ static void clear_refusals(void **state)
 static const char *const source =
     "layout(local_size_x = 32) in;\n"
     "#include \"base/grid.glsl\"\n"
+    "#define STOP_OPEN 1\n"
     "#include \"guide/stop_map.glsl\"\n"
     "#include <field>\n"
     "layout(std430, binding = 0) readonly buffer Where { float where[]; };\n"
