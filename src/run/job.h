@@ -143,8 +143,6 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
 /* Call it once images are read. Computes and logs what the run needs. With a limit, makes batches smaller until they
  * fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, with figures, if the smallest batch does not fit. */
 gls_status gls_job_memory_plan(gls_job *job);
-/* Memory to request from a scheduler, MiB. Call it after gls_job_memory_plan(). */
-uint64_t gls_job_memory_request(const gls_job *job);
 /* Call it after the fit. Frees what tracking does not read. */
 void gls_job_memory_release(gls_job *job);
 
