@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpu/devices.h"
 #include "image/formats.h"
 #include "record/run.h"
 #include "record/run_params.h"
