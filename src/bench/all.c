@@ -1,15 +1,247 @@
-/* The benchmark: measures every getter with every mapping on every device. */
+/* The benchmark: measures every getter with every mapping on every device; its data as files for other programs. */
+#include <cJSON.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "image/formats.h"
+#include "record/run.h"
 #include "record/run_params.h"
+#include "record/sidecar.h"
+#include "util/json_text.h"
+#include "util/maths.h"
+#include "util/output_file.h"
 #include "util/status.h"
 
-enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 }; /* default numbers of seeds */
+/* A folder whose files appear together. */
+typedef struct peer_folder {
+    const char *path;
+    bool force;
+    gls_output_group group;
+} peer_folder;
+
+static char *path_in(const peer_folder *to, const char *name)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s", to->path, name) >= 0) return path;
+    gls_no_memory();
+    return NULL;
+}
+
+static gls_status write_bytes(peer_folder *to, const char *name, const void *data, size_t bytes)
+{
+    char *path = path_in(to, name);
+    gls_status status = path ? gls_file_write(path, to->force, &to->group, data, bytes) : GLS_ERR_MEMORY;
+    free(path);
+    return status;
+}
+
+static gls_status write_image(peer_folder *to, const char *name, const gls_image *image)
+{
+    char *path = path_in(to, name);
+    gls_status status =
+        path ? gls_image_write_grouped(path, to->force, &to->group, image, GLS_IMAGE_FLOAT32) : GLS_ERR_MEMORY;
+    free(path);
+    return status;
+}
+
+/* Writes n rows of numbers as NumPy's array file of version 1.0: a header of 128 bytes, then the doubles. */
+static gls_status write_array(peer_folder *to, const char *name, const double *value, size_t n, size_t columns)
+{
+    enum { HEADER = 128, MAGIC = 10 };
+    const size_t bytes = n * columns * sizeof *value;
+    char *file = malloc(HEADER + bytes);
+    if (!file) return gls_fail(GLS_ERR_MEMORY, "out of memory for %s", name);
+    memset(file, ' ', HEADER);
+    memcpy(file, "\x93NUMPY\x01\x00", 8);
+    file[8] = HEADER - MAGIC; /* length of what follows, two bytes with the low one first */
+    file[9] = 0;
+    int length = snprintf(file + MAGIC, HEADER - MAGIC,
+                          "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu, %zu), }", n, columns);
+    file[MAGIC + length] = ' '; /* in place of the NUL */
+    file[HEADER - 1] = '\n';
+    memcpy(file + HEADER, value, bytes);
+    gls_status status = write_bytes(to, name, file, HEADER + bytes);
+    free(file);
+    return status;
+}
+
+static gls_status write_seeds(peer_folder *to, const bench_run *run)
+{
+    const size_t n = (size_t)run->nseeds;
+    float(*point)[3] = malloc(n * sizeof *point);
+    double *row = malloc(3 * n * sizeof *row);
+    gls_status status = point && row ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the seeds");
+    if (!status) {
+        gls_seeds_get(run->data.seeds, 0, n, point);
+        for (size_t i = 0; i < 3 * n; i++) row[i] = point[i / 3][i % 3];
+        status = write_array(to, "seeds.npy", row, n, 3);
+    }
+    free(point);
+    free(row);
+    return status;
+}
+
+static gls_status write_gradients(peer_folder *to, const gls_gradients *g)
+{
+    double *row = malloc(4 * g->n * sizeof *row);
+    if (!row) return gls_fail(GLS_ERR_MEMORY, "out of memory for the gradient table");
+    for (size_t i = 0; i < g->n; i++) {
+        row[4 * i] = g->bval[i];
+        memcpy(row + 4 * i + 1, g->bvec[i], 3 * sizeof *row);
+    }
+    gls_status status = write_array(to, "gradients.npy", row, g->n, 4);
+    free(row);
+    return status;
+}
+
+/* Writes 1 where the image is above the threshold, and 0 elsewhere. */
+static gls_status write_mask(peer_folder *to, const char *name, const gls_image *image, double threshold)
+{
+    gls_image *mask;
+    gls_status status = gls_image_create(&image->grid, 1, &mask);
+    if (status) return status;
+    const size_t n = gls_grid_voxels(&image->grid);
+    for (size_t i = 0; i < n; i++) mask->data[i] = image->data[i] > threshold;
+    status = write_image(to, name, mask);
+    gls_image_destroy(mask);
+    return status;
+}
+
+/* MRtrix3's threshold is an amplitude, not a part of the largest one of a voxel. Both mean the same in the median seed
+ * voxel: *cutoff is that part of the median over the seed voxels of the largest amplitude. */
+static gls_status find_cutoff(const bench_run *run, const gls_odf_source *odf, double *cutoff)
+{
+    const gls_grid *grid = run->data.grid;
+    const size_t plane = (size_t)grid->dim[0] * (size_t)grid->dim[1];
+    size_t n = 0;
+    float *rows = malloc(odf->sphere->n * plane * sizeof *rows);
+    double *largest = malloc(run->data.seed_voxels * sizeof *largest);
+    gls_status status = rows && largest ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for amplitudes");
+    for (int32_t z = 0; !status && z < grid->dim[2]; z++) {
+        status = gls_odf_slice(odf, z, rows);
+        for (size_t i = 0; !status && i < plane; i++) {
+            if (!(run->data.roi->data[(size_t)z * plane + i] > 0) || n == run->data.seed_voxels) continue;
+            float top = 0;
+            for (size_t v = 0; v < odf->sphere->n; v++) top = fmaxf(top, rows[v * plane + i]);
+            largest[n++] = top;
+        }
+    }
+    *cutoff = !status && n > 0 ? run->params.pmf_threshold * gls_median(largest, n) : 0;
+    free(rows);
+    free(largest);
+    return status;
+}
+
+/* Writes how the benchmark tracks, with lengths in voxels. */
+static gls_status write_job(peer_folder *to, const bench_run *run, double cutoff)
+{
+    const gls_track_params *p = &run->params;
+    const gls_model_options *model = &run->options->model;
+    const double voxel = run->data.voxel_mm;
+    cJSON *root = cJSON_CreateObject(), *list = root ? cJSON_AddArrayToObject(root, "dg") : NULL;
+    for (int i = 0; list && i < run->options->n_dg; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateString(gls_getter_name((gls_direction_getter)run->options->dg[i])));
+    if (root) {
+        const struct {
+            const char *key;
+            double value;
+        } number[] = {{"sh_order", model->sh_order},
+                      {"sm_lambda", model->sm_lambda},
+                      {"min_signal", model->min_signal},
+                      {"b0_threshold", run->data.series.gradients->b0_threshold},
+                      {"voxel_mm", voxel},
+                      {"step_size_voxels", p->step_size / voxel},
+                      {"max_angle", p->max_angle},
+                      {"fa_threshold", p->stop_threshold},
+                      {"pmf_threshold", p->pmf_threshold},
+                      {"mrtrix_cutoff", cutoff},
+                      {"relative_peak_threshold", p->relative_peak_threshold},
+                      {"min_separation_angle", p->min_separation_angle},
+                      {"probe_length_voxels", p->probe_length / voxel},
+                      {"probe_quality", p->probe_quality},
+                      {"ptt_substep_voxels", p->ptt_substep / voxel},
+                      {"ptt_substeps", fmax(1, rint(p->step_size / p->ptt_substep))}};
+        cJSON_AddStringToObject(root, "model", gls_model_name(model->model));
+        for (size_t i = 0; i < sizeof number / sizeof *number; i++)
+            gls_json_double(root, number[i].key, number[i].value);
+    }
+    char *text = root ? gls_json_print(root) : NULL;
+    gls_status status = text ? write_bytes(to, "job.json", text, strlen(text)) : gls_no_memory();
+    free(text);
+    cJSON_Delete(root);
+    return status;
+}
+
+static gls_status write_odfs(peer_folder *to, const bench_model *model)
+{
+    gls_image *fod = NULL;
+    gls_status status = write_image(to, "sh.nii", model->model.sh);
+    if (!status)
+        status = gls_odf_convert_sh(model->model.sh, "fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE,
+                                    GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &fod);
+    if (!status) status = write_image(to, "fod.nii", fod);
+    gls_image_destroy(fod);
+    return status;
+}
+
+static gls_status write_files(peer_folder *to, const bench_run *run, const bench_model *model)
+{
+    const gls_job_inputs *in = &run->data;
+    double cutoff;
+    gls_status status = find_cutoff(run, model->odf, &cutoff);
+    if (!status) status = write_job(to, run, cutoff);
+    if (!status) status = write_seeds(to, run);
+    if (!status) status = write_array(to, "sphere.npy", in->sphere->vertex[0], in->sphere->n, 3);
+    if (!status) status = write_gradients(to, in->series.gradients);
+    if (!status) status = write_image(to, "dwi.nii", in->series.dwi);
+    if (!status) status = write_image(to, "mask.nii", in->mask);
+    if (!status) status = write_image(to, "seed_mask.nii", in->roi);
+    if (!status) status = write_image(to, "fa.nii", in->stop_map);
+    if (!status) status = write_mask(to, "track_mask.nii", in->stop_map, run->params.stop_threshold);
+    if (!status) status = write_odfs(to, model);
+    return status ? status : gls_output_group_commit(&to->group);
+}
+
+gls_status bench_check_data(const bench_options *options)
+{
+    static const char *const names[] = {"dwi.nii",    "gradients.npy",  "mask.nii",  "seed_mask.nii",
+                                        "fa.nii",     "track_mask.nii", "seeds.npy", "fod.nii",
+                                        "sphere.npy", "sh.nii",         "job.json"};
+    const peer_folder to = {.path = options->write_data};
+    struct stat st;
+    if (stat(to.path, &st) != 0) return gls_place_check(to.path, false, NULL, NULL, 0);
+    if (!S_ISDIR(st.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is a file, not a folder; give another name", to.path);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !status; i++) {
+        char *path = path_in(&to, names[i]);
+        status = path ? gls_place_check(path, options->force, NULL, NULL, 0) : GLS_ERR_MEMORY;
+        free(path);
+    }
+    return status;
+}
+
+gls_status bench_write_data(bench_run *run)
+{
+    peer_folder to = {.path = run->options->write_data, .force = run->options->force};
+    bench_model model = {.odf = NULL};
+    gls_status status = gls_output_group_make_folder(&to.group, to.path);
+    if (!status) status = bench_model_fit(run, GLS_DG_PROB, &model);
+    if (!status) status = write_files(&to, run, &model);
+    gls_output_group_discard(&to.group);
+    bench_model_finish(&model);
+    return status;
+}
+
+/* --- The benchmark. */
+
+enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 };
 
 /* Opens the devices in the order of the command line and chooses the number of seeds: the smaller default if any device
  * is a software renderer, so that all devices track the same seeds. */

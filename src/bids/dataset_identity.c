@@ -211,20 +211,6 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
     return status;
 }
 
-gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram)
-{
-    static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
-    if (!cJSON_IsObject(gls_json_at(found, "inputs")) || !cJSON_IsObject(gls_json_at(found, "options")))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
-    for (size_t i = 0; i < 2; i++) {
-        const char *key = gls_json_difference(gls_json_at(wanted, parts[i]), gls_json_at(found, parts[i]));
-        if (key)
-            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
-                            words[i], key);
-    }
-    return GLS_OK;
-}
-
 /* --- Outputs. */
 
 static cJSON *add_entry(cJSON *list, const char *name)

@@ -1,13 +1,16 @@
-/* The log of a data set, logs/units.tsv: the latest outcome for each series. */
-#include "bids/dataset.h"
-
+/* The log of a data set, logs/units.tsv; locks between processes; files that each run rewrites. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "bids/dataset.h"
 #include "bids/dataset_parts.h"
 #include "util/file.h"
+#include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -117,4 +120,79 @@ gls_status gls_dataset_log_add(const gls_dataset_options *o, const char *lines)
     status = add_locked(path, lines);
     gls_dataset_unlock(lock, fd);
     return status;
+}
+
+/* --- Locks between processes that write the same output of a data set. */
+
+/* Whether the locked file still has its name. The previous holder may have removed it. */
+static bool has_name(int fd, const char *path)
+{
+    struct stat open_one, named;
+    return fstat(fd, &open_one) == 0 && stat(path, &named) == 0 && open_one.st_dev == named.st_dev &&
+           open_one.st_ino == named.st_ino;
+}
+
+gls_status gls_dataset_lock(const char *path, bool wait, int *fd)
+{
+    for (;;) {
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (*fd < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+        int result;
+        do result = fcntl(*fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &whole);
+        while (result != 0 && errno == EINTR);
+        if (result != 0 && (errno == EAGAIN || errno == EACCES)) {
+            close(*fd);
+            *fd = -1;
+            return GLS_OK;
+        }
+        if (result != 0)
+            gls_log(GLS_LOG_WARNING, "%s: cannot be locked (%s): no other run may work on it now", path,
+                    strerror(errno));
+        if (result != 0 || has_name(*fd, path)) return GLS_OK;
+        close(*fd);
+    }
+}
+
+void gls_dataset_unlock(const char *path, int fd)
+{
+    struct stat info;
+    if (fd < 0) return;
+    if (fstat(fd, &info) == 0 && info.st_size == 0) unlink(path); /* Unlink while the lock is held. */
+    close(fd);
+}
+
+/* --- Files of a data set that each run rewrites, such as its tables. Only files that glslines wrote are replaced, so
+ * that a data set of another program given as OUT_DIR keeps its files, and so does the target of a link. */
+
+#define BEGINNING ((size_t)64 << 10)
+
+bool gls_dataset_owns(const char *path, const char *mark)
+{
+    uint64_t bytes = 0;
+    int fd;
+    if (access(path, F_OK) != 0) return true;
+    char *first = malloc(BEGINNING);
+    bool ours = false;
+    if (first && !gls_regular_open(path, &fd, &bytes)) {
+        const int64_t n = gls_fd_read(fd, first, BEGINNING);
+        ours = n > 0 && memmem(first, (size_t)n, mark, strlen(mark));
+        close(fd);
+    }
+    free(first);
+    return ours;
+}
+
+gls_status gls_dataset_may_rewrite(const char *path, const char *mark)
+{
+    if (gls_dataset_owns(path, mark)) return GLS_OK;
+    return gls_fail(GLS_ERR_OUTPUT,
+                    "%s: was not written by glslines bids, and is not replaced: move it to another place", path);
+}
+
+gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,
+                               gls_output_group *group)
+{
+    gls_status status = gls_dataset_may_rewrite(path, mark);
+    return status ? status : gls_file_write(path, true, group, text, bytes);
 }

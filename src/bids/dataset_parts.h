@@ -17,9 +17,6 @@
  * of their contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */
 gls_status gls_dataset_identity(const gls_dataset_options *options, const gls_dataset_unit *unit,
                                 const gls_job_options *job, cJSON **identity);
-/* Compares the identity that is wanted with the one that made the tractogram. GLS_ERR_OUTPUT names the first
- * difference. */
-gls_status gls_dataset_compare(const cJSON *wanted, const cJSON *found, const char *tractogram);
 
 /* Adds a file of a folder to a list of outputs. shared: a sidecar of an image that other units also use; any file of
  * this name with the same members is accepted later. */

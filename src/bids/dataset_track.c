@@ -289,6 +289,22 @@ typedef struct before {
     gls_dataset_replace replace; /* which files the run may replace */
 } before;
 
+/* Compares the identity that is wanted with the one that made the tractogram. GLS_ERR_OUTPUT names the first
+ * difference. */
+static gls_status compare_identity(const cJSON *wanted, const cJSON *found, const char *tractogram)
+{
+    static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
+    if (!cJSON_IsObject(gls_json_at(found, "inputs")) || !cJSON_IsObject(gls_json_at(found, "options")))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and its sidecar is damaged; --force tracks anew", tractogram);
+    for (size_t i = 0; i < 2; i++) {
+        const char *key = gls_json_difference(gls_json_at(wanted, parts[i]), gls_json_at(found, parts[i]));
+        if (key)
+            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
+                            words[i], key);
+    }
+    return GLS_OK;
+}
+
 /* Finds out what an earlier run left. GLS_ERR_OUTPUT without force if its files are not those of an equal run. */
 static gls_status look_before(const places *p, const cJSON *identity, before *b)
 {
@@ -309,7 +325,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     if (!cJSON_IsObject(done))
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but records no run of glslines bids; --force tracks anew",
                         sidecar);
-    gls_status status = gls_dataset_compare(identity, done, tractogram);
+    gls_status status = compare_identity(identity, done, tractogram);
     if (!status) status = gls_dataset_noted(gls_json_at(done, "outputs"), NULL, p->stage.folder, &missing);
     if (!status && o->fit_outputs)
         status = gls_dataset_noted(gls_json_at(done, "fits"), NULL, p->stage.folder, &no_fits);

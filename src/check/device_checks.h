@@ -24,14 +24,6 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
 /* Writes the file. A failure is only a warning. */
 void gls_checked_finish(gls_checked *memory);
 
-/* Adds the result for one mapping of a variant to the file and keeps all other results. */
-void gls_checked_keep(const gls_device_info *device, const char *variant, gls_mapping mapping);
-
-/* Writes the name of a variant in the file to name[size]: the getter and the order of the model, such as "boot4" or
- * "boot8". Orders above 4 count as 8. If the kernels of a getter do not depend on the order, the name has no number. */
-void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size);
-/* The same for the parameters of a run: particle filtering is "pft", whatever the getter. */
-void gls_checked_name_of(const gls_track_params *params, int sh_order, char *name, size_t size);
 /* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
 /* The same for the parameters of a run. */
@@ -42,7 +34,7 @@ gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_trac
 
 /* A getter with a model of one order. Each variant has kernels of its own. */
 typedef struct gls_known_variant {
-    const char *name; /* as from gls_checked_name() */
+    const char *name; /* getter and order, such as "boot4" or "boot8" */
     gls_direction_getter dg;
     int sh_order;
     bool pft;

@@ -77,10 +77,7 @@ enum {
     MANUAL_GAP = 2 /* blanks between columns */
 };
 
-/* The text without marks of spans. Links to topics name the command that shows the topic. quote: code of several words
- * stands in quotes. From malloc; NULL: out of memory. */
-char *manual_plain_text(const char *text, bool quote);
-/* manual_plain_text() for n cells. Free with manual_free_cells(), which accepts NULL. */
+/* n cells as plain text, without Markdown. Free with manual_free_cells(), which accepts NULL. */
 char **manual_plain_cells(char *const *cells, size_t n);
 /* Frees n cells. cells may be NULL. */
 void manual_free_cells(char **cells, size_t n);

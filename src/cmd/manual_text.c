@@ -1,10 +1,113 @@
-/* Topics of the manual as text for a terminal. */
-#include "cmd/manual.h"
-
+/* Topics of the manual: titles, links, plain text, widths of columns of tables; topics as text for a terminal. */
 #include <stdlib.h>
 #include <string.h>
 
-/* State of the output while md_walk() passes the blocks of a topic. */
+#include "cmd/manual.h"
+#include "util/text.h"
+
+const manual_topic *manual_topic_find(const char *name, size_t n)
+{
+    for (const manual_topic *topic = manual_topics; topic->name; topic++)
+        if (strlen(topic->name) == n && strncmp(topic->name, name, n) == 0) return topic;
+    return NULL;
+}
+
+const char *manual_topic_title(const manual_topic *topic, char *buffer, size_t size)
+{
+    const char *title = topic->text + strspn(topic->text, "# ");
+    snprintf(buffer, size, "%.*s", (int)strcspn(title, "\n"), title);
+    return buffer;
+}
+
+const manual_topic *manual_link_topic(const char *target, size_t n)
+{
+    char name[64];
+    size_t length = strcspn(target, "#)");
+    if (length > n) length = n;
+    if (length < 4 || length >= sizeof name || memcmp(target + length - 3, ".md", 3) != 0) return NULL;
+    length -= 3;
+    for (size_t i = 0; i < length; i++) name[i] = (char)gls_to_lower((unsigned char)target[i]);
+    return manual_topic_find(name, length);
+}
+
+/* The text without marks of spans. Links to topics name the command that shows the topic. quote: code of several words
+ * stands in quotes. From malloc; NULL: out of memory. */
+static char *plain_text(const char *text, bool quote)
+{
+    char *plain = NULL;
+    size_t size;
+    FILE *out = open_memstream(&plain, &size);
+    md_span span;
+    if (!out) return NULL;
+    while (md_next_span(&text, &span)) {
+        const manual_topic *topic = span.kind == MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
+        if (topic)
+            fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
+        else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
+            fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
+        else if (quote && span.kind == MD_CODE && memchr(span.text, ' ', span.n))
+            fprintf(out, memchr(span.text, '\'', span.n) ? "\"%.*s\"" : "'%.*s'", (int)span.n, span.text);
+        else
+            fprintf(out, "%.*s", (int)span.n, span.text);
+    }
+    if (fclose(out) == 0) return plain;
+    free(plain);
+    return NULL;
+}
+
+void manual_free_cells(char **cells, size_t n)
+{
+    for (size_t i = 0; cells && i < n; i++) free(cells[i]);
+    free(cells);
+}
+
+char **manual_plain_cells(char *const *cells, size_t n)
+{
+    char **plain = calloc(n, sizeof *plain);
+    bool complete = plain != NULL;
+    for (size_t i = 0; i < n && complete; i++) complete = (plain[i] = plain_text(cells[i], false)) != NULL;
+    if (complete) return plain;
+    manual_free_cells(plain, n);
+    return NULL;
+}
+
+/* Length in bytes of the longest word: the minimum width of a column that holds the text. */
+static size_t longest_word(const char *text)
+{
+    size_t longest = 0;
+    for (size_t n; *text; text += n, text += strspn(text, " ")) {
+        n = strcspn(text, " ");
+        if (n > longest) longest = n;
+    }
+    return longest;
+}
+
+bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width)
+{
+    size_t min_width[MANUAL_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
+    for (size_t c = 0; c < columns; c++) {
+        column_width[c] = 0;
+        for (size_t r = 0; r < rows; r++) {
+            const char *cell = cells[r * columns + c];
+            size_t word = longest_word(cell);
+            if (strlen(cell) > column_width[c]) column_width[c] = strlen(cell);
+            if (word > min_width[c]) min_width[c] = word;
+        }
+        total += column_width[c];
+    }
+    for (; total > width; total--) {
+        size_t widest = columns;
+        for (size_t c = 0; c < columns; c++)
+            if (column_width[c] > min_width[c] && (widest == columns || column_width[c] > column_width[widest]))
+                widest = c;
+        if (widest == columns) return false;
+        column_width[widest]--;
+    }
+    return true;
+}
+
+/* --- Topics of the manual as text for a terminal. */
+
 typedef struct page {
     FILE *out;
     /* columns of the terminal */
@@ -29,7 +132,7 @@ static void separate(page *p, bool list)
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    char *plain = manual_plain_text(text, false);
+    char *plain = plain_text(text, false);
     if (!plain) {
         p->failed = true;
         return;
@@ -45,7 +148,7 @@ static void heading(void *user, int level, const char *text)
 static void paragraph(void *user, const char *text)
 {
     page *p = user;
-    char *plain = manual_plain_text(text, true);
+    char *plain = plain_text(text, true);
     if (!plain) {
         p->failed = true;
         return;
@@ -59,7 +162,7 @@ static void paragraph(void *user, const char *text)
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
-    char *plain = manual_plain_text(text, true);
+    char *plain = plain_text(text, true);
     if (!plain) {
         p->failed = true;
         return;

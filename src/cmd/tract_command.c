@@ -77,7 +77,17 @@ gls_status tract_input_read(const tract_input *input, gls_tractogram_read_option
     return gls_tract_grid_read(input->reference, reference);
 }
 
+/* Returns GLS_ERR_OUTPUT if the output is the input named by text, or its companion. text NULL: no input. */
+static gls_status input_keep(const char *text, const char *output)
+{
+    gls_inputs inputs = {0};
+    gls_status status = gls_inputs_add(&inputs, text);
+    if (!status) status = gls_inputs_check(&inputs, output);
+    gls_inputs_finish(&inputs);
+    return status;
+}
+
 gls_status tract_input_keep(const tract_input *input, const char *output)
 {
-    return output ? gls_input_keep(input->reference, output) : GLS_OK;
+    return output ? input_keep(input->reference, output) : GLS_OK;
 }

@@ -1,15 +1,241 @@
-/* Least-squares fit of the diffusion tensor to a whole series: here the WLS fit of DIPY; the others are in
- * tensor_axes.c. */
-#include <glslines/tensor.h>
-
-#include "dwi/tensor_plan.h"
-#include "util/status.h"
-#include "util/threads.h"
-
+/* Tensor fits of a whole series: the WLS fit of DIPY, and that of dwi2tensor of MRtrix3, also of single voxels; FA,
+ * eigenvalues and maps of tensors. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <glslines/tensor.h>
+
+#include "dwi/tensor_plan.h"
+#include "util/lapack.h"
+#include "util/status.h"
+#include "util/threads.h"
+
+enum { P = 7, PASSES = 3 };
+#define MIN_SHARE 1e-6 /* smaller signals are raised to this share of the largest signal of the voxel */
+
+void gls_tensor_eigenvalues(const double d[6], double evals[3])
+{
+    double mean = (d[0] + d[2] + d[5]) / 3;
+    double xx = d[0] - mean, yy = d[2] - mean, zz = d[5] - mean, xy = d[1], xz = d[3], yz = d[4];
+    double p = sqrt((xx * xx + yy * yy + zz * zz + 2 * (xy * xy + xz * xz + yz * yz)) / 6);
+    if (!(p > 0)) {
+        evals[0] = evals[1] = evals[2] = mean;
+        return;
+    }
+    double det = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+    double angle = acos(fmax(-1, fmin(1, det / (2 * p * p * p)))) / 3;
+    double c = cos(angle), s = sin(angle);
+    evals[0] = mean + 2 * p * c;
+    evals[1] = mean + p * (sqrt(3) * s - c);
+    evals[2] = mean - p * (sqrt(3) * s + c);
+}
+
+double gls_tensor_fa(const double evals[3])
+{
+    double a = evals[0] - evals[1], b = evals[1] - evals[2], c = evals[2] - evals[0];
+    double norm = evals[0] * evals[0] + evals[1] * evals[1] + evals[2] * evals[2];
+    return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
+}
+
+/* Parameters: xx yy zz xy xz yz and the logarithm of S0. */
+static void set_design(const gls_gradients *gradients, double (*design)[P])
+{
+    for (size_t i = 0; i < gradients->n; i++) {
+        const double b = gradients->bval[i], *g = gradients->bvec[i];
+        const double row[P] = {-b * g[0] * g[0],
+                               -b * g[1] * g[1],
+                               -b * g[2] * g[2],
+                               -2 * b * g[0] * g[1],
+                               -2 * b * g[0] * g[2],
+                               -2 * b * g[1] * g[2],
+                               1};
+        memcpy(design[i], row, sizeof row);
+    }
+}
+
+/* One weighted fit; columns are first scaled to equal weight. */
+static bool fit(const double (*design)[P], const double *log_signal, const double *weight, size_t n, double *parameter)
+{
+    double normal[P * P] = {0}, right[P] = {0}, scale[P];
+    for (size_t i = 0; i < n; i++) {
+        double w = weight[i] * weight[i];
+        for (int a = 0; a < P; a++) {
+            right[a] += w * design[i][a] * log_signal[i];
+            for (int b = 0; b <= a; b++) normal[a * P + b] += w * design[i][a] * design[i][b];
+        }
+    }
+    for (int a = 0; a < P; a++) scale[a] = 1 / sqrt(normal[a * P + a]);
+    for (int a = 0; a < P; a++) {
+        right[a] *= scale[a];
+        for (int b = 0; b <= a; b++) normal[a * P + b] *= scale[a] * scale[b];
+    }
+    if (gls_lapack()->dposv(LAPACK_ROW_MAJOR, 'L', P, 1, normal, P, right, 1) != 0) return false;
+    for (int a = 0; a < P; a++) parameter[a] = scale[a] * right[a];
+    return true;
+}
+
+/* Tensor xx yy zz xy xz yz and ln S0 of a voxel. passes: fits with weights, 0: one without. work: 2 n numbers. Returns
+ * false if there is no signal, or the fit failed. */
+static bool fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n, size_t voxel, int passes, double *work,
+                      double p[P])
+{
+    size_t voxels = gls_grid_voxels(&dwi->grid);
+    double *log_signal = work, *weight = work + n, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        /* not fmax(), which crashes gcc 12 for arm64 as a reduction */
+        double value = dwi->data[i * voxels + voxel];
+        if (value > most) most = value;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double value = fmax(dwi->data[i * voxels + voxel], MIN_SHARE * most);
+        log_signal[i] = log(value);
+        weight[i] = passes > 0 ? value : 1;
+    }
+    if (!(most > 0) || !fit(design, log_signal, weight, n, p)) return false;
+    for (int pass = 1; pass < passes; pass++) {
+        for (size_t i = 0; i < n; i++) {
+            double y = 0;
+            for (int a = 0; a < P; a++) y += design[i][a] * p[a];
+            weight[i] = exp(y);
+        }
+        if (!fit(design, log_signal, weight, n, p)) return false;
+    }
+    return true;
+}
+
+/* FA and unit vector of the main axis. */
+static void find_axis(const double p[P], bool good, float *fa, double axis[3])
+{
+    double evals[3], matrix[9] = {p[0], 0, 0, p[3], p[1], 0, p[4], p[5], p[2]};
+    if (!good || gls_lapack()->dsyev(LAPACK_ROW_MAJOR, 'V', 'L', 3, matrix, 3, evals) != 0) {
+        *fa = 0;
+        axis[0] = axis[1] = 0;
+        axis[2] = 1;
+        return;
+    }
+    for (int a = 0; a < 3; a++) axis[a] = matrix[3 * a + 2];
+    const double descending[3] = {evals[2], evals[1], evals[0]};
+    *fa = (float)gls_tensor_fa(descending);
+}
+
+/* Fits n voxels on all cores, and stores what is asked for: FA and axis of each, or its tensor in an image. */
+typedef struct tensor_job {
+    const gls_image *dwi;
+    const gls_gradients *gradients;
+    int passes;
+    const size_t *voxel;
+    size_t n;
+    float *fa;
+    double (*axis)[3];
+    gls_image *tensor;
+} tensor_job;
+
+/* Fits voxel i of the list and stores FA and main axis, or the six elements in MRtrix3's order xx yy zz xy xz yz. */
+static void fit_and_store(const tensor_job *job, const double (*design)[P], size_t i, double *work)
+{
+    static const int order[6] = {0, 3, 1, 4, 5, 2};
+    double p[P] = {0};
+    const bool good = fit_voxel(job->dwi, design, job->gradients->n, job->voxel[i], job->passes, work, p);
+    if (job->fa) find_axis(p, good, &job->fa[i], job->axis[i]);
+    if (!job->tensor || !good) return;
+    const size_t voxels = gls_grid_voxels(&job->tensor->grid);
+    for (size_t k = 0; k < 6; k++) job->tensor->data[k * voxels + job->voxel[i]] = (float)p[order[k]];
+}
+
+/* Fits all voxels of the list, on all cores. */
+static gls_status fit_voxels(const tensor_job *job)
+{
+    gls_status status = gls_blas_check("tensor fit");
+    if (status) return status;
+    const size_t n = job->gradients->n;
+    double(*design)[P] = malloc(n * sizeof *design);
+    if (!design) return gls_fail(GLS_ERR_MEMORY, "out of memory for tensors of %zu volumes", n);
+    set_design(job->gradients, design);
+    int failed = 0;
+    gls_blas_begin();
+#pragma omp parallel num_threads(gls_blas_team()) reduction(|| : failed)
+    {
+        double *work = malloc(2 * n * sizeof *work);
+        failed = !work;
+#pragma omp for schedule(dynamic, 256)
+        for (long long i = 0; i < (long long)job->n; i++)
+            if (work) fit_and_store(job, (const double(*)[P])design, (size_t)i, work);
+        free(work);
+    }
+    gls_blas_end();
+    free(design);
+    return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for tensors of %zu volumes", n) : GLS_OK;
+}
+
+gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,
+                           float *fa, double (*axis)[3])
+{
+    return fit_voxels(&(tensor_job){dwi, gradients, PASSES, voxel, n, fa, axis, NULL});
+}
+
+gls_status gls_tensor_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                 bool weighted, gls_image *tensor)
+{
+    const size_t voxels = gls_grid_voxels(&dwi->grid);
+    size_t n = 0, *voxel = malloc((voxels + 1) * sizeof *voxel);
+    if (!voxel) return gls_fail(GLS_ERR_MEMORY, "out of memory for tensors of %zu voxels", voxels);
+    for (size_t v = 0; v < voxels; v++)
+        if (!mask || mask->data[v] > 0) voxel[n++] = v;
+    gls_status status = fit_voxels(&(tensor_job){dwi, gradients, weighted ? PASSES : 0, voxel, n, NULL, NULL, tensor});
+    free(voxel);
+    return status;
+}
+
+/* --- Maps. */
+
+/* Computes MD, AD, RD (mm2/s), the eigenvectors, largest first, and the main axis times FA as a colour. Voxels without
+ * a tensor stay 0. */
+static void map_voxel(const gls_image *tensor, const gls_image *evals, size_t v, gls_image *const *maps)
+{
+    const size_t n = gls_grid_voxels(&tensor->grid);
+    const float *d = tensor->data + v;
+    const double value[3] = {evals->data[v], evals->data[n + v], evals->data[2 * n + v]};
+    double matrix[9] = {d[0], 0, 0, d[n], d[2 * n], 0, d[3 * n], d[4 * n], d[5 * n]}, ascending[3];
+    if ((value[0] == 0 && value[1] == 0 && value[2] == 0) ||
+        gls_lapack()->dsyev(LAPACK_ROW_MAJOR, 'V', 'L', 3, matrix, 3, ascending) != 0)
+        return;
+    maps[GLS_TENSOR_MD]->data[v] = (float)((value[0] + value[1] + value[2]) / 3);
+    maps[GLS_TENSOR_AD]->data[v] = (float)value[0];
+    maps[GLS_TENSOR_RD]->data[v] = (float)((value[1] + value[2]) / 2);
+    const double fa = gls_tensor_fa(value);
+    for (size_t a = 0; a < 3; a++) {
+        maps[GLS_TENSOR_RGB]->data[a * n + v] = (float)(fabs(matrix[3 * a + 2]) * fa);
+        for (size_t k = 0; k < 3; k++) maps[GLS_TENSOR_V1 + k]->data[a * n + v] = (float)matrix[3 * a + 2 - k];
+    }
+}
+
+gls_status gls_tensor_maps(const gls_image *tensor, const gls_image *evals, const gls_image *mask,
+                           gls_image *maps[GLS_TENSOR_N_MAPS])
+{
+    GLS_REQUIRE(tensor && evals && maps && tensor->n_volumes == 6 && evals->n_volumes == 3);
+    for (int i = 0; i < GLS_TENSOR_N_MAPS; i++) maps[i] = NULL;
+    gls_status status = gls_blas_check("tensor fit");
+    if (!status) status = gls_grid_require_equal(&tensor->grid, "tensor", &evals->grid, "eigenvalues");
+    if (!status && mask) status = gls_grid_require_equal(&tensor->grid, "tensor", &mask->grid, "mask");
+    for (int i = 0; i < GLS_TENSOR_N_MAPS && !status; i++)
+        status = gls_image_create(&tensor->grid, i < GLS_TENSOR_RGB ? 1 : 3, &maps[i]);
+    if (!status) {
+        gls_blas_begin();
+#pragma omp parallel for num_threads(gls_blas_team()) schedule(dynamic, 1024)
+        for (long long v = 0; v < (long long)gls_grid_voxels(&tensor->grid); v++)
+            if (!mask || mask->data[v] > 0) map_voxel(tensor, evals, (size_t)v, maps);
+        gls_blas_end();
+    }
+    for (int i = 0; i < GLS_TENSOR_N_MAPS && status; i++) {
+        gls_image_destroy(maps[i]);
+        maps[i] = NULL;
+    }
+    return status;
+}
+
+/* --- The WLS fit of DIPY. */
 
 enum {
     BLOCK = 256, /* number of voxels gathered together: long runs in memory that fit into the L2 cache */

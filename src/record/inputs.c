@@ -245,12 +245,3 @@ void gls_inputs_finish(gls_inputs *inputs)
     free(inputs->entry);
     *inputs = (gls_inputs){0};
 }
-
-gls_status gls_input_keep(const char *text, const char *output)
-{
-    gls_inputs inputs = {0};
-    gls_status status = gls_inputs_add(&inputs, text);
-    if (!status) status = gls_inputs_check(&inputs, output);
-    gls_inputs_finish(&inputs);
-    return status;
-}

@@ -36,9 +36,6 @@ gls_status gls_input_hash(const char *path, uint64_t *hash);
  * whole text as its name. From malloc. NULL: no such file exists, or memory ran out. */
 char *gls_input_named_file(const char *text);
 
-/* Returns GLS_ERR_OUTPUT if the output is the input named by text, or its companion. text NULL: no input. */
-gls_status gls_input_keep(const char *text, const char *output);
-
 /* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
 typedef struct gls_inputs {
     size_t n, capacity;

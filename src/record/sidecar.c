@@ -1,18 +1,25 @@
-/* Sidecars: their names, reading, writing, and the protection of JSON files that are not sidecars of this output. */
-#include "record/sidecar.h"
-
+/* Sidecars: their names, their parts, and the files that a run wrote. */
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <glslines/odf.h>
+
+#include "record/sidecar.h"
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
+#include "util/threads.h"
 
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {
@@ -180,4 +187,137 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
 bool gls_sidecar_describes_tracking(const cJSON *sidecar)
 {
     return cJSON_HasObjectItem(sidecar, "counts") && cJSON_HasObjectItem(sidecar, "output");
+}
+
+/* --- Parts that all sidecars have. */
+
+void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv)
+{
+    cJSON *software = cJSON_AddObjectToObject(root, "software");
+    cJSON_AddStringToObject(software, "name", "glslines");
+    cJSON_AddStringToObject(software, "version", gls_version());
+    cJSON *libraries = cJSON_AddObjectToObject(software, "libraries");
+    cJSON_AddStringToObject(libraries, "zlib", zlibVersion());
+    if (gls_blas_config()) cJSON_AddStringToObject(libraries, "openblas", gls_blas_config());
+    cJSON_AddStringToObject(libraries, "cjson", cJSON_Version());
+    cJSON *line = cJSON_AddArrayToObject(root, "command_line");
+    for (int i = 0; i < argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(argv[i]));
+}
+
+void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "warnings");
+    for (size_t i = 0; i < warnings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(warnings->line[i]));
+}
+
+/* Adds an input file: path as given and absolute, bytes, and the XXH3 hash of its contents. */
+static cJSON *add_file(cJSON *inputs, const char *role, const char *path, uint64_t bytes, uint64_t hash)
+{
+    char text[17], *absolute = realpath(path, NULL);
+    cJSON *object = cJSON_AddObjectToObject(inputs, role);
+    cJSON_AddStringToObject(object, "path", path);
+    if (absolute) cJSON_AddStringToObject(object, "absolute_path", absolute);
+    free(absolute);
+    gls_json_uint(object, "bytes", bytes);
+    cJSON_AddStringToObject(object, "xxh3_64", gls_hash_text(hash, text));
+    return object;
+}
+
+void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
+{
+    struct stat info;
+    char *companion = NULL;
+    if (!file->path) return;
+    cJSON *object = add_file(inputs, file->role, file->path, file->bytes, file->hash);
+    if (!file->companion_hash || gls_input_companion(file->path, &companion) || !companion) return;
+    if (stat(companion, &info) == 0)
+        add_file(object, "companion", companion, (uint64_t)info.st_size, file->companion_hash);
+    free(companion);
+}
+
+void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)
+{
+    char axes[4];
+    cJSON *object = cJSON_AddObjectToObject(root, "grid");
+    cJSON *dim = cJSON_AddArrayToObject(object, "dimensions");
+    cJSON *size = cJSON_AddArrayToObject(object, "voxel_size_mm");
+    cJSON *affine = cJSON_AddArrayToObject(object, "voxel_to_rasmm");
+    for (int a = 0; a < 3; a++) {
+        cJSON *row = cJSON_CreateArray();
+        cJSON_AddItemToArray(dim, cJSON_CreateNumber(grid->dim[a]));
+        gls_json_append_double(size, grid->voxel_size[a]);
+        for (int c = 0; c < 4; c++) gls_json_append_double(row, grid->affine[a][c]);
+        cJSON_AddItemToArray(affine, row);
+    }
+    gls_grid_axis_codes(grid, axes);
+    cJSON_AddStringToObject(object, "axes", axes);
+    gls_json_double(object, "determinant", gls_grid_determinant(grid));
+}
+
+/* --- Records of files that a run wrote, in its sidecar: size, checksum, time. */
+
+#define WHOLE "xxh3_64"
+#define PARTS "xxh3_64_of_parts"
+#define MAX_WHOLE ((uint64_t)64 << 20) /* largest file whose checksum is of the whole contents, bytes */
+
+/* Notes size and XXH3 hash of a file; of a large file only parts are hashed. */
+static gls_status note(cJSON *entry, const char *path, int fd, uint64_t bytes)
+{
+    uint64_t hash = 0;
+    char text[17];
+    const bool whole = bytes <= MAX_WHOLE;
+    gls_status status = whole ? gls_hash_open_file(path, fd, &hash) : gls_hash_parts(path, fd, bytes, &hash);
+    if (status) return status;
+    gls_json_uint(entry, "bytes", bytes);
+    cJSON_AddStringToObject(entry, whole ? WHOLE : PARTS, gls_hash_text(hash, text));
+    return GLS_OK;
+}
+
+gls_status gls_written_note_output(cJSON *entry, const gls_output *output)
+{
+    return note(entry, output->path, output->fd, gls_output_size(output));
+}
+
+gls_status gls_written_note(cJSON *entry, const char *path)
+{
+    uint64_t bytes;
+    int fd;
+    gls_status status = gls_regular_open(path, &fd, &bytes);
+    if (status) return status;
+    status = note(entry, path, fd, bytes);
+    close(fd);
+    return status;
+}
+
+static void time_text(const struct stat *info, char text[48])
+{
+    snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
+}
+
+gls_status gls_written_note_time(cJSON *entry, const char *path)
+{
+    struct stat info;
+    char text[48];
+    if (stat(path, &info) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: is gone", path);
+    time_text(&info, text);
+    cJSON_AddStringToObject(entry, "modified", text);
+    return GLS_OK;
+}
+
+bool gls_written_is(const cJSON *entry, const char *path)
+{
+    char text[48];
+    struct stat info;
+    uint64_t noted, bytes, hash = 0;
+    int fd;
+    const char *modified = gls_json_text_at(entry, "modified"), *whole = gls_json_text_at(entry, WHOLE),
+               *parts = gls_json_text_at(entry, PARTS);
+    if ((!whole && !parts) || !gls_json_get_uint(gls_json_at(entry, "bytes"), &noted)) return false;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != noted) return false;
+    time_text(&info, text);
+    if (modified && strcmp(modified, text) == 0) return true;
+    if (gls_regular_open(path, &fd, &bytes)) return false;
+    const gls_status status = whole ? gls_hash_open_file(path, fd, &hash) : gls_hash_parts(path, fd, bytes, &hash);
+    close(fd);
+    return !status && bytes == noted && strcmp(whole ? whole : parts, gls_hash_text(hash, text)) == 0;
 }

@@ -124,7 +124,19 @@ static gls_status add_slabs(gls_render_plan *p, const char *list)
     return status;
 }
 
-/* Adds the view of this name. */
+/* Sets the axes of a camera: the viewer is in front, `azimuth` degrees towards the right side of the body and
+ * `elevation` degrees up. */
+static void turn_camera(gls_camera *camera, double azimuth, double elevation)
+{
+    const double degree = 3.14159265358979323846 / 180;
+    double ca = cos(azimuth * degree), sa = sin(azimuth * degree), ce = cos(elevation * degree),
+           se = sin(elevation * degree);
+    const double right[3] = {-ca, sa, 0}, up[3] = {-sa * se, -ca * se, ce}, toward[3] = {sa * ce, ca * ce, se};
+    memcpy(camera->right, right, sizeof right);
+    memcpy(camera->up, up, sizeof up);
+    memcpy(camera->toward, toward, sizeof toward);
+}
+
 static gls_status add_view(gls_render_plan *p, const char *name)
 {
     const gls_render_options *o = p->options;
@@ -138,7 +150,7 @@ static gls_status add_view(gls_render_plan *p, const char *name)
             return GLS_OK;
         }
     if (strcmp(name, "oblique") != 0) return gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' is none of %s", name, VIEWS);
-    gls_camera_turn(&tile->camera, p->azimuth, p->elevation);
+    turn_camera(&tile->camera, p->azimuth, p->elevation);
     return GLS_OK;
 }
 

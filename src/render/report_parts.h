@@ -112,7 +112,6 @@ void gls_report_missing(const gls_report *report, gls_text *out, const char *wha
 void gls_report_summary(const gls_report *report, gls_text *out);
 void gls_report_warnings(const gls_report *report, gls_text *out);
 void gls_report_pictures(const gls_report *report, gls_text *out);
-void gls_report_view(const gls_report *report, gls_text *out);
 void gls_report_lengths(const gls_report *report, gls_text *out);
 void gls_report_ends(const gls_report *report, gls_text *out);
 void gls_report_density(const gls_report *report, gls_text *out);
@@ -130,10 +129,6 @@ void gls_report_append_picture(const gls_report_picture *p, const char *caption,
 gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
 /* Appends the streamlines of the 3-D view, packed. */
 gls_status gls_report_lines(const gls_report *report, gls_text *out);
-/* Finds what stands behind the streamlines: an image, or their density. GLS_ERR_INPUT: an image that cannot be read. */
-gls_status gls_report_find_image(gls_report *report);
-/* Appends the image that gls_report_find_image() found, on a grid along the axes of the world, packed. */
-gls_status gls_report_slices(const gls_report *report, gls_text *out);
 /* Reads the connectome of the report, if it has one: `input` itself, or what the run wrote. GLS_ERR_INPUT: input is no
  * matrix. */
 gls_status gls_report_find_matrix(gls_report *report, const char *input);

@@ -204,20 +204,6 @@ void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double hig
         scene->colour[i] = gls_colormap_at(map, high > low ? (scene->value[i] - low) / (high - low) : 0.5);
 }
 
-gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2])
-{
-    float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);
-    size_t n = 0;
-    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu values", scene->n_points);
-    for (size_t i = 0; i < scene->n_points && scene->value; i++)
-        if (isfinite(scene->value[i])) sorted[n++] = scene->value[i];
-    range[0] = 0;
-    range[1] = 1;
-    if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){low, high}, 2, range);
-    free(sorted);
-    return GLS_OK;
-}
-
 void gls_scene_finish(gls_scene *scene)
 {
     free(scene->offset);

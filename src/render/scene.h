@@ -33,9 +33,6 @@ typedef struct gls_box {
 /* Sets the axes of a camera by the position of the viewer: superior, inferior, anterior, posterior, left or right.
  * Returns false for another name. */
 bool gls_camera_stand(gls_camera *camera, const char *name);
-/* Sets the axes of a camera: the viewer is in front, `azimuth` degrees towards the right side of the body and
- * `elevation` degrees up. */
-void gls_camera_turn(gls_camera *camera, double azimuth, double elevation);
 /* Anatomical letters of a direction: "L", or "LA" if it is oblique. letters: room for 4 characters. */
 void gls_letters(const double direction[3], char letters[4]);
 
@@ -122,9 +119,6 @@ void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double hig
 /* Moves the columns of `from` to `to`, a scene of the same streamlines with other points. Columns with a value for each
  * point must exist in both scenes; their values stay in the scene to whose points they belong. */
 void gls_scene_move_columns(gls_scene *from, gls_scene *to);
-/* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
-gls_status gls_scene_percentiles(const gls_scene *scene, double low, double high, double range[2]);
-/* Frees the arrays; the scene is empty afterwards. */
 void gls_scene_finish(gls_scene *scene);
 
 /* --- Planes: slices of an image behind and between streamlines. */

@@ -11,6 +11,7 @@
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "sinks/weight_files.h"
+#include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -299,12 +300,26 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     return status;
 }
 
-/* Colours streamlines by their numbers, between the range of the options or the 2nd and 98th percentile. */
+/* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
+static gls_status find_percentiles(const gls_scene *scene, double low, double high, double range[2])
+{
+    float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);
+    size_t n = 0;
+    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for the range of %zu values", scene->n_points);
+    for (size_t i = 0; i < scene->n_points && scene->value; i++)
+        if (isfinite(scene->value[i])) sorted[n++] = scene->value[i];
+    range[0] = 0;
+    range[1] = 1;
+    if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){low, high}, 2, range);
+    free(sorted);
+    return GLS_OK;
+}
+
 static gls_status colour_scene(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
     if (!s->scene.value) return GLS_OK;
-    gls_status status = gls_scene_percentiles(&s->scene, 0.02, 0.98, s->range);
+    gls_status status = find_percentiles(&s->scene, 0.02, 0.98, s->range);
     for (int i = 0; i < 2 && o->range.n == 2; i++) s->range[i] = o->range.value[i];
     if (!status) gls_scene_colour(&s->scene, (gls_colormap)o->colormap, s->range[0], s->range[1]);
     return status;

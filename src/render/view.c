@@ -28,17 +28,6 @@ bool gls_camera_stand(gls_camera *camera, const char *name)
     return false;
 }
 
-void gls_camera_turn(gls_camera *camera, double azimuth, double elevation)
-{
-    const double degree = 3.14159265358979323846 / 180;
-    double ca = cos(azimuth * degree), sa = sin(azimuth * degree), ce = cos(elevation * degree),
-           se = sin(elevation * degree);
-    const double right[3] = {-ca, sa, 0}, up[3] = {-sa * se, -ca * se, ce}, toward[3] = {sa * ce, ca * ce, se};
-    memcpy(camera->right, right, sizeof right);
-    memcpy(camera->up, up, sizeof up);
-    memcpy(camera->toward, toward, sizeof toward);
-}
-
 void gls_letters(const double direction[3], char letters[4])
 {
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};

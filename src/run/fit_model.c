@@ -278,6 +278,16 @@ static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *mo
                        &m->sh);
 }
 
+/* Adds the responses to the key of a cached fit. */
+static void add_tissues_key(cJSON *key, const gls_tissues *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const gls_tissue_response *r = t->response[i];
+        size_t count = r->n_shells * (size_t)(r->order / 2 + 1);
+        gls_fit_cache_key_data(key, gls_tissue_name(t->kind[i]), r->zonal, count * sizeof *r->zonal);
+    }
+}
+
 /* Key of the SH image in the cache: everything that the fit depends on. NULL: out of memory. */
 static cJSON *sh_key(const gls_model *m, const gls_image *mask)
 {
@@ -288,7 +298,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
     gls_fit_cache_key_number(key, "sh_order", m->order);
     gls_fit_cache_key_number(key, "shell", m->bval);
     if (m->kind == GLS_MODEL_MSMT) {
-        gls_tissues_add_key(key, &m->tissues);
+        add_tissues_key(key, &m->tissues);
         if (gls_fit_on_device(o)) cJSON_AddStringToObject(key, "fit_device", o->fit_device);
         if (m->volume) gls_fit_cache_key_data(key, "volumes", m->volume, m->selected->n * sizeof *m->volume);
         if (m->direction)

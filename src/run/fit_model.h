@@ -47,8 +47,6 @@ gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
 /* Normalises the images in place if the options ask for it and the mask is large enough. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
-/* Adds the responses to the key of a cached fit. */
-void gls_tissues_add_key(cJSON *key, const gls_tissues *tissues);
 /* Adds the responses, and the result of the normalisation, to a sidecar. */
 void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);
 /* Frees responses and images, except the image of white matter, which belongs to the model. */

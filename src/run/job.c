@@ -1,4 +1,4 @@
-/* The run of tracking: checks the options, reads and fits the inputs, tracks, and writes all outputs. */
+/* The run of tracking: reads and fits the inputs, tracks, and writes all outputs. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,149 +23,12 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
-/* Fails unless files are given or the phantom is asked for. It is not the default, so that an empty list of files in a
- * script does not give a tractogram of the phantom. */
-static gls_status check_source(const gls_job_options *o)
-{
-    bool files = o->dwi || gls_directions_option(o);
-    if (o->dwi && o->phantom)
-        return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files, such as %s", o->dwi);
-    if (files || o->phantom) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
-                                      "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
-                                      "of DWI");
-}
-
-/* Checks the combination of images: a series, ODFs, both, or the phantom. */
-static gls_status check_inputs(const gls_job_options *o)
-{
-    const char *odf = gls_directions_option(o);
-    if (odf && o->phantom)
-        return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
-    if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
-        return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
-    if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
-    if (o->peaks.n > 0 && (o->sh || o->odf))
-        return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
-    if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact, eudx or bedpost",
-                        gls_getter_name(o->track.dg));
-    if (o->bedpostx && (o->sh || o->odf || o->peaks.n > 0))
-        return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other", odf);
-    if (o->bedpostx && !gls_getter_has(o->track.dg, GLS_FOR_FIBRES) &&
-        gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost",
-                        gls_getter_name(o->track.dg));
-    if (o->peaks_values.n > 0 && o->peaks.n == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");
-    if (o->peaks.n > GLS_MAX_PEAK_FILES || o->peaks_values.n > GLS_MAX_PEAK_FILES)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: is given %d times, %d at most: join the volumes in one file",
-                        o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
-                        o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
-    bool places = o->roi || gls_seeds_need_no_region(o),
-         tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
-    if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE%s, or the series that it is "
-                        "fitted to: DWI BVAL BVEC",
-                        odf, gls_getter_name(o->track.dg),
-                        o->sh ? ", or take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs and needs none"
-                              : "");
-    if (odf && !o->dwi && !places && !o->fa)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--%s: needs seeds: --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, where it is "
-            "above 0.2",
-            odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
-    if (o->odf && gls_sphere_is_built_in(o->sphere))
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
-    if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
-    return gls_anatomy_check(o);
-}
-
-/* Checks that the getter can use the model and has the parameters that are given. */
-static gls_status check_getter(const gls_job_options *o)
-{
-    const gls_track_params *t = &o->track;
-    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && (o->sh || o->odf))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
-                        "take --dg prob, det or ptt%s",
-                        o->sh ? "sh" : "odf", o->sh ? ", or ifod2" : "");
-    if (gls_getter_source_of(t->dg) == GLS_FROM_SERIES && (o->sh || o->odf || !(o->dwi || o->phantom)))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--dg %s: fits tensors to the measured signal: give the series, DWI BVAL BVEC%s%s",
-                        gls_getter_name(t->dg), o->sh || o->odf ? ", without --" : "",
-                        o->sh    ? "sh"
-                        : o->odf ? "odf"
-                                 : "");
-    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && o->model.model > GLS_MODEL_CSA)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
-                        "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
-                        gls_model_name(o->model.model));
-    if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
-    if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
-                        gls_getter_name(t->dg));
-    if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
-    if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
-    if (t->probe_count == 1 && t->probe_radius > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
-    if (t->max_length >= 0 && t->min_length > t->max_length)
-        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
-                        t->max_length);
-    if (o->distance_correction &&
-        !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3 || o->fdt_targets))
-        return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1 to 3 "
-                                          "or --fdt-targets");
-    if (o->fdt_lrtarget3 && !o->fdt_matrix3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, whose columns it gives");
-    return GLS_OK;
-}
-
-static gls_status check_options(const gls_job_options *o)
-{
-    GLS_REQUIRE(o->sphere && o->device);
-    GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
-    gls_status status = check_inputs(o);
-    if (!status) status = check_getter(o);
-    if (!status) status = gls_model_options_check(&o->model);
-    return status ? status : check_source(o);
-}
-
 /* Restricts the seeds to those of the shard, and computes the identity for shards and for the journal. Call it after
  * the seeds are made. */
 static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
     return status || (!job->journal && job->shard.count == 0) ? status : gls_job_identify(job);
-}
-
-/* Sets the index and count of the shard. Its seeds follow when the seeds are known. */
-static gls_status init_shard(gls_job *job)
-{
-    if (!job->options.shard) return GLS_OK;
-    if (job->options.fail_if_empty)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
-    return gls_shard_choose(job->options.shard, &job->shard);
-}
-
-/* Names the files of results, which know the options, the shard and the tractogram. */
-static gls_status take_results(gls_job *job)
-{
-    job->sinks.run = &job->run;
-    job->sinks.options = &job->options;
-    job->sinks.shard = &job->shard;
-    job->sinks.output = job->output;
-    job->sinks.no_tractogram = job->no_tractogram;
-    job->sinks.writes_trx = gls_job_writes_trx(job);
-    return gls_sinks_take(&job->sinks);
 }
 
 /* Reads the rules of results, which know the images and the parameters. */
@@ -184,44 +47,6 @@ static gls_status open_results(gls_job *job, gls_sink *tractogram)
     job->sinks.scalar = gls_job_inputs_scalar(&job->inputs);
     job->sinks.devices = &job->devices;
     return gls_sinks_open(&job->sinks, tractogram);
-}
-
-gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **out)
-{
-    GLS_REQUIRE_SIZE(options);
-    GLS_REQUIRE(out);
-    gls_job *job = calloc(1, sizeof *job);
-    if (!job) return gls_no_memory();
-    job->started = time(NULL);
-    gls_run_begin(&job->run, false);
-    job->options = job->options_given = options ? *options : gls_job_options_default();
-    if (monitor) job->monitor = *monitor;
-    gls_status status = check_options(&job->options);
-    if (!status) gls_defaults_log(&job->options_given);
-    if (!status) status = gls_job_choose_format(job);
-    if (!status && job->options.dwi && !job->options.bval) {
-        status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
-        job->options.bval = job->bval;
-        job->options.bvec = job->bvec;
-    }
-    /* tables of one file use the scanner axes */
-    if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
-    if (!status) status = init_shard(job);
-    if (!status) status = gls_job_name_tractogram(job);
-    if (!status) status = take_results(job);
-    if (!status) status = gls_job_name_inputs(job);
-    if (!status) status = gls_job_name_outputs(job);
-    if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
-    if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
-    job->inputs.wants_fa = job->sinks.wants_fa;
-    if (status) {
-        gls_job_destroy(job);
-        return status;
-    }
-    job->result.output = job->output;
-    job->result.sidecar = job->run.sidecar;
-    *out = job;
-    return GLS_OK;
 }
 
 gls_status gls_job_open(gls_job *job)
@@ -348,12 +173,44 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     return status;
 }
 
+/* Makes the writer of the tractogram. */
+static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
+{
+    const gls_track_params *p = &job->params;
+    bool fod = gls_getter_ends_itself(p->dg);
+    char line[12][96];
+    const char *lines[13] = {NULL};
+    int n = 0;
+    snprintf(line[n++], sizeof *line, "software: glslines %s", gls_version());
+    snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
+    gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
+    gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
+    /* MRtrix3's header field threshold is an amplitude of the FOD */
+    if (fod)
+        gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
+    else
+        gls_snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
+    gls_snprintf(line[n++], sizeof *line, "min_dist: %.9g", p->min_length);
+    gls_snprintf(line[n++], sizeof *line, "max_dist: %.9g", p->max_length);
+    snprintf(line[n++], sizeof *line, "max_num_seeds: %" PRIu64, gls_job_seeds(job));
+    if (p->select > 0) snprintf(line[n++], sizeof *line, "max_num_tracks: %" PRIu64, p->select);
+    if (p->seed_unidirectional) snprintf(line[n++], sizeof *line, "unidirectional: 1");
+    snprintf(line[n++], sizeof *line, "rng_seed: %" PRIu64, p->rng_seed);
+    for (int i = 0; i < n; i++) lines[i] = line[i];
+    gls_tractogram_options options = gls_tractogram_options_default();
+    options.precision = job->options.output_precision;
+    options.overwrite = job->run.force;
+    options.header_lines = lines;
+    if (job->shard.count > 0) options.shard = &job->shard;
+    return gls_tractogram_writer_create(job->output, job->format, job->inputs.grid, &options, writer);
+}
+
 /* Writes all outputs except the sidecar, in the group. */
 static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
-    gls_status status = job->no_tractogram ? GLS_OK : gls_job_create_writer(job, &writer);
+    gls_status status = job->no_tractogram ? GLS_OK : create_writer(job, &writer);
     if (status) return status;
     if (writer) {
         gls_writer_join(writer, &job->run.group);
@@ -457,23 +314,6 @@ gls_status gls_job_track_to(gls_job *job, const gls_sink *sink)
 const gls_job_result *gls_job_get_result(const gls_job *job)
 {
     return &job->result;
-}
-
-void gls_job_destroy(gls_job *job)
-{
-    if (!job) return;
-    gls_device_set_close(&job->devices);
-    gls_job_inputs_finish(&job->inputs);
-    gls_sinks_finish(&job->sinks);
-    gls_run_end(&job->run);
-    cJSON_Delete(job->written);
-    free(job->bval);
-    free(job->bvec);
-    free(job->output);
-    free(job->sidecar_second);
-    free(job->mask);
-    free(job->journal);
-    free(job);
 }
 
 gls_status gls_track_files(const gls_job_options *options, const gls_monitor *monitor, gls_job_result *result)

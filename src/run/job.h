@@ -65,17 +65,8 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 
 /* --- Names and formats of the outputs. They must not harm an input. */
 
-/* Takes the format of the tractogram from the name of --output, or from the option for it. GLS_ERR_ARGUMENT: options
- * that exclude each other, or half precision in a format without it. */
-gls_status gls_job_choose_format(gls_job *job);
 /* Adds the files that the options name, except those that sinks read. */
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
-/* Adds all input files. Call it after gls_sinks_take(). */
-gls_status gls_job_name_inputs(gls_job *job);
-/* Names the tractogram. Leaves its name NULL if none is written. */
-gls_status gls_job_name_tractogram(gls_job *job);
-/* Names all other files that the run writes. */
-gls_status gls_job_name_outputs(gls_job *job);
 /* Largest number of files from gls_job_files(). */
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 /* An input file of a run, for its sidecar. */
@@ -89,8 +80,6 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
 gls_status gls_job_check_outputs(gls_job *job);
 /* Checks that a file can be written that is made from the outputs and lies beside them, such as a picture. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
-/* Makes the writer of the tractogram. */
-gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer);
 
 /* --- Text about the run. */
 
@@ -143,8 +132,6 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
 /* Call it once images are read. Computes and logs what the run needs. With a limit, makes batches smaller until they
  * fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, with figures, if the smallest batch does not fit. */
 gls_status gls_job_memory_plan(gls_job *job);
-/* Memory to request from a scheduler, MiB. Call it after gls_job_memory_plan(). */
-uint64_t gls_job_memory_request(const gls_job *job);
 /* Call it after the fit. Frees what tracking does not read. */
 void gls_job_memory_release(gls_job *job);
 

@@ -1,23 +1,36 @@
-/* Text about a run of tracking: the plan, and the result. */
-#include "run/job.h"
-#include "track/track_params.h"
-
+/* Text about a run: what is known before tracking, as text and as JSON, and the result. */
+#include <cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/region_set.h"
 #include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/job.h"
 #include "run/job_inputs.h"
+#include "track/track_params.h"
+#include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define STEP UINT64_C(50) /* MiB */
 
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
 {
     if (asked == GLS_MAPPING_AUTO) asked = gls_mapping_auto(device);
     *lanes = gls_mapping_lanes(asked, device);
     return gls_mapping_name(asked);
+}
+
+/* Memory to request from a scheduler, MiB. */
+static uint64_t memory_request(const gls_job *job)
+{
+    uint64_t mib = (job->memory_bytes + job->memory_bytes / 6) / MIB;
+    return (mib / STEP + 1) * STEP;
 }
 
 /* Prints a label and a name. */
@@ -202,7 +215,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n",
                     gls_format_count(largest, batch, sizeof batch),
                     gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
-    print_memory(text, memory, gls_job_memory_request(job));
+    print_memory(text, memory, memory_request(job));
     print_name(text, "output", job->output);
     gls_text_puts(text, "\n");
     if (!job->run.sidecar) return;
@@ -326,4 +339,69 @@ void gls_job_log_result(const gls_job *job)
             j->sidecar ? "; sidecar " : "", j->sidecar ? j->sidecar : "");
     warn_of_regions(job);
     warn_of_selection(job);
+}
+
+/* --- The plan of a run: what it would do, and the memory to request for it. */
+
+/* Adds a sixth to the estimate, because schedulers kill a job that takes more than it requested. */
+
+static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *m)
+{
+    cJSON *memory = cJSON_AddObjectToObject(root, "memory");
+    gls_json_uint(memory, "request_mib", memory_request(job));
+    gls_json_uint(memory, "host_bytes", job->memory_bytes);
+    gls_json_uint(memory, "device_bytes", m->device_bytes);
+    cJSON_AddBoolToObject(memory, "device_memory_is_the_hosts", job->shared_memory);
+    gls_json_uint(root, "batch_seeds", m->batch_seeds);
+    gls_json_uint(root, "lanes", m->lanes);
+}
+
+static void add_devices(cJSON *root, const gls_job *job)
+{
+    cJSON *array = cJSON_AddArrayToObject(root, "devices");
+    for (size_t i = 0; i < job->devices.n; i++) {
+        const gls_device_info *info = gls_device_get_info(job->devices.device[i]);
+        cJSON *device = cJSON_CreateObject();
+        cJSON_AddStringToObject(device, "renderer", info->renderer);
+        cJSON_AddStringToObject(device, "version", info->version);
+        cJSON_AddStringToObject(device, "node", info->node);
+        cJSON_AddBoolToObject(device, "software", info->software);
+        cJSON_AddItemToArray(array, device);
+    }
+}
+
+static void add_text(cJSON *object, const char *key, const char *text)
+{
+    if (text)
+        cJSON_AddStringToObject(object, key, text);
+    else
+        cJSON_AddNullToObject(object, key);
+}
+
+char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
+{
+    const gls_job_inputs *in = &job->inputs;
+    cJSON *root = cJSON_CreateObject(), *inputs, *voxels;
+    if (!root) return NULL;
+    gls_sidecar_add_software(root, job->options.argc, job->options.argv);
+    inputs = cJSON_AddObjectToObject(root, "inputs");
+    for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
+    gls_sidecar_add_grid(root, in->grid);
+    voxels = cJSON_AddObjectToObject(root, "voxels");
+    gls_json_uint(voxels, "mask", in->mask_voxels);
+    if (in->roi)
+        gls_json_uint(voxels, "seeds", in->seed_voxels);
+    else
+        cJSON_AddNullToObject(voxels, "seeds");
+    gls_json_uint(root, "seeds", gls_job_seeds(job));
+    gls_params_add(cJSON_AddObjectToObject(root, "parameters"), &job->options, &job->params);
+    add_devices(root, job);
+    add_memory(root, job, memory);
+    cJSON *output = cJSON_AddObjectToObject(root, "output");
+    add_text(output, "path", job->output);
+    add_text(output, "sidecar", job->run.sidecar);
+    gls_sidecar_add_warnings(root, &job->run.warnings);
+    char *text = gls_json_print(root);
+    cJSON_Delete(root);
+    return text;
 }

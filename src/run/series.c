@@ -1,15 +1,21 @@
-/* A diffusion series: reads the image, checks its values, and makes the mask. */
-#include "run/series.h"
-
+/* A diffusion series with its gradient table: reads and checks it; what `fit` and `response` share of a run. */
+#include <cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <glslines/normalise.h>
 
 #include "image/formats.h"
+#include "record/run.h"
+#include "record/sidecar.h"
+#include "run/series.h"
+#include "util/clock.h"
+#include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #define MRTRIX_B0 10.0 /* s/mm2: MRtrix3's threshold of b = 0 */
 
@@ -136,4 +142,290 @@ void gls_series_finish(gls_series *s)
     gls_image_destroy(s->dwi);
     gls_gradients_destroy(s->gradients);
     *s = (gls_series){.dwi = NULL};
+}
+
+/* --- The gradient table of a series: finds the table beside the series or in its header, reads it, and compares it
+ * with another. */
+
+#define MAX_ANGLE 0.5  /* degrees; rounding to three digits stays below this */
+#define MAX_BVAL 20.0  /* s/mm2, and */
+#define MAX_SHARE 0.05 /* share of the b-value: limits of the difference between two tables */
+
+#define HIGH_BVAL 1e6         /* s/mm2; no scanner reaches this */
+#define HIGH_BVAL_MS_UM2 50.0 /* about the same in ms/um2 */
+
+const char *gls_table_path(const char *path)
+{
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* Length of a path without .nii, .nii.gz, .mif or a similar suffix. */
+static size_t stem_length(const char *path)
+{
+    static const char *const suffixes[] = {".nii", ".hdr", ".img", ".mif", ".mih"};
+    size_t n = strlen(path);
+    if (gls_case_ends(path, ".gz")) n -= 3;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (n > 4 && gls_case_compare_n(path + n - 4, suffixes[i], 4) == 0) return n - 4;
+    return n;
+}
+
+static bool has_own_table(const char *dwi)
+{
+    gls_mif_header header;
+    if (!gls_mif_is_name(dwi) || gls_mif_read_header(dwi, &header) != GLS_OK) return false;
+    bool has = header.n_scheme > 0;
+    gls_mif_header_finish(&header);
+    return has;
+}
+
+/* Finds two files whose names are the first n bytes of path and an ending each. Both NULL: they do not exist. */
+static gls_status find_pair(const char *path, size_t n, const char *const ending[2], char **bval, char **bvec)
+{
+    if (asprintf(bval, "%.*s%s", (int)n, path, ending[0]) < 0) *bval = NULL;
+    if (asprintf(bvec, "%.*s%s", (int)n, path, ending[1]) < 0) *bvec = NULL;
+    if (*bval && *bvec && access(*bval, F_OK) == 0 && access(*bvec, F_OK) == 0) return GLS_OK;
+    bool memory = *bval && *bvec;
+    free(*bval);
+    free(*bvec);
+    *bval = *bvec = NULL;
+    return memory ? GLS_OK : gls_no_memory();
+}
+
+/* Finds files with the name of the series. Both NULL: none. */
+static gls_status find_beside(const char *dwi, char **bval, char **bvec)
+{
+    static const char *const names[][2] = {{".bval", ".bvec"}, {".bvals", ".bvecs"}};
+    gls_status status = find_pair(dwi, stem_length(dwi), names[0], bval, bvec);
+    return status || *bval ? status : find_pair(dwi, stem_length(dwi), names[1], bval, bvec);
+}
+
+gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
+{
+    static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
+    const char *slash = strrchr(dwi, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - dwi) : 0, stem = stem_length(dwi);
+    gls_status status = gls_input_file_check(&(gls_input_file){.path = dwi});
+    *bval = *bvec = NULL;
+    if (status) return status;
+    if (has_own_table(dwi)) {
+        gls_log(GLS_LOG_INFO, "gradients: the table in the header of %s", dwi);
+        *bval = strdup("-");
+        *bvec = strdup("-");
+        return *bval && *bvec ? GLS_OK : gls_no_memory();
+    }
+    status = find_beside(dwi, bval, bvec);
+    for (size_t i = 0; i < 2 && !status && !*bval; i++) status = find_pair(dwi, folder, names[i], bval, bvec);
+    if (status) return status;
+    if (*bval) {
+        gls_log(GLS_LOG_INFO, "gradients: %s and %s", *bval, *bvec);
+        return GLS_OK;
+    }
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no gradient table lies %sbeside it (%.*s.bval and .bvec, or bvals and bvecs in its folder): "
+                    "name its files, BVAL and BVEC, behind the series",
+                    dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
+}
+
+/* Warns if a corrected series is used with directions that were not rotated with it, while rotated ones exist. */
+static void warn_of_rotated(const char *dwi, const char *bvec)
+{
+    char *rotated = NULL;
+    size_t n = stem_length(dwi), used = strlen(bvec);
+    if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
+    if (asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
+    if (access(rotated, F_OK) == 0)
+        gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
+    free(rotated);
+}
+
+static double degrees_between(const double a[3], const double b[3])
+{
+    double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+    double sine = sqrt(cross[0] * cross[0] + cross[1] * cross[1] + cross[2] * cross[2]);
+    return atan2(sine, fabs(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])) * (180 / 3.14159265358979323846);
+}
+
+/* Warns of directions and b-values that differ between two tables of equal length. */
+static void compare(const gls_gradients *a, const char *name_a, const gls_gradients *b, const char *name_b)
+{
+    double angle = 0, bval = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        double apart = fabs(a->bval[i] - b->bval[i]);
+        if (apart > MAX_BVAL && apart > MAX_SHARE * b->bval[i]) bval = fmax(bval, apart);
+        if (!a->is_b0[i] && !b->is_b0[i]) angle = fmax(angle, degrees_between(a->bvec[i], b->bvec[i]));
+    }
+    if (angle > MAX_ANGLE)
+        gls_log(GLS_LOG_WARNING, "%s and %s differ by up to %.1f degrees; the latter is taken", name_a, name_b, angle);
+    if (bval > 0)
+        gls_log(GLS_LOG_WARNING, "%s and %s: b-values differ by up to %.4g s/mm2; those of the latter are taken",
+                name_a, name_b, bval);
+}
+
+static gls_gradients_options table_options(const gls_model_options *options)
+{
+    return (gls_gradients_options){.size = sizeof(gls_gradients_options),
+                                   .b0_threshold = options->b0_threshold,
+                                   .frame = (gls_bvec_frame)options->bvec_frame,
+                                   .scaling = options->bvalue_scaling,
+                                   .without_b0 = options->response_wm != NULL};
+}
+
+void gls_series_compare_table(const gls_series *s, const char *bval, const char *bvec, const char *used)
+{
+    gls_gradients_options options = gls_gradients_options_default();
+    gls_gradients *other = NULL;
+    char in_header[1024];
+    const gls_grid *grid = &s->dwi->grid;
+    options.b0_threshold = s->gradients->b0_threshold;
+    options.without_b0 = true;
+    snprintf(in_header, sizeof in_header, "the table in the header of %s", bval);
+    const char *name = bvec ? bvec : strcmp(bval, s->name) == 0 ? in_header : bval;
+    gls_log_mute_info(true);
+    gls_status status = bvec ? gls_gradients_read(bval, bvec, &options, grid, s->dwi->n_volumes, &other)
+                             : gls_gradients_read_table(bval, &options, grid, s->dwi->n_volumes, &other);
+    gls_log_mute_info(false);
+    if (status)
+        gls_log(GLS_LOG_WARNING, "%s is not used: %s", name, gls_last_error());
+    else
+        compare(other, name, s->gradients, used);
+    gls_gradients_destroy(other);
+}
+
+/* Compares the table in use with the one in the header, or the one in the header with the one beside the series. */
+static void compare_with_other(const gls_series *s, const char *bval, const char *bvec)
+{
+    char *beside[2] = {NULL, NULL}, in_header[1024];
+    if (!has_own_table(s->name)) return;
+    snprintf(in_header, sizeof in_header, "the table in the header of %s", s->name);
+    if (bval)
+        gls_series_compare_table(s, s->name, NULL, bvec ? bvec : bval);
+    else if (find_beside(s->name, &beside[0], &beside[1]) == GLS_OK && beside[0])
+        gls_series_compare_table(s, beside[0], beside[1], in_header);
+    free(beside[0]);
+    free(beside[1]);
+}
+
+/* Returns GLS_ERR_INPUT for tables in other units: all volumes are b = 0, or b-values are beyond any scanner. */
+static gls_status check_bvals(const gls_gradients *g, const char *path)
+{
+    double highest = 0;
+    for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
+    if (highest > HIGH_BVAL)
+        gls_log(GLS_LOG_WARNING, "%s: b-values up to %g s/mm2: if they are in s/m2, divide them by 1e6", path, highest);
+    if (g->n_b0 < g->n) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no diffusion-weighted volume: the largest of %zu b-values is %g s/mm2, which counts as b = 0 "
+                    "(--b0-threshold %g)%s",
+                    path, g->n, highest, g->b0_threshold,
+                    highest > 0 && highest <= HIGH_BVAL_MS_UM2 ? "; if they are in ms/um2, multiply them by 1000" : "");
+}
+
+gls_status gls_series_read_table(gls_series *s, const gls_input_file *files, const gls_model_options *options)
+{
+    const gls_gradients_options table = table_options(options);
+    const gls_grid *grid = &s->dwi->grid;
+    const char *bval = files[1].path, *bvec = files[2].path;
+    if (!bval && (bvec || !gls_mif_is_name(s->name)))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif", s->name);
+    s->frame = bvec ? table.frame : GLS_BVEC_WORLD; /* tables of one file use the scanner axes */
+    if (bvec) warn_of_rotated(s->name, bvec);
+    gls_status status =
+        bvec ? gls_gradients_read(bval, bvec, &table, grid, s->dwi->n_volumes, &s->gradients)
+             : gls_gradients_read_table(bval ? bval : s->name, &table, grid, s->dwi->n_volumes, &s->gradients);
+    if (!status) status = check_bvals(s->gradients, bval ? bval : s->name);
+    if (!status) compare_with_other(s, bval, bvec);
+    return status;
+}
+
+void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
+{
+    cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
+    cJSON_AddStringToObject(gradients, "rule", gls_odf_frame_name(series->frame));
+    gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
+    cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
+    cJSON_AddBoolToObject(gradients, "b_values_scaled", series->gradients->scaled);
+    gls_json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);
+    gls_json_uint(gradients, "volumes", series->gradients->n);
+    gls_json_uint(gradients, "b0_volumes", series->gradients->n_b0);
+    cJSON *shells = cJSON_AddArrayToObject(gradients, "shells");
+    for (size_t i = 0; i < series->n_shells; i++) {
+        cJSON *shell = cJSON_CreateObject();
+        gls_json_double(shell, "b_s_per_mm2", series->shell[i].bval);
+        gls_json_double(shell, "min_b_s_per_mm2", series->shell[i].min_bval);
+        gls_json_double(shell, "max_b_s_per_mm2", series->shell[i].max_bval);
+        gls_json_uint(shell, "volumes", series->shell[i].n);
+        cJSON_AddItemToArray(shells, shell);
+    }
+}
+
+/* --- The part of a run that `fit` and `response` share: series, mask, sidecar. */
+
+gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *const first[SERIES_N_FILES],
+                                const gls_input_file *others, size_t n)
+{
+    gls_run_begin(&run->run, force);
+    GLS_REQUIRE(n <= SERIES_MAX_FILES - SERIES_N_FILES);
+    const bool found = !first[SERIES_BVAL];
+    gls_status status = found ? gls_series_find_table(first[SERIES_DWI], &run->bval, &run->bvec) : GLS_OK;
+    const gls_input_file file[SERIES_N_FILES] = {
+        [SERIES_DWI] = {.role = "dwi", .path = first[SERIES_DWI]},
+        [SERIES_BVAL] = {.role = "bval", .path = gls_table_path(found ? run->bval : first[SERIES_BVAL])},
+        [SERIES_BVEC] = {.role = "bvec", .path = gls_table_path(found ? run->bvec : first[SERIES_BVEC])},
+        [SERIES_MASK] = {.role = "mask", .path = first[SERIES_MASK]},
+    };
+    run->n_files = SERIES_N_FILES + n;
+    for (size_t i = 0; i < run->n_files; i++) run->file[i] = i < SERIES_N_FILES ? file[i] : others[i - SERIES_N_FILES];
+    return status ? status : gls_run_reads_files(&run->run, run->file, run->n_files);
+}
+
+gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options)
+{
+    gls_status status = gls_series_read(&run->series, run->file, options);
+    return status ? status : gls_series_log_shells(&run->series);
+}
+
+gls_status gls_series_run_read_mask(gls_series_run *run)
+{
+    const char *path = run->file[SERIES_MASK].path, *dwi = run->file[SERIES_DWI].path;
+    gls_status status = path ? gls_image_read_on_grid(&run->series.dwi->grid, dwi, path, &run->mask)
+                             : gls_series_make_mask(&run->series, &run->mask);
+    if (!status)
+        status =
+            gls_image_count_voxels(run->mask, path ? path : "the mask made from the series", "mask", &run->mask_voxels);
+    if (!status) status = gls_series_check(&run->series, run->mask);
+    for (size_t i = 0; i < run->n_files && !status; i++) status = gls_input_file_hash(&run->file[i]);
+    run->seconds_read = gls_clock_seconds() - run->run.begun;
+    return status;
+}
+
+cJSON *gls_series_run_sidecar(const gls_series_run *run, const char *description, int argc, char *const *argv)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "Description", description);
+    gls_sidecar_add_software(root, argc, argv);
+    cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
+    for (size_t i = 0; i < run->n_files; i++) gls_sidecar_add_file(inputs, &run->file[i]);
+    gls_sidecar_add_grid(root, &run->series.dwi->grid);
+    gls_sidecar_add_gradients(root, &run->series);
+    return root;
+}
+
+gls_status gls_series_run_commit(gls_series_run *run, cJSON *root)
+{
+    gls_status status = gls_monitor_cancelled(run->monitor, GLS_PHASE_WRITE)
+                            ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
+                            : gls_run_commit(&run->run, root);
+    cJSON_Delete(root);
+    return status;
+}
+
+void gls_series_run_end(gls_series_run *run)
+{
+    gls_series_finish(&run->series);
+    gls_image_destroy(run->mask);
+    free(run->bval);
+    free(run->bvec);
+    gls_run_end(&run->run);
 }

@@ -216,15 +216,6 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     return status;
 }
 
-void gls_tissues_add_key(cJSON *key, const gls_tissues *t)
-{
-    for (size_t i = 0; i < t->n; i++) {
-        const gls_tissue_response *r = t->response[i];
-        size_t count = r->n_shells * (size_t)(r->order / 2 + 1);
-        gls_fit_cache_key_data(key, gls_tissue_name(t->kind[i]), r->zonal, count * sizeof *r->zonal);
-    }
-}
-
 static void describe_response(cJSON *object, const gls_tissue_response *r)
 {
     size_t columns = (size_t)r->order / 2 + 1;

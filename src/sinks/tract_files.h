@@ -136,8 +136,5 @@ bool gls_tract_needs_grid(gls_tractogram_format format);
  * not finite become 0, with a warning, because NaN and infinity separate streamlines in this format. */
 gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink);
-/* Like gls_tract_tsf_create() for an existing TCK file with a timestamp. */
-gls_status gls_tract_scalars_create(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
-                                    const char *column, gls_sink *sink);
 
 #endif

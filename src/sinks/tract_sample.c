@@ -57,6 +57,19 @@ static gls_status read_images(sampling *s)
     return status;
 }
 
+/* Like gls_tract_tsf_create() for an existing TCK file with a timestamp. */
+static gls_status create_scalars(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
+                                 const char *column, gls_sink *sink)
+{
+    const char *stamp = NULL;
+    for (size_t k = 0; k < info->n_header; k++)
+        if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, "timestamp") == 0)
+            stamp = info->header[k].value;
+    if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
+        return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
+    return gls_tract_tsf_create(run, path, stamp, column, 0, sink);
+}
+
 /* Makes the sinks behind the sampler: table, tractogram, track scalars. */
 static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, gls_sink *sink)
 {
@@ -84,7 +97,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
         }
     }
     if (s->o->tsf && !status) {
-        status = gls_tract_scalars_create(s->run, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
+        status = create_scalars(s->run, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
         if (!status) n++;
     }
     if (!status) status = gls_sink_tee(all, n, sink);

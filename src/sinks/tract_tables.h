@@ -77,28 +77,6 @@ gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);
 
 /* --- Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
 
-/* The tractogram of one bundle. */
-typedef struct gls_bundle_file {
-    char *path;
-    const char *group[1];
-    gls_selection *selection;
-} gls_bundle_file;
-
-/* A tractogram for each bundle that has streamlines. */
-typedef struct gls_bundle_files {
-    size_t n; /* number of bundles with streamlines */
-    gls_bundle_file *file;
-    gls_sink *sink;
-} gls_bundle_files;
-
-/* Returns GLS_ERR_ARGUMENT unless the pattern contains {}, which stands for the bundle's name. NULL is fine. */
-gls_status gls_bundle_files_check(const char *each);
-/* Makes a sink for each bundle with streamlines; it writes the members of the bundle's group. info: of the input. */
-gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles,
-                                   const gls_grid *grid, const gls_tractogram_info *info, gls_bundle_files *files);
-/* Frees the files. Call it after the sinks were finished or aborted. */
-void gls_bundle_files_finish(gls_bundle_files *files);
-
 /* Writes the table of --table, one row for each bundle. volume: mm3 of each bundle; NaN: not known. */
 gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,
                                   gls_output_group *group);

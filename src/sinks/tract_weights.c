@@ -393,6 +393,24 @@ static gls_status write_tractogram(const weighting *w)
     return status;
 }
 
+/* Writes the proportionality coefficient mu. */
+static gls_status write_mu(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
+{
+    gls_text text = {0};
+    gls_text_printf(&text, "%.9g\n", gls_weights_get_result(w)->mu);
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
+}
+
+/* Writes the selection of SIFT: 0 or 1 a line. */
+static gls_status write_selection(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
+{
+    uint64_t n;
+    const float *value = gls_weights_get(w, &n);
+    gls_text text = {0};
+    for (uint64_t i = 0; i < n; i++) gls_text_puts(&text, value[i] != 0 ? "1\n" : "0\n");
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
+}
+
 /* Writes weights and all other files that are asked for. */
 static gls_status write_results(const weighting *w)
 {
@@ -405,9 +423,9 @@ static gls_status write_results(const weighting *w)
                             ? gls_weights_write_text(w->output, force, group, value, n, o->units ? area_of(w) : 1,
                                                      o->units ? "weights by glslines, mm2" : "weights by glslines")
                             : write_tractogram(w);
-    if (!status && o->mu) status = gls_weights_write_mu(w->weights, o->mu, force, group);
+    if (!status && o->mu) status = write_mu(w->weights, o->mu, force, group);
     if (!status && o->csv) status = gls_weights_write_iterations(w->weights, o->csv, force, group);
-    if (!status && o->selection) status = gls_weights_write_selection(w->weights, o->selection, force, group);
+    if (!status && o->selection) status = write_selection(w->weights, o->selection, force, group);
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 

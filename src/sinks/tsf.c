@@ -94,15 +94,3 @@ gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char
         *sink = (gls_sink){append, finish, discard, t};
     return status;
 }
-
-gls_status gls_tract_scalars_create(gls_tract_run *run, const char *path, const gls_tractogram_info *info,
-                                    const char *column, gls_sink *sink)
-{
-    const char *stamp = NULL;
-    for (size_t k = 0; k < info->n_header; k++)
-        if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, "timestamp") == 0)
-            stamp = info->header[k].value;
-    if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
-        return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
-    return gls_tract_tsf_create(run, path, stamp, column, 0, sink);
-}

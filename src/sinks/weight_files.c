@@ -140,22 +140,6 @@ gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_g
     return status;
 }
 
-gls_status gls_weights_write_selection(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
-{
-    uint64_t n;
-    const float *value = gls_weights_get(w, &n);
-    gls_text text = {0};
-    for (uint64_t i = 0; i < n; i++) gls_text_puts(&text, value[i] != 0 ? "1\n" : "0\n");
-    return gls_text_write(&text, path, overwrite, group, GLS_OK);
-}
-
-gls_status gls_weights_write_mu(const gls_weights *w, const char *path, bool overwrite, gls_output_group *group)
-{
-    gls_text text = {0};
-    gls_text_printf(&text, "%.9g\n", gls_weights_get_result(w)->mu);
-    return gls_text_write(&text, path, overwrite, group, GLS_OK);
-}
-
 static void append_spread(gls_text *text, const gls_weights_spread *s)
 {
     gls_text_printf(text, ",%.9g,%.9g,%.9g,%.9g,%.9g", s->min, s->mean, s->mean_abs, s->var, s->max);

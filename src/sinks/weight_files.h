@@ -63,11 +63,6 @@ void gls_weights_log(const gls_weights *weights);
 /* Writes n values, times factor, in MRtrix3's format: a comment line and one line of values. group: NULL: none. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment);
-/* Writes the selection of SIFT: 0 or 1 a line. */
-gls_status gls_weights_write_selection(const gls_weights *weights, const char *path, bool overwrite,
-                                       gls_output_group *group);
-/* Writes the proportionality coefficient mu. */
-gls_status gls_weights_write_mu(const gls_weights *weights, const char *path, bool overwrite, gls_output_group *group);
 /* Writes one line for each iteration, with the columns of tcksift2. */
 gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite,
                                         gls_output_group *group);

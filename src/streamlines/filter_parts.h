@@ -63,16 +63,6 @@ gls_status gls_builder_flush(gls_builder *builder);
 double gls_builder_distance(const gls_streamlines *s, uint64_t point, uint64_t other);
 double gls_builder_length(const gls_streamlines *s, size_t i);
 
-/* --- Random keys, and sets of streamlines. */
-
-/* Random key of the streamline at this position of a stream; depends on seed and position only. */
-uint64_t gls_random_key(uint64_t seed, uint64_t place);
-
-/* Whether streamline i is in the set. add: adds it to the set afterwards. */
-bool gls_line_set_has(gls_line_set *set, const gls_streamlines *s, size_t i, bool add);
-/* Returns GLS_ERR_MEMORY if the set could not grow at some time. */
-gls_status gls_line_set_status(const gls_line_set *set);
-
 /* --- Columns from files. */
 
 /* Like gls_filter_dps_create(). path: file of the column for messages, borrowed. */

@@ -1,16 +1,138 @@
-/* Merges the shards of a run. First compares their headers, one file open at a time; then copies their streamlines
- * through the same writer that made the shards. */
+/* Merges the shards of a run. First reads each header and checks every claim that a shard makes about itself, one file
+ * open at a time; then copies their streamlines through the same writer that made the shards. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include <glslines/merge.h>
 
 #include "tractogram/shards.h"
 #include "tractogram/writers.h"
-#include "util/status.h"
 #include "util/maths.h"
+#include "util/status.h"
 #include "util/text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* A shard that is read block by block and checked on the way. */
+typedef struct shard_reader {
+    gls_tractogram_reader *reader; /* NULL: closed. Points of TRK files stay as in the file */
+    const gls_tractogram_info *info;
+    gls_shard_file file;
+    uint32_t crc;       /* TRK and TCK: checksum of the data, from the note */
+    uint32_t last_seed; /* index of the last seed; seeds never decrease within a file */
+} shard_reader;
+
+/* Checks that the columns are those of the tracker, and in TRX files those that `track` samples and groups that it
+ * segments; other columns would be lost in merging. */
+static gls_status check_columns(const shard_reader *s)
+{
+    const gls_tractogram_info *info = s->info;
+    const bool is_trx = info->format == GLS_FORMAT_TRX;
+    bool known = info->n_dpv == 0 && (info->n_groups == 0 || is_trx) && info->n_dpg == 0;
+    for (size_t k = 0; k < info->n_dps; k++) {
+        const gls_column *c = &info->dps[k];
+        bool is_seed = strcmp(c->name, GLS_DPS_SEEDS) == 0 && c->type == GLS_TYPE_FLOAT32 && c->components == 3,
+             is_index = strcmp(c->name, GLS_DPS_SEED_INDEX) == 0 && c->components == 1 &&
+                        c->type == (is_trx ? GLS_TYPE_UINT32 : GLS_TYPE_FLOAT32),
+             is_sampled = is_trx && c->type == GLS_TYPE_FLOAT64;
+        known = known && (is_seed || is_index || is_sampled);
+    }
+    if (info->format != GLS_FORMAT_TCK)
+        known = known && info->n_header == 1; /* the only field is the note on the shard */
+    if (info->position_type == GLS_TYPE_FLOAT64) known = false;
+    return known ? GLS_OK : gls_reader_damaged(s->reader, "values that glslines does not write into shards");
+}
+
+/* Requires the format that the file's name says, a valid note on the shard, and a grid. */
+static gls_status check_head(shard_reader *s, gls_tractogram_format format)
+{
+    const char *note = NULL, *path = s->reader->path;
+    if (s->info->format != format)
+        return gls_fail(GLS_ERR_INPUT, "%s: is no %s file, as its name says, but %s", path,
+                        gls_tractogram_format_name(format), gls_tractogram_format_name(s->info->format));
+    for (size_t i = 0; i < s->info->n_header; i++)
+        if (strcmp(s->info->header[i].key, GLS_SHARD_KEY) == 0) note = s->info->header[i].value;
+    if (!note) return gls_fail(GLS_ERR_INPUT, "%s: is no shard: it was not written by 'glslines track --shard'", path);
+    if (!gls_shard_parse(note, &s->file.shard, format == GLS_FORMAT_TRX ? NULL : &s->crc, s->file.version))
+        return gls_reader_damaged(s->reader, "the note on its part of the run");
+    if (format != GLS_FORMAT_TCK && !s->info->has_grid)
+        return gls_reader_damaged(s->reader, "its header has no valid grid");
+    s->file.format = format;
+    s->file.n_streamlines = s->info->n_streamlines;
+    s->file.bytes = s->info->bytes;
+    return check_columns(s);
+}
+
+/* Closes the reader. Accepts a zeroed or closed one. */
+static void shard_close(shard_reader *s)
+{
+    gls_tractogram_reader_close(s->reader);
+    *s = (shard_reader){.reader = NULL};
+}
+
+/* Opens a shard and checks its header. The suffix must be that of the format. After a failure reader is closed. */
+static gls_status shard_open(const char *path, shard_reader *s)
+{
+    gls_tractogram_format format;
+    *s = (shard_reader){.reader = NULL};
+    gls_status status = gls_tractogram_format_parse(path, &format);
+    if (!status) status = gls_tractogram_reader_open(path, NULL, &s->reader);
+    if (status) return status;
+    s->info = gls_tractogram_reader_info(s->reader);
+    s->reader->in_stored_space = true;
+    status = check_head(s, format);
+    if (status) shard_close(s);
+    return status;
+}
+
+/* Checks that streamlines are in the order of seeds, and that seeds belong to the shard. TRK rounds indices above 2^24,
+ * so only their order is checked there. */
+static gls_status check_seeds(shard_reader *s, const gls_streamlines *lines)
+{
+    const gls_shard *shard = &s->file.shard;
+    const gls_column *index = gls_column_find(lines->dps, lines->n_dps, GLS_DPS_SEED_INDEX);
+    bool exact = s->file.format == GLS_FORMAT_TRX || shard->total_seeds <= UINT64_C(1) << 24;
+    if (!index || shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files store only the low 32 bits */
+    for (size_t i = 0; i < lines->n; i++) {
+        double value = gls_column_value(index, i);
+        uint32_t seed = !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;
+        if (seed < s->last_seed) return gls_reader_damaged(s->reader, "its streamlines are not in the order of seeds");
+        if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds))
+            return gls_reader_damaged(s->reader, "a seed of another shard");
+        s->last_seed = seed;
+    }
+    return GLS_OK;
+}
+
+/* Reads the next streamlines, valid until the next call. lines->n is 0 at the end, after all checks. */
+static gls_status shard_next(shard_reader *s, gls_streamlines *lines)
+{
+    gls_tractogram_reader *r = s->reader;
+    gls_status status = gls_tractogram_reader_next(r, lines);
+    if (status) return status;
+    for (size_t i = 0; i < lines->n; i++)
+        if (lines->offset[i + 1] == lines->offset[i]) return gls_reader_damaged(r, "a streamline without points");
+    if (lines->n > 0) return check_seeds(s, lines);
+    if (r->lines_read != s->file.n_streamlines)
+        return gls_reader_damaged(r, "the count of streamlines in its header is wrong");
+    if (s->file.format == GLS_FORMAT_TRX) return GLS_OK;
+    if (gls_cursor_left(&r->data) > 0) return gls_reader_damaged(r, "data behind the last streamline");
+    if (gls_shard_crc_begun(r->data.crc, r->n_begun) != s->crc)
+        return gls_reader_damaged(r, "its data do not have the checksum in its header");
+    return GLS_OK;
+}
+
+gls_status gls_shard_file_read(const char *path, gls_shard_file *file)
+{
+    GLS_REQUIRE(path && file);
+    shard_reader reader;
+    gls_status status = shard_open(path, &reader);
+    if (status) return status;
+    *file = reader.file;
+    shard_close(&reader);
+    return GLS_OK;
+}
+
+/* --- Merging. */
 
 /* Histogram of streamlines by their number of steps. */
 typedef struct lengths {
@@ -25,13 +147,13 @@ typedef struct merge {
     const char *const *paths;
     size_t n;
     const char *output;
-    gls_shard_file *file;   /* one entry for each path */
-    size_t *order;          /* indices of paths, sorted by part of the run */
-    gls_shard_reader first; /* header of paths[0], with which the others are compared */
-    gls_shard_reader later; /* the first shard that has streamlines, if that is not paths[0] */
+    gls_shard_file *file; /* one entry for each path */
+    size_t *order;        /* indices of paths, sorted by part of the run */
+    shard_reader first;   /* header of paths[0], with which the others are compared */
+    shard_reader later;   /* the first shard that has streamlines, if that is not paths[0] */
     /* `first` or `later`, whichever has streamlines; a shard without any has neither columns nor a precision. NULL:
      * none found yet */
-    const gls_shard_reader *filled;
+    const shard_reader *filled;
     lengths lengths;
     uint64_t last_part, last_seeds; /* members of gls_merge_result */
     gls_merge_progress progress;
@@ -82,8 +204,7 @@ static bool same_lines(char *const *a, char *const *b)
     return (!a || !*a) && (!b || !*b);
 }
 
-/* Whether a shard stores positions as float16. */
-static bool is_half(const gls_shard_reader *r)
+static bool is_half(const shard_reader *r)
 {
     return r->info->position_type == GLS_TYPE_FLOAT16;
 }
@@ -98,7 +219,7 @@ static bool same_columns(const gls_column *a, size_t n, const gls_column *b, siz
 }
 
 /* Whether two shards with streamlines have the same columns and groups. */
-static bool has_same_columns(const gls_shard_reader *a, const gls_shard_reader *b)
+static bool has_same_columns(const shard_reader *a, const shard_reader *b)
 {
     const gls_tractogram_info *x = a->info, *y = b->info;
     return same_columns(x->dps, x->n_dps, y->dps, y->n_dps) &&
@@ -106,7 +227,7 @@ static bool has_same_columns(const gls_shard_reader *a, const gls_shard_reader *
 }
 
 /* Compares a shard with streamlines with the first such shard. */
-static gls_status compare_filled(const merge *m, const char *path, const gls_shard_reader *r)
+static gls_status compare_filled(const merge *m, const char *path, const shard_reader *r)
 {
     if (!m->filled || r->file.n_streamlines == 0) return GLS_OK;
     if (!has_same_columns(m->filled, r))
@@ -117,11 +238,10 @@ static gls_status compare_filled(const merge *m, const char *path, const gls_sha
     return GLS_OK;
 }
 
-/* Checks that a shard belongs to the same run as the first one: same format, number of shards, version, seeds, grid,
- * inputs and parameters. The first difference is the message. */
-static gls_status compare(const merge *m, const char *path, const gls_shard_reader *r)
+/* Checks that a shard belongs to the same run as the first one. */
+static gls_status compare(const merge *m, const char *path, const shard_reader *r)
 {
-    const gls_shard_reader *a = &m->first;
+    const shard_reader *a = &m->first;
     const gls_grid *g = &a->info->grid, *h = &r->info->grid;
     const gls_shard *x = &a->file.shard, *y = &r->file.shard;
     const char *first = m->paths[0];
@@ -152,8 +272,8 @@ static gls_status compare(const merge *m, const char *path, const gls_shard_read
  * has streamlines stay open. */
 static gls_status read_head(merge *m, size_t i)
 {
-    gls_shard_reader r;
-    gls_status status = gls_shard_reader_open(m->paths[i], &r);
+    shard_reader r;
+    gls_status status = shard_open(m->paths[i], &r);
     if (status) return status;
     /* the first two kinds of readers stay open in *m; every other one is closed here */
     if (i == 0) m->first = r;
@@ -163,7 +283,7 @@ static gls_status read_head(merge *m, size_t i)
     const bool fills = !m->filled && r.file.n_streamlines > 0;
     if (fills && i > 0) m->later = r;
     if (fills) m->filled = i > 0 ? &m->later : &m->first;
-    if (i > 0 && !fills) gls_shard_reader_close(&r);
+    if (i > 0 && !fills) shard_close(&r);
     return status;
 }
 
@@ -232,9 +352,9 @@ static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 /* Copies the streamlines of shard i to the output; with --select only as many as are left to take. */
 static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
 {
-    gls_shard_reader r;
+    shard_reader r;
     gls_streamlines lines = {.n = 1};
-    gls_status status = gls_shard_reader_open(m->paths[i], &r);
+    gls_status status = shard_open(m->paths[i], &r);
     if (status) return status;
     /* the file may have been replaced since its header was read */
     if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
@@ -243,7 +363,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     if (!status) status = compare(m, m->paths[i], &r);
     if (!status && r.file.shard.select == 0) writer->n_begun += r.reader->n_begun;
     for (bool more = true; !status && more;) {
-        status = gls_shard_reader_next(&r, &lines);
+        status = shard_next(&r, &lines);
         more = lines.n > 0;
         if (!status) cut_lines(m, &r.file.shard, &lines);
         if (!status) status = gls_tractogram_writer_append(writer, &lines);
@@ -257,7 +377,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
             status = gls_fail(GLS_ERR_CANCELLED, "cancelled");
     }
     m->bytes_done += r.file.bytes;
-    gls_shard_reader_close(&r);
+    shard_close(&r);
     return status;
 }
 
@@ -324,8 +444,8 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
         result->last_part = m.last_part;
         result->last_seeds = m.last_seeds;
     }
-    if (m.filled == &m.later) gls_shard_reader_close(&m.later);
-    gls_shard_reader_close(&m.first);
+    if (m.filled == &m.later) shard_close(&m.later);
+    shard_close(&m.first);
     free(m.lengths.bin);
     free(m.order);
     free(m.file);

@@ -1,0 +1,380 @@
+/* Makes a run of tracking: checks its options, and names its inputs and outputs. */
+#include "run/job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gpu/devices.h"
+#include "image/formats.h"
+#include "record/run.h"
+#include "record/run_params.h"
+#include "record/sidecar.h"
+#include "run/job_inputs.h"
+#include "run/run_shards.h"
+#include "tractogram/writers.h"
+#include "util/numbers.h"
+#include "util/output_file.h"
+#include "util/status.h"
+#include "util/text.h"
+
+/* Name of an output of this shard. Frees path. */
+static char *shard_name(char *path, const gls_shard *shard)
+{
+    if (!path || shard->count == 0) return path;
+    char *name = gls_shard_name(path, shard);
+    free(path);
+    return name;
+}
+
+/* Takes the format of the tractogram from the name of --output, or from the option for it. GLS_ERR_ARGUMENT: options
+ * that exclude each other, or half precision in a format without it. */
+static gls_status choose_format(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    job->format = o->format;
+    if (o->output && o->output_prefix)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
+    job->no_tractogram = o->output && strcmp(o->output, "none") == 0;
+    gls_status status =
+        o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
+    job->options.format = job->format;
+    if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
+        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
+    return status;
+}
+
+gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
+{
+    gls_input_file file[GLS_FILE_N_FILES];
+    const gls_strings *regions[] = {
+#define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
+#include <glslines/regions.def>
+    };
+    gls_status status = GLS_OK;
+    gls_job_inputs_files(o, file);
+    for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
+    for (size_t i = 0; i < sizeof regions / sizeof *regions && !status; i++)
+        status = gls_inputs_add_all(inputs, (const char *const *)regions[i]->value, (size_t)regions[i]->n);
+    return status;
+}
+
+/* Adds all input files. Call it after gls_sinks_take(). */
+static gls_status name_inputs(gls_job *job)
+{
+    gls_status status = gls_job_options_inputs(&job->options, &job->run.inputs);
+    return status ? status : gls_sinks_name_inputs(&job->sinks);
+}
+
+size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
+{
+    size_t n = 0;
+    if (!job->no_tractogram) file[n++] = (gls_job_file){"tractogram", job->output};
+    for (size_t i = 0; i < job->sinks.n; i++) {
+        const gls_run_sink *sink = &job->sinks.sink[i];
+        if (sink->output) file[n++] = (gls_job_file){sink->kind->role, sink->output};
+    }
+    if (job->mask) file[n++] = (gls_job_file){"write_mask", job->mask};
+    return n;
+}
+
+/* Name of the journal of --resume, from malloc; NULL: out of memory. */
+static char *journal_name(const char *output)
+{
+    char *name = NULL;
+    return asprintf(&name, "%s.resume", output) < 0 ? NULL : name;
+}
+
+/* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
+ * journal. */
+static bool is_journals_own(const char *journal, const char *path)
+{
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    struct stat info;
+    size_t n = journal && stat(path, &info) == 0 ? gls_journal_files(journal, file) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (file[i].device == (uint64_t)info.st_dev && file[i].inode == (uint64_t)info.st_ino) return true;
+    return false;
+}
+
+/* Stores the paths of all outputs, with the sidecar, and returns their number. */
+static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
+{
+    gls_job_file file[GLS_JOB_FILES];
+    const size_t n = gls_job_files(job, file);
+    for (size_t i = 0; i < n; i++) path[i] = file[i].path;
+    path[n] = job->run.sidecar;
+    return job->run.sidecar ? n + 1 : n;
+}
+
+/* Whether at least one output exists, and all that exist were written by a run of the journal. */
+static bool are_own(const gls_job *job)
+{
+    const char *path[GLS_JOB_FILES + 1];
+    const size_t n = list_paths(job, path);
+    bool any = false;
+    for (size_t i = 0; i < n && job->journal; i++) {
+        if (access(path[i], F_OK) != 0) continue;
+        if (!is_journals_own(job->journal, path[i])) return false;
+        any = true;
+    }
+    return any;
+}
+
+/* Names the tractogram. Leaves its name NULL if none is written. */
+static gls_status name_tractogram(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    char word[8];
+    if (job->no_tractogram) return GLS_OK;
+    if (o->output)
+        job->output = strdup(o->output);
+    else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
+                      gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
+        job->output = NULL;
+    job->output = shard_name(job->output, &job->shard);
+    return job->output ? GLS_OK : gls_no_memory();
+}
+
+/* Names all other files that the run writes. */
+static gls_status name_outputs(gls_job *job)
+{
+    const gls_job_options *o = &job->options;
+    bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
+    gls_status status = GLS_OK;
+    gls_job_file file[GLS_JOB_FILES];
+    if (gls_job_files(job, file) == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--output none: nothing would be written: add an option that names a file, such as --density "
+                        "FILE; 'glslines help track' lists them under Output");
+    if (!job->output) job->output = strdup(file[0].path);
+    if (!job->output) return gls_no_memory();
+    if (!none) {
+        job->run.sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
+        if (!job->run.sidecar) return gls_no_memory();
+        if (strcmp(job->run.sidecar, job->output) == 0)
+            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the output itself", job->run.sidecar);
+    }
+    if (o->write_mask) status = gls_image_name_check(o->write_mask);
+    if (status) return status;
+    if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard))) return gls_no_memory();
+    if (o->resume && !(job->journal = journal_name(job->output))) return gls_no_memory();
+    job->run.force = o->force || are_own(job);
+    return GLS_OK;
+}
+
+gls_status gls_job_check_outputs(gls_job *job)
+{
+    const char *path[GLS_JOB_FILES + 1];
+    const size_t n = list_paths(job, path);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        if (path[i] == job->run.sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
+        if (!status) status = gls_run_writes(&job->run, path[i]);
+    }
+    return status ? status : gls_run_rewrites(&job->run, job->journal);
+}
+
+gls_status gls_job_check_beside(const gls_job *job, const char *path)
+{
+    const char *others[GLS_JOB_FILES + 1];
+    const size_t n = list_paths(job, others);
+    return gls_place_check(path, job->run.force, &job->run.inputs, others, n);
+}
+
+/* --- The options. */
+
+/* Fails unless files are given or the phantom is asked for. It is not the default, so that an empty list of files in a
+ * script does not give a tractogram of the phantom. */
+static gls_status check_source(const gls_job_options *o)
+{
+    bool files = o->dwi || gls_directions_option(o);
+    if (o->dwi && o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files, such as %s", o->dwi);
+    if (files || o->phantom) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
+                                      "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
+                                      "of DWI");
+}
+
+/* Checks the combination of images: a series, ODFs, both, or the phantom. */
+static gls_status check_inputs(const gls_job_options *o)
+{
+    const char *odf = gls_directions_option(o);
+    if (odf && o->phantom)
+        return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
+    if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
+        return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
+    if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
+    if (o->peaks.n > 0 && (o->sh || o->odf))
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
+    if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact, eudx or bedpost",
+                        gls_getter_name(o->track.dg));
+    if (o->bedpostx && (o->sh || o->odf || o->peaks.n > 0))
+        return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other", odf);
+    if (o->bedpostx && !gls_getter_has(o->track.dg, GLS_FOR_FIBRES) &&
+        gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost",
+                        gls_getter_name(o->track.dg));
+    if (o->peaks_values.n > 0 && o->peaks.n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");
+    if (o->peaks.n > GLS_MAX_PEAK_FILES || o->peaks_values.n > GLS_MAX_PEAK_FILES)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: is given %d times, %d at most: join the volumes in one file",
+                        o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
+                        o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
+    bool places = o->roi || gls_seeds_need_no_region(o),
+         tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
+    if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE%s, or the series that it is "
+                        "fitted to: DWI BVAL BVEC",
+                        odf, gls_getter_name(o->track.dg),
+                        o->sh ? ", or take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs and needs none"
+                              : "");
+    if (odf && !o->dwi && !places && !o->fa)
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--%s: needs seeds: --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, where it is "
+            "above 0.2",
+            odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
+    if (o->odf && gls_sphere_is_built_in(o->sphere))
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
+    if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
+    return gls_anatomy_check(o);
+}
+
+/* Checks that the getter can use the model and has the parameters that are given. */
+static gls_status check_getter(const gls_job_options *o)
+{
+    const gls_track_params *t = &o->track;
+    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && (o->sh || o->odf))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
+                        "take --dg prob, det or ptt%s",
+                        o->sh ? "sh" : "odf", o->sh ? ", or ifod2" : "");
+    if (gls_getter_source_of(t->dg) == GLS_FROM_SERIES && (o->sh || o->odf || !(o->dwi || o->phantom)))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg %s: fits tensors to the measured signal: give the series, DWI BVAL BVEC%s%s",
+                        gls_getter_name(t->dg), o->sh || o->odf ? ", without --" : "",
+                        o->sh    ? "sh"
+                        : o->odf ? "odf"
+                                 : "");
+    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && o->model.model > GLS_MODEL_CSA)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
+                        "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
+                        gls_model_name(o->model.model));
+    if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
+    if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
+                        gls_getter_name(t->dg));
+    if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
+    if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
+    if (t->probe_count == 1 && t->probe_radius > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
+    if (t->max_length >= 0 && t->min_length > t->max_length)
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
+                        t->max_length);
+    if (o->distance_correction &&
+        !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--distance-correction: needs --fdt-paths, --fdt-network or --fdt-matrix1 to 3");
+    return GLS_OK;
+}
+
+static gls_status check_options(const gls_job_options *o)
+{
+    GLS_REQUIRE(o->sphere && o->device);
+    GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
+    gls_status status = check_inputs(o);
+    if (!status) status = check_getter(o);
+    if (!status) status = gls_model_options_check(&o->model);
+    return status ? status : check_source(o);
+}
+
+/* Sets the index and count of the shard. Its seeds follow when the seeds are known. */
+static gls_status init_shard(gls_job *job)
+{
+    if (!job->options.shard) return GLS_OK;
+    if (job->options.fail_if_empty)
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
+    return gls_shard_choose(job->options.shard, &job->shard);
+}
+
+/* Names the files of results, which know the options, the shard and the tractogram. */
+static gls_status take_results(gls_job *job)
+{
+    job->sinks.run = &job->run;
+    job->sinks.options = &job->options;
+    job->sinks.shard = &job->shard;
+    job->sinks.output = job->output;
+    job->sinks.no_tractogram = job->no_tractogram;
+    job->sinks.writes_trx = gls_job_writes_trx(job);
+    return gls_sinks_take(&job->sinks);
+}
+
+/* --- The run. */
+
+gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **out)
+{
+    GLS_REQUIRE_SIZE(options);
+    GLS_REQUIRE(out);
+    gls_job *job = calloc(1, sizeof *job);
+    if (!job) return gls_no_memory();
+    job->started = time(NULL);
+    gls_run_begin(&job->run, false);
+    job->options = job->options_given = options ? *options : gls_job_options_default();
+    if (monitor) job->monitor = *monitor;
+    gls_status status = check_options(&job->options);
+    if (!status) gls_defaults_log(&job->options_given);
+    if (!status) status = choose_format(job);
+    if (!status && job->options.dwi && !job->options.bval) {
+        status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
+        job->options.bval = job->bval;
+        job->options.bvec = job->bvec;
+    }
+    /* tables of one file use the scanner axes */
+    if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
+    if (!status) status = init_shard(job);
+    if (!status) status = name_tractogram(job);
+    if (!status) status = take_results(job);
+    if (!status) status = name_inputs(job);
+    if (!status) status = name_outputs(job);
+    if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
+    if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
+    job->inputs.wants_fa = job->sinks.wants_fa;
+    if (status) {
+        gls_job_destroy(job);
+        return status;
+    }
+    job->result.output = job->output;
+    job->result.sidecar = job->run.sidecar;
+    *out = job;
+    return GLS_OK;
+}
+
+void gls_job_destroy(gls_job *job)
+{
+    if (!job) return;
+    gls_device_set_close(&job->devices);
+    gls_job_inputs_finish(&job->inputs);
+    gls_sinks_finish(&job->sinks);
+    gls_run_end(&job->run);
+    cJSON_Delete(job->written);
+    free(job->bval);
+    free(job->bvec);
+    free(job->output);
+    free(job->sidecar_second);
+    free(job->mask);
+    free(job->journal);
+    free(job);
+}
