@@ -67,7 +67,7 @@ Corners corners_of(vec3 p)
 {
     // p is rounded to 1/1024 voxel as in volume_base(), so that signals and residuals have the same weights.
     Corners c;
-    vec3 q = floor(clamp(p, vec3(0.0), GRID - 1.0) * 1024.0 + 0.5) * (1.0 / 1024.0);
+    vec3 q = volume_place(p);
     vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
     c.f = q - low;
     c.texel = texel_of(low);

@@ -34,6 +34,7 @@ typedef struct gls_field_plan {
             uint32_t n_tiles, tile_channels;
             uint32_t tiles_per; /* tiles in a texture; the last texture may hold fewer */
             uint32_t n_strips, strip_width, strip_step;
+            uint32_t rounding; /* samples lie at multiples of 1 / rounding voxel */
             uint32_t size[3];
             gls_texture_format format;
         } textures;

@@ -11,6 +11,7 @@
 
 /* Larger textures are refused or swapped out by drivers: llvmpipe's limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
+#define ROUNDING 1024 /* exact on the largest textures that devices have, 16384 texels a side */
 /* With narrower strips, in texels, the planes that are stored twice would take over a third of the memory. */
 #define MIN_STRIP 4
 
@@ -101,6 +102,7 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
     uint32_t tile_channels = single ? 1 : 4, n_tiles = (n_channels + tile_channels - 1) / tile_channels;
     uint64_t texel = texel_bytes(format);
     gls_field_plan made = {.kind = &gls_field_textures, .n_channels = n_tiles * tile_channels};
+    made.textures.rounding = ROUNDING;
     made.textures.n_tiles = n_tiles;
     made.textures.tile_channels = tile_channels;
     made.textures.format = format;
@@ -154,6 +156,7 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
     gls_define_int(d, "VOLUME_STRIPS", plan->textures.n_strips, "along x into which the grid is cut");
     gls_define_float(d, "VOLUME_STRIP_STEP", plan->textures.strip_step, "voxels from strip to strip");
     gls_define_float(d, "VOLUME_STRIP_WIDTH", plan->textures.strip_width, "texels");
+    gls_define_float(d, "VOLUME_ROUNDING", plan->textures.rounding, "places of samples in a voxel, along each axis");
     for (int a = 0; a < 3; a++)
         gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
     textures_rows(&text, plan);

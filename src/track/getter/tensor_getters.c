@@ -12,6 +12,8 @@
 #include "util/option.h"
 #include "util/status.h"
 
+#define LARGEST_TEXTURE 2048u  /* texels along each axis; every device has such textures */
+#define ROUNDING 8192          /* places of samples in a voxel: exact up to this size */
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
 #define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */
 #define DIFFUSIVITY_UNIT 1e-3f /* mm2/s; makes tensor elements about 1 */
@@ -173,17 +175,21 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
     return GLS_OK;
 }
 
-/* Plans the field. For the bootstrap, both tiles of a pair must lie in the same texture. */
+/* Plans the field. For the bootstrap, both tiles of a pair must lie in the same texture. Textures are small enough that
+ * samples lie at finer places than those of other getters: an axis turns with the place more than an ODF does. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);
+    gls_device_info limits = *request->limits;
+    if (limits.max_texture_3d > LARGEST_TEXTURE) limits.max_texture_3d = LARGEST_TEXTURE;
     gls_status status = GLS_OK;
     /* More quads than needed make other shares for the textures: try until each has an even number of tiles. */
     for (uint32_t n = quads; n < quads + GLS_FIELD_MAX_TEXTURES; n++) {
         status = gls_textures_plan(&request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
                                    request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
                                                                                      : GLS_TEXTURE_RGBA16F,
-                                   request->limits, request->n_units, plan);
+                                   &limits, request->n_units, plan);
+        plan->textures.rounding = ROUNDING;
         if (status || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
     }
     return gls_fail(GLS_ERR_UNSUPPORTED, "a series of %zu volumes cannot be cut into textures of pairs of tiles",
