@@ -46,8 +46,8 @@ bool has_signal(vec3 p)
     return any_signal > 0.0;
 }
 
-// The logarithm of a signal in the units of the series; 0 where there is none.
-float log_signal(float s) { return s > 0.0 ? ln(s) - params.min_signal : 0.0; }
+// The logarithm of a signal in the units of the series; 0 where there is none. scale: params.min_signal.
+float log_signal(float s, float scale) { return s > 0.0 ? ln(s) - scale : 0.0; }
 
 // Elements of a tensor in units of 1e-3 mm2/s, along the voxel axes.
 struct Tensor {
@@ -94,11 +94,21 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 }
 #endif
 
+#if WRITTEN_OUT
+const vec4 tensor_fit[] = vec4[](
+#include <tensor_rows>
+);
+#define TENSOR_FIT(i) tensor_fit[i]
+#else
+#define TENSOR_FIT(i) MODEL_FLOATS(MODEL_TENSOR + i)
+#endif
+
 // Fits the tensor to the interpolated signals: each element is the sum over volumes of ln S times a row of the
 // pseudoinverse of the design matrix, which the table MODEL_TENSOR holds for four volumes at a time.
 Tensor tensor_at(vec3 p, Draw draw)
 {
     vec3 base = volume_base(p);
+    float scale = params.min_signal;
     // In the order xx yy zz xy xz yz. Each lane adds up its own quads of volumes.
     float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if TENSOR_BOOTSTRAP
@@ -108,15 +118,13 @@ Tensor tensor_at(vec3 p, Draw draw)
     int drawn = -1; // the block of 128 volumes that signs are of
 #endif
 #endif
-#define TILES(i, n_tiles, first)                                                                                  \
-    for (int t = LANE * TILES_OF_QUAD; t < n_tiles; t += LANES * TILES_OF_QUAD) {                                 \
-        int quad = (first / 4 + t) / TILES_OF_QUAD;                                                               \
-        if (quad < TENSOR_QUADS) {                                                                                \
-            vec4 s = VOLUME_TILE(i, t, base);                                                                     \
-            ADD_RESIDUALS(i, t)                                                                                   \
-            vec4 y = vec4(log_signal(s.x), log_signal(s.y), log_signal(s.z), log_signal(s.w));                    \
-            for (int k = 0; k < 6; k++) sum[k] += dot(MODEL_FLOATS(MODEL_TENSOR + 6 * quad + k), y);              \
-        }                                                                                                         \
+#define ADD_QUAD(i, t)                                                                                            \
+    {                                                                                                             \
+        vec4 s = VOLUME_TILE(i, t, base);                                                                         \
+        ADD_RESIDUALS(i, t)                                                                                       \
+        vec4 y = vec4(log_signal(s.x, scale), log_signal(s.y, scale), log_signal(s.z, scale),                     \
+                      log_signal(s.w, scale));                                                                    \
+        for (int k = 0; k < 6; k++) sum[k] += dot(TENSOR_FIT(6 * quad + k), y);                                   \
     }
 #if TENSOR_BOOTSTRAP
 #if TENSOR_SIGNS_KEPT
@@ -146,8 +154,26 @@ Tensor tensor_at(vec3 p, Draw draw)
 #else
 #define ADD_RESIDUALS(i, t)
 #endif
+#if WRITTEN_OUT
+// llvmpipe loads a word of a table for each invocation, and runs what is behind a branch in every turn of a loop: so the
+// table is part of the source, and signs are drawn where a block of volumes begins.
+#define TILE(i, t, first)                                                                                         \
+    {                                                                                                             \
+        const int quad = first / 4 / TILES_OF_QUAD;                                                               \
+        if (first / 4 % TILES_OF_QUAD == 0 && quad < TENSOR_QUADS) ADD_QUAD(i, t)                                 \
+    }
+#include <tile_rows>
+#undef TILE
+#else
+#define TILES(i, n_tiles, first)                                                                                  \
+    for (int t = LANE * TILES_OF_QUAD; t < n_tiles; t += LANES * TILES_OF_QUAD) {                                 \
+        int quad = (first / 4 + t) / TILES_OF_QUAD;                                                               \
+        if (quad < TENSOR_QUADS) ADD_QUAD(i, t)                                                                   \
+    }
 #include <tile_loops>
 #undef TILES
+#endif
+#undef ADD_QUAD
 #undef ADD_RESIDUALS
     // Each lane gets the whole tensor.
     for (int k = 0; k < 6; k++) sum[k] = lane_sum(sum[k]);

@@ -94,6 +94,7 @@ static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model
     gls_status status = GLS_OK;
     if (model->odf) gls_define_loops(d, "odf", model->odf, looped);
     gls_define_loops(d, "peaks", "odf/peaks", looped);
+    gls_define_int(d, "WRITTEN_OUT", !looped, "source is written out for one invocation");
     gls_define_int(d, "SLOTS", w->group->slots, "streamlines of a work group at most");
     gls_define_int(d, "GROUP_SIZE", w->group->size, "invocations of a work group");
     gls_define_int(d, "HAVE_MEASURED", w->measured, "pass 1 begins with the measured signal");

@@ -118,7 +118,10 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.packs_on_host = limits->software;
     p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check;
     p.split = !p.mapping->looped && getter->handed_over;
-    p.iterations = p.split ? (limits->software ? 1 : 8) : getter->iterations ? getter->iterations(params) : 4;
+    p.iterations = p.split              ? (limits->software ? 1 : 8)
+                   : getter->iterations ? getter->iterations(params)
+                   : limits->software   ? 8
+                                        : 4;
     if (p.voxel_runs) p.iterations = VOXELS_IN_TURN;
     p.ordered = p.staged || getter->ordered;
     /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */

@@ -11,9 +11,12 @@
 #include "track/field/field.h"
 #include "util/option.h"
 #include "util/status.h"
+#include "util/text.h"
 
-#define LARGEST_TEXTURE 2048u  /* texels along each axis; every device has such textures */
-#define ROUNDING 8192          /* places of samples in a voxel: exact up to this size */
+#define LARGEST_TEXTURE 2048u /* texels along each axis; every device has such textures */
+#define ROUNDING 8192         /* places of samples in a voxel: exact up to this size */
+/* Most quads of volumes that are written out in the source: more take too long to compile. */
+#define MOST_ROWS 40u
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
 #define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */
 #define DIFFUSIVITY_UNIT 1e-3f /* mm2/s; makes tensor elements about 1 */
@@ -157,6 +160,20 @@ static gls_status fill_prob(gls_model *const *models, size_t n, const gls_track_
 
 /* --- The model. */
 
+/* The table as vectors of the source; the caller frees the text. */
+static char *rows_of(const uint32_t *word, size_t n_quads)
+{
+    gls_text out = {0};
+    for (size_t q = 0; q < n_quads; q++) {
+        float value[4];
+        char text[4][40];
+        memcpy(value, word + 4 * q, sizeof value);
+        for (int c = 0; c < 4; c++) gls_glsl_float(value[c], text[c]);
+        gls_text_printf(&out, "%svec4(%s, %s, %s, %s)\n", q > 0 ? ", " : "", text[0], text[1], text[2], text[3]);
+    }
+    return gls_text_take(&out);
+}
+
 /* Adds the six rows of the fit that give the tensor, four volumes in a quad. */
 static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
 {
@@ -171,6 +188,8 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
             const float value = (float)(weight / (double)DIFFUSIVITY_UNIT);
             memcpy(word + (6 * (t / 4) + p) * 4 + t % 4, &value, sizeof value);
         }
+    if (word)
+        gls_define_slot(&model->defines, "tensor_rows", rows_of(word, 6 * n_quads(input)), "the table MODEL_TENSOR");
     gls_tensor_plan_finish(&fit);
     return GLS_OK;
 }
@@ -203,6 +222,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_status status = add_fit(model, request->input);
     if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
+    model->looped = n_quads(request->input) > MOST_ROWS;
     gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
     gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");
     gls_define_int(d, "TENSOR_SIGNS_KEPT", !request->looped, "a lane has several quads of a block of signs");
