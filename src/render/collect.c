@@ -220,9 +220,9 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
     return rank;
 }
 
-/* Colour of a bundle: the one that the user names, or that of its rank. */
+/* Colour of a bundle: the one that the user names, or that of its rank. The last of several colours for one name
+ * counts. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
-/* the last of several colours for one name counts */
 {
     for (size_t k = plan->n_named; k-- > 0;)
         if (strcmp(plan->named[k].name, name) == 0) return plan->named[k].colour;

@@ -40,9 +40,9 @@ typedef struct merge {
     uint64_t bytes, bytes_done;
 } merge;
 
-/* Counts streamlines, points, and steps into a histogram that grows as needed. */
+/* Counts streamlines, points, and steps into a histogram that grows as needed. Every streamline of a shard has a point,
+ * so steps do not fall below 0. */
 static gls_status lengths_add(lengths *l, const gls_streamlines *s)
-/* every streamline of a shard has a point, so steps do not fall below 0 */
 {
     for (size_t i = 0; i < s->n; i++) {
         uint64_t steps = s->offset[i + 1] - s->offset[i] - 1;
