@@ -111,6 +111,7 @@ static void list_names(gls_text *text, const gls_column *columns, size_t n)
 /* Checks that the file has the group or column from which colours come. */
 static gls_status check_names(const gls_source *source, const gls_render_plan *plan, const gls_tractogram_info *info)
 {
+    /* kind: the word in messages */
     const gls_column *columns = info->dps;
     size_t n = info->n_dps;
     const char *kind = "dps";
@@ -126,10 +127,12 @@ static gls_status check_names(const gls_source *source, const gls_render_plan *p
         return GLS_OK;
     }
     const gls_column *found = gls_column_find(columns, n, plan->name);
+    /* colours need one number a row */
     if (found && found->components == 1) return GLS_OK;
     if (found)
         return gls_fail(GLS_ERR_INPUT, "%s: %s %s has %u values a row: colours need one", source->path, kind,
                         plan->name, found->components);
+    /* the message lists the names that the file has */
     gls_text text = {0};
     list_names(&text, columns, n);
     char *names = gls_text_take(&text);

@@ -72,6 +72,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     /* a finished unit may lack one of both, because an earlier run was interrupted */
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
+    /* anew: the unit was tracked just now, so an older report or picture is out of date */
     const bool wants_report = anew || access(files.report, F_OK) != 0,
                wants_picture = anew || access(files.picture, F_OK) != 0;
     if (!wants_report && !wants_picture) return;
@@ -88,6 +89,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     picture.image = u->dwi;
     picture.device = job->device;
     picture.api = job->api;
+    /* a small picture of few streamlines */
     picture.tile = "400x420";
     picture.max_streamlines = 5000;
     picture.palette = true;
@@ -320,18 +322,22 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
         return;
     }
     for (size_t next = 0;;) {
+        /* number of running processes, and a place that is free */
         int busy = 0, free_one = -1;
         for (int w = 0; w < run->jobs; w++) {
             busy += workers[w].pid > 0;
             if (workers[w].pid == 0 && free_one < 0) free_one = w;
         }
+        /* units that the options leave out are skipped */
         while (next < dataset->n && !gls_dataset_chosen(dataset, run->choice, next)) next++;
         bool more = next < dataset->n && !t->ends;
         if (!more && busy == 0) break;
+        /* start a unit where a place is free, else wait until a process ends */
         if (more && free_one >= 0) {
             workers[free_one].unit = next;
             gls_status status = start(run, &dataset->unit[next], (size_t)free_one, &workers[free_one]);
             if (status) {
+                /* a process that does not start ends the run; those that run are awaited */
                 gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
                 t->worst = status;
                 t->ends = true;

@@ -324,6 +324,7 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
     uint64_t words = has_layers(r) ? 4 : 1, row = (uint64_t)width * GLS_SAMPLES * 4 * words,
              most = gls_device_get_info(r->device)->max_storage_bytes, rows;
     if (most > STRIP_BYTES * words) most = STRIP_BYTES * words;
+    /* rows of samples that fit into a buffer, less the margins, are the rows of a strip */
     rows = most / row;
     rows = rows > 2 * r->margin ? (rows - 2 * r->margin) / GLS_SAMPLES : 0;
     if (rows == 0)

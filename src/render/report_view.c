@@ -107,12 +107,14 @@ static void append_slices(const gls_report *r, gls_text *out)
 void gls_report_view(const gls_report *r, gls_text *out)
 {
     static const char *const stands[] = {"superior", "inferior", "posterior", "anterior", "left", "right"};
+    /* the status line says why there is no view */
     if (r->options->no_view || r->scene.n_lines == 0) {
         gls_text_printf(out, "<p id=\"status\">%s</p>\n",
                         r->options->no_view ? "The report was asked for without it."
                                             : "There are no streamlines that could be shown.");
         return;
     }
+    /* hidden parts are shown by the script of the page */
     gls_text_printf(out,
                     "<p id=\"status\" role=\"status\">This part needs a browser with scripts and WebGL 2. "
                     "The pictures above show the same streamlines.</p>\n"
@@ -121,6 +123,7 @@ void gls_report_view(const gls_report *r, gls_text *out)
                     "three dimensions, coloured by direction. Arrow keys turn, plus and minus zoom, Home resets.\">"
                     "</canvas>",
                     r->counted->streamlines, r->scene.n_lines);
+    /* letters of the body's sides; the script moves them as the camera turns */
     for (const char *name = "LRPAIS"; *name; name++)
         gls_text_printf(out, "<span id=\"axis-%c\" aria-hidden=\"true\">%c</span>", *name, *name);
     gls_text_puts(out,
@@ -128,6 +131,7 @@ void gls_report_view(const gls_report *r, gls_text *out)
     for (size_t i = 0; i < sizeof stands / sizeof *stands; i++)
         gls_text_printf(out, "<button type=\"button\" id=\"stand-%s\">%s</button>", stands[i], stands[i]);
     gls_text_puts(out, "</div>\n<div class=\"controls\">");
+    /* two sliders for the shortest and the longest streamline, as shares of the range; the script writes mm */
     for (int i = 0; i < 2; i++) {
         const char *which = i ? "to" : "from";
         gls_text_printf(out,
@@ -136,6 +140,7 @@ void gls_report_view(const gls_report *r, gls_text *out)
                         which, which, i, which, which);
     }
     gls_text_puts(out, "<span id=\"shown\" role=\"status\"></span></div>\n");
+    /* sliders of the slices, then colours, the button that saves, and the list of bundles */
     append_slices(r, out);
     gls_text_puts(out,
                   "<div class=\"controls\"><label>colour <select "

@@ -150,6 +150,7 @@ bool gls_line_set_has(gls_line_set *set, const gls_streamlines *s, size_t i, boo
     return known;
 }
 
+/* Function `append` of the sink: adds the streamlines to the set. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_line_set *set = user;

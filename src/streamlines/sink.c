@@ -36,6 +36,7 @@ typedef struct tee {
     gls_sink sink[];
 } tee;
 
+/* Function `append` of the tee. The first sink that fails ends the block. */
 static gls_status tee_append(void *user, const gls_streamlines *streamlines)
 {
     tee *t = user;
@@ -44,6 +45,7 @@ static gls_status tee_append(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
+/* Function `abort` of the tee, and its clean-up. */
 static void tee_abort(void *user)
 {
     tee *t = user;

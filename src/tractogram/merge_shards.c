@@ -306,6 +306,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
     if (status) return status;
     m.file = calloc(n, sizeof *m.file);
     if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output);
+    /* the first shard decides on the format; all others must agree with it */
     for (size_t i = 0; i < n && !status; i++) {
         status = read_head(&m, i);
         if (!status && i == 0 && m.first.file.format != format)
@@ -324,6 +325,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
         result->last_part = m.last_part;
         result->last_seeds = m.last_seeds;
     }
+    /* first and later are all that read_head() left open */
     if (m.filled == &m.later) gls_shard_reader_close(&m.later);
     gls_shard_reader_close(&m.first);
     free(m.lengths.bin);

@@ -204,6 +204,7 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
     gls_status status = GLS_OK;
     *again = false;
     GLS_REQUIRE(n_ranks <= GLS_MAX_RANKS && (r->first_pass || n_ranks == r->n_ranges));
+    /* the first pass counts the values; each further pass must meet as many */
     if (r->first_pass) r->n = r->seen;
     if (r->seen != r->n)
         return gls_fail(GLS_ERR_INPUT, "the streamlines differ from those of an earlier pass: did the file change?");
@@ -212,6 +213,7 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
     const double *sorted = gls_ranks_sorted(r, &n);
     for (size_t k = 0; k < n_ranks && !status; k++) {
         GLS_REQUIRE(rank[k] < r->n);
+        /* where all values were kept, the rank gives the value; else the histogram narrows the range */
         if (sorted)
             r->range[k] = (range){.from = bits_of(sorted[rank[k]]), .found = true};
         else

@@ -166,6 +166,7 @@ static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
     return status;
 }
 
+/* Function `append` of the filter: hands on each streamline in its new shape. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     reshaper *f = user;
@@ -174,6 +175,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status ? status : gls_builder_flush(&f->builder);
 }
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     reshaper *f = user;
@@ -184,6 +186,7 @@ static void discard(void *user)
     free(f);
 }
 
+/* Function `finish` of the filter. */
 static gls_status finish(void *user)
 {
     reshaper *f = user;

@@ -120,6 +120,7 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     gls_selection *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     s->options = *options;
+    /* one set of regions that were met, and one box of points, for each thread */
     s->n_threads = omp_get_max_threads();
     s->hits = calloc((size_t)s->n_threads, sizeof *s->hits);
     s->box = malloc((size_t)s->n_threads * sizeof *s->box);
@@ -128,6 +129,7 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     gls_status status = s->hits && s->box ? gls_rois_create(options->test, &s->rois)
                                           : gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     if (!status) status = add_regions(s);
+    /* the caller's list is not read again */
     s->options.region = NULL;
     if (status)
         gls_selection_destroy(s);
@@ -361,6 +363,7 @@ static gls_status hand_on(filter *f, const gls_streamlines *in)
     return status ? status : gls_builder_flush(&f->builder);
 }
 
+/* Function `append` of the sink: judges the streamlines of a block on all threads, then passes on those that stay. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     filter *f = user;
@@ -375,6 +378,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return hand_on(f, in);
 }
 
+/* Function `abort` of the sink, and its clean-up. */
 static void discard(void *user)
 {
     filter *f = user;
@@ -384,6 +388,7 @@ static void discard(void *user)
     free(f);
 }
 
+/* Function `finish` of the sink. The selection itself stays, since its counts are read afterwards. */
 static gls_status finish(void *user)
 {
     filter *f = user;

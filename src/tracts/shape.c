@@ -114,6 +114,7 @@ static void mark(uint8_t *mask, uint64_t voxel)
     mask[voxel / 8] |= (uint8_t)(1 << voxel % 8);
 }
 
+/* Whether mark() set the bit of a voxel. */
 static bool is_marked(const uint8_t *mask, uint64_t voxel)
 {
     return mask[voxel / 8] >> voxel % 8 & 1;
@@ -137,6 +138,7 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
     /* 1e6: bounds memory for coordinates without sense */
     size_t m = (size_t)fmin(rint(length), 1e6) + 1;
     if (m < 3) return GLS_OK;
+    /* the buffer serves all streamlines */
     if (m > s->resampled_capacity) {
         float(*more)[3] = realloc(s->resampled, m * sizeof *more);
         if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
@@ -145,6 +147,7 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
     }
     gls_line_resample(point, n, m, s->resampled);
     for (size_t k = 1; k + 1 < m; k++) {
+        /* d: first derivative, e: second derivative, for a step of 1 */
         double d[3], e[3], cross = 0, square = 0;
         for (int r = 0; r < 3; r++) {
             double before = s->resampled[k - 1][r], at = s->resampled[k][r], after = s->resampled[k + 1][r];
@@ -152,10 +155,12 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
             e[r] = after - 2 * at + before;
             square += d[r] * d[r];
         }
+        /* length of the cross product, squared */
         for (int r = 0; r < 3; r++) {
             double c = d[(r + 1) % 3] * e[(r + 2) % 3] - d[(r + 2) % 3] * e[(r + 1) % 3];
             cross += c * c;
         }
+        /* points that coincide have no direction */
         if (square == 0) continue;
         s->sum_curvature += sqrt(cross) / (square * sqrt(square));
         s->n_curvature++;

@@ -345,6 +345,7 @@ static gls_status synchronise(gls_output *output)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
+/* Fails for a file that got no name, by errno. */
 static gls_status fail_naming(const gls_output *output)
 {
     if (errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", output->path);
@@ -369,6 +370,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     }
     for (size_t i = 0; i < named && !status; i++)
         if (synchronise_folder(outputs[i].path) != 0) status = fail_naming(&outputs[i]);
+    /* success: the replaced files go; failure: they come back, and new files go */
     for (size_t i = named; i-- > 0;) {
         if (!status) {
             if (old[i].kept) unlink(old[i].kept);

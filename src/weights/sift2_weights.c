@@ -136,11 +136,13 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
     gls_fixel_costs fixels;
     gls_row_costs rows;
     *which = 0;
+    /* iteration 0: the costs with all weights 1 */
     gls_status status = pass_fixels(r, &fixels);
     if (!status) status = add_iteration(r, fixels);
     for (size_t i = 0; !status; i++) {
         gls_weights_iteration *now = &r->list[i];
         if (i > 0 && r->o->statistics) status = add_statistics(r, now, *which);
+        /* the pass that computes the next coefficients also gives the costs of the present ones */
         if (!status) status = pass_rows(r, *which, &rows);
         if (status) break;
         now->tv = i > 0 ? rows.tv : 0;
@@ -154,11 +156,13 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
         if (!finite || is_last(r, i)) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
+            /* a cost that rises means divergence: the run is repeated up to its best iteration */
             if (!r->diverged && (!finite || rises(r, i))) return give_up(r);
             return GLS_OK;
         }
         status = pass_fixels(r, &fixels);
         if (!status) status = add_iteration(r, fixels);
+        /* the two sets of coefficients take turns */
         *which = 1 - *which;
     }
     return status;

@@ -186,9 +186,12 @@ static gls_status build_chunks(device_solver *d)
     const gls_rows *rows = d->base.model->rows;
     size_t waiting = 0, most = 0;
     gls_status status = GLS_OK;
+    /* chunks go to the devices in turn */
     for (size_t i = 0; i < rows->n_chunks && !status; i++) {
         d->chunk[i].device = i % d->n_parts;
         status = build_chunk(d, &rows->chunk[i], &d->chunk[i]);
+        /* a chunk without a buffer of its own waits in the host's memory; the largest one decides the size of the
+         * staging buffers */
         if (status || d->chunk[i].entries) continue;
         waiting++;
         most = entry_bytes(&rows->chunk[i]) > most ? entry_bytes(&rows->chunk[i]) : most;
@@ -388,6 +391,7 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
     size_t groups = groups_of(model->n);
     if (!d) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     gls_solver_init(&d->base, &kind, model, options);
+    /* groups: of the largest pass, for the costs that are read back */
     for (size_t i = 0; i < model->rows->n_chunks; i++)
         groups = groups_of(model->rows->chunk[i].n) > groups ? groups_of(model->rows->chunk[i].n) : groups;
     d->n_parts = n;
@@ -395,6 +399,7 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
     d->part = calloc(n, sizeof *d->part);
     d->chunk = calloc(model->rows->n_chunks, sizeof *d->chunk);
     d->cost = malloc(groups * sizeof *d->cost);
+    /* five words a fixel; `more` takes the sums of a further device */
     d->sum = malloc(5 * model->n * sizeof *d->sum);
     d->more = malloc((n > 1 ? 5 * model->n : 1) * sizeof *d->more);
     gls_status status = GLS_OK;

@@ -117,9 +117,11 @@ static void fill(const gls_image *tissue, const gls_image *sh, gls_image *mask, 
         }
 #pragma omp parallel for schedule(dynamic, 64)
     for (size_t v = 0; v < n; v++) {
+        /* where there is no FOD the mask stays 0, and the scale 1 */
         double share[N_TISSUES] = {0};
         if (scale) scale->data[v] = 1;
         if (!isfinite(sh->data[v]) || sh->data[v] == 0) continue;
+        /* on one grid the shares are those of the voxel; else they come from sample points */
         if (same) {
             for (size_t k = 0; k < N_TISSUES; k++) share[k] = (double)tissue->data[k * n + v];
             if (!clamp_tissues(share))
