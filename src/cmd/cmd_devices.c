@@ -128,6 +128,7 @@ typedef struct devices_options {
     check_options how; /* the device, and options of --check */
     /* file of --json; "" for standard output; NULL: text */
     const char *json;
+    /* doctor: look for faults; check: run the test; force: replace the file of --json */
     bool doctor, check, force;
 } devices_options;
 #define OPTION_OWNER devices_options

@@ -102,7 +102,9 @@ static bool make_folders(char *path)
 
 /* A page that is collected in memory before it is written. */
 typedef struct page {
+    /* file of the page */
     char path[PATH_MAX];
+    /* text and its size, kept by open_memstream() */
     char *text;
     size_t bytes;
     FILE *out; /* writes into text */
@@ -186,6 +188,7 @@ enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMA
 
 typedef struct help_options {
     cmd_common common;
+    /* a format of the help */
     int format;
     /* for --directory: where manual pages and completions are installed; NULL: print */
     const char *directory;

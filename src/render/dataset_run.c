@@ -30,7 +30,9 @@
 
 /* The outcome of a unit, as bytes that go through the pipe of its process. */
 typedef struct outcome {
+    /* how the unit ended; -1: not begun */
     gls_dataset_state state;
+    /* status of a failure */
     gls_status status;
     bool broke; /* the process of the unit ended without an outcome */
     char reason[MAX_REASON];
@@ -154,6 +156,7 @@ static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u
 typedef struct worker {
     pid_t pid; /* 0: free */
     int pipe;
+    /* index of the unit that the process tracks */
     size_t unit;
 } worker;
 
@@ -251,6 +254,7 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
 typedef struct counts {
     outcome *of; /* one outcome for each unit; state -1: not begun */
     size_t counts[4];
+    /* status of the first failure; a final one replaces it */
     gls_status worst;
     bool ends; /* no further unit is started */
 } counts;

@@ -57,6 +57,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
 
 /* Slabs across an axis: their number, and their thickness in mm; 0: by the image. */
 typedef struct slabs {
+    /* axis of the world, 0 to 2; number of slabs */
     int axis, n;
     double mm;
 } slabs;

@@ -24,6 +24,7 @@ typedef struct box {
 
 /* The histogram of colours, 5 bits a channel. */
 typedef struct cutter {
+    /* number of pixels in each bin */
     uint32_t count[BINS];
     /* sums of the full values of the pixels in each bin, from which the mean colour follows */
     uint64_t sum[BINS][3];

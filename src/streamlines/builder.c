@@ -13,7 +13,9 @@
 /* A block of streamlines that gls_lines_parallel() hands out one by one. */
 typedef struct line_work {
     const gls_streamlines *lines;
+    /* called for one streamline at a time, by several threads at once */
     gls_line_task task;
+    /* first argument of the task */
     void *user;
 } line_work;
 

@@ -15,7 +15,9 @@
  * rules depend on their position in the stream. */
 typedef struct selection selection;
 struct selection {
+    /* collects streamlines for the next sink; owned */
     gls_builder builder;
+    /* the caller's counters, or `own` */
     gls_filter_counts *counts, own;
     /* whether streamline i of the block stays */
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
@@ -27,11 +29,14 @@ struct selection {
     uint64_t seed, largest;
     /* keeps_by_set(): borrowed */
     gls_line_set *set;
+    /* which streamlines stay: members, others or new ones */
     gls_line_set_keep keep;
     /* keeps_listed(): a value for each streamline, 0 means that it is dropped; borrowed */
     const float *listed;
+    /* number of values in `listed` */
     uint64_t rows;
     bool finite; /* all points of the block are finite */
+    /* allocated elements of `kept` */
     size_t capacity;
     /* decision for each streamline of the block */
     uint8_t *kept;

@@ -32,7 +32,9 @@ void gls_sink_abort(gls_sink *sink)
 
 /* The sinks to which each block goes, one after the other. */
 typedef struct tee {
+    /* number of sinks */
     size_t n;
+    /* owned */
     gls_sink sink[];
 } tee;
 

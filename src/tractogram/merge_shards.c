@@ -16,14 +16,19 @@
 typedef struct lengths {
     /* bin[k]: streamlines of k steps, k + 1 points */
     uint64_t *bin;
+    /* number of elements of `bin` */
     uint64_t n_bins;
+    /* streamlines and points that were copied */
     uint64_t streamlines, points;
 } lengths;
 
 /* Shards that are merged, and what was read of each. */
 typedef struct merge {
+    /* as given, in any order */
     const char *const *paths;
+    /* number of shards that are given */
     size_t n;
+    /* path of the merged file */
     const char *output;
     gls_shard_file *file;   /* one entry for each path */
     size_t *order;          /* indices of paths, sorted by part of the run */
@@ -32,9 +37,11 @@ typedef struct merge {
     /* `first` or `later`, whichever has streamlines; a shard without any has neither columns nor a precision. NULL:
      * none found yet */
     const gls_shard_reader *filled;
+    /* lengths of the streamlines that were copied */
     lengths lengths;
     uint64_t last_part, last_seeds; /* members of gls_merge_result */
     gls_merge_progress progress;
+    /* argument of progress() */
     void *user;
     /* sizes of all shards, and of those that are copied, for progress */
     uint64_t bytes, bytes_done;

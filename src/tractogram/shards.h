@@ -31,6 +31,7 @@ uint32_t gls_shard_crc_begun(uint32_t crc, uint64_t n_begun);
 typedef struct gls_shard_reader {
     gls_tractogram_reader *reader; /* NULL: closed. Points of TRK files stay as in the file */
     const gls_tractogram_info *info;
+    /* what the file says of itself */
     gls_shard_file file;
     uint32_t crc;       /* TRK and TCK: checksum of the data, from the note */
     uint32_t last_seed; /* index of the last seed; seeds never decrease within a file */

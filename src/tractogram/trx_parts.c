@@ -28,8 +28,11 @@
 
 /* A ZIP archive and the place of its central directory. */
 typedef struct archive {
+    /* for messages */
     const char *path;
+    /* open for reading; the caller closes it */
     int fd;
+    /* size of the file */
     uint64_t bytes;
     uint64_t start, size, n; /* position and size of the directory in bytes, number of entries */
 } archive;
@@ -208,6 +211,7 @@ typedef struct tree {
     gls_tractogram_reader *reader;
     /* owned; n of them */
     gls_trx_part *part;
+    /* parts so far, and room for them */
     size_t n, capacity;
 } tree;
 

@@ -19,6 +19,7 @@ static const char head[] = "# vtk DataFile Version 4.2\nStreamlines, SPACE=RAS\n
 
 /* State of the writer. */
 typedef struct vtk {
+    /* buffer in front of the output */
     gls_packer packer;
     /* for the section LINES, which comes behind all points */
     gls_spool lengths; /* numbers of points, uint32 */

@@ -16,6 +16,7 @@
 
 /* State of the reader. */
 typedef struct vtk {
+    /* position in the text of the file */
     gls_vtk_scan scan;
     gls_vtk_array points, lines; /* lines: before version 5, for each line its number of points and their indices */
     /* from version 5 on: the end of each line among the indices, and the indices */

@@ -215,7 +215,9 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
 
 /* The columns that the map needs. */
 typedef struct columns {
+    /* NULL: weights of 1, and no column of values */
     const gls_column *weights, *value;
+    /* membership in each group of the map */
     const gls_column **group;
 } columns;
 

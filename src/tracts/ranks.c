@@ -15,23 +15,29 @@
 
 /* The values whose bits are in from .. until - 1. */
 typedef struct range {
+    /* bit patterns, in the order of the values */
     uint64_t from, until;
     uint64_t below, n; /* number of values below the range, and in it */
     int shift;         /* width of its parts as a power of 2 */
     uint64_t *part;    /* number of values in each part; NULL: the values are kept */
     double *kept;
+    /* number of values in `kept` */
     size_t n_kept;
+    /* the range is one bit pattern, `from`: the value is known */
     bool found;
 } range;
 
 struct gls_ranks {
+    /* largest number of values that are kept */
     size_t limit;
     uint64_t n, seen; /* values in the first pass, and in the current pass */
     bool first_pass, sorted;
+    /* allocated and used elements of `kept` */
     size_t capacity, n_kept;
     double *kept;   /* all values, up to the limit */
     uint64_t *part; /* histogram of the first pass, beyond the limit */
     size_t n_ranges;
+    /* one range for each rank that is wanted */
     range range[GLS_MAX_RANKS];
 };
 

@@ -31,6 +31,7 @@ struct gls_selection {
     bool has_ends_alone;                 /* no region is of a role that looks at all points */
     /* counts of the current pass */
     gls_select_counts counts;
+    /* largest number of threads of a call */
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
     box *box;           /* one for each thread: box of all points that it saw, mm */
@@ -38,7 +39,9 @@ struct gls_selection {
 
 /* The filter of one selection. */
 typedef struct filter {
+    /* borrowed, and read for its counts when the pass is over */
     gls_selection *selection;
+    /* collects streamlines for the next sink; owned */
     gls_builder builder;
     uint8_t *verdict; /* for each streamline the test that failed, or GLS_SELECT_N_TESTS */
     size_t capacity;
@@ -325,6 +328,7 @@ static void note_box(box *box, const gls_streamlines *in, size_t from, size_t un
 /* A block of streamlines that several threads test. */
 typedef struct trial {
     filter *filter;
+    /* NULL: no limits of weights */
     const gls_column *weights;
     const gls_streamlines *in;
 } trial;

@@ -25,6 +25,7 @@ enum { BODY, START, END, N_MASKS };
 enum { N_QUARTILES = 3 };
 
 struct gls_bundle_stats {
+    /* streamlines with points, their points, and streamlines without */
     uint64_t n, points, empty;
     double weight, mean, square; /* running weighted mean and sum of squares (West 1979) */
     double min, max;
@@ -33,8 +34,11 @@ struct gls_bundle_stats {
     uint64_t n_steps;
     /* measures of shape; only with has_shape */
     bool has_shape;
+    /* grid of the masks */
     gls_grid grid;
+    /* the same grid in the form of the mappings */
     gls_visit_grid visit_grid;
+    /* voxels of the current streamline */
     gls_visits visits;
     uint8_t *mask[N_MASKS]; /* one bit for each voxel */
     /* sums over streamlines, mm and 1 / mm */
@@ -43,6 +47,7 @@ struct gls_bundle_stats {
     uint64_t n_curvature;
     /* points of `resampled` */
     size_t resampled_capacity;
+    /* the streamline at equal distances, world mm */
     float (*resampled)[3];
 };
 

@@ -18,6 +18,7 @@
 
 /* The distribution of a quantity. */
 typedef struct spread {
+    /* number of values */
     uint64_t n;
     double mean, m2, min, max; /* m2: sum of squared deviations from the mean (Welford) */
     /* BINS counts, 16 MB of which only touched pages take memory */
@@ -27,6 +28,7 @@ typedef struct spread {
 } spread;
 
 struct gls_summary {
+    /* points are compared with a grid */
     bool has_grid;
     gls_grid grid;
     /* world mm to voxels */
@@ -37,6 +39,7 @@ struct gls_summary {
     bool defined;
     /* owned, with the names; result.column points here */
     gls_column_summary *column;
+    /* counts so far */
     gls_summary_result result;
 };
 

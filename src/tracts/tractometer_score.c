@@ -22,9 +22,13 @@ typedef uint64_t bundle_set;
 enum { IN_BUNDLE, IN_END_0, IN_END_1, NEAR_END_0, NEAR_END_1, ON_ROUTE, BEEN_THERE, N_MAPS };
 
 struct gls_score {
+    /* number of bundles; bundle b has bit b in the words of the maps */
     size_t n_bundles;
+    /* size of the grid in voxels */
     int32_t dim[3];
+    /* from world mm to voxel coordinates */
     double world_to_voxel[3][4];
+    /* dim[0] * dim[1] * dim[2] */
     size_t n_voxels;
     bundle_set *map[N_MAPS]; /* a word for each voxel; BEEN_THERE: bundles of which a valid streamline passed through
                                 the voxel */
@@ -33,8 +37,11 @@ struct gls_score {
     /* further test of the caller: returns those of the bundles `joined` that the streamline may belong to; NULL:
      * none */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
+    /* argument of keep() */
     void *user;
+    /* sums over all streamlines so far */
     gls_score_result result;
+    /* counts of each bundle */
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
     uint8_t
         *joined; /* for each pair of end regions (numbers 2 bundle + end) whether an invalid connection joins them */

@@ -272,6 +272,7 @@ static char *link_beside(const char *what, const char *path)
 
 /* The file that an output replaces. */
 typedef struct replaced_file {
+    /* there was a file under the name */
     bool present;
     char *kept; /* second name, by which the file can be restored; NULL if the file system has no links */
 } replaced_file;

@@ -16,10 +16,13 @@ typedef struct parser {
     /* file, for messages */
     const char *name;
     const char *p, *end;
+    /* number of the current line, from 1 */
     size_t line;
     /* numbers so far, row by row */
     double *value;
+    /* numbers in `value`, and room for them */
     size_t n, capacity;
+    /* rows so far; numbers of each row, known from the first one */
     size_t rows, cols;
 } parser;
 

@@ -107,19 +107,24 @@ static gls_status amplitudes_matrix(int order, float **out)
 /* The fixels of a block of voxels that one thread has segmented, numbered from 0; failed: memory ran out. */
 typedef struct block {
     gls_fixel *fixel;
+    /* fixels; voxels with fixels; lobes that were dropped; voxels whose coefficients are not finite */
     size_t n, n_tables, n_dropped, n_not_finite;
     bool failed;
 } block;
 
 /* Data that all threads share while an image is segmented. */
 typedef struct segmentation {
+    /* receives the fixels */
     gls_fixels *fixels;
     /* SH images in the basis tournier07; mask may be NULL */
     const gls_image *sh, *mask;
+    /* thresholds, borrowed */
     const gls_fixel_options *options;
     /* matrix of amplitudes_matrix() */
     const float *rows;
+    /* SH coefficients of a voxel, (order + 1)(order + 2) / 2 */
     size_t n_coefficients;
+    /* even, highest degree */
     int order;
 } segmentation;
 

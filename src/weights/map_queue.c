@@ -13,26 +13,32 @@
 
 /* Streamlines of one run of the device. */
 typedef struct line_buffer {
+    /* streamlines; room for streamlines; room for points */
     size_t n, capacity, point_capacity;
     uint64_t *offset; /* n + 1 values */
     float (*point)[3];
 } line_buffer;
 
 struct gls_row_queue {
+    /* receives the rows, in the order of the streamlines */
     gls_rows *rows;
     gls_device *device, *kept; /* both name the same device; `device` is NULL once it has failed */
     uint64_t device_bytes;
     size_t points; /* a buffer is mapped when it has this many points */
     gls_mapper *mapper;
+    /* one is filled while the other is mapped */
     line_buffer buffer[2];
     int filling; /* index of the buffer that is filled; the thread owns the other while busy */
     bool running, busy, ends;
+    /* the thread that runs the device; valid while running */
     pthread_t thread;
     pthread_mutex_t lock; /* guards busy and ends */
     pthread_cond_t changed;
-    gls_status
-        status; /* result of the thread; message: its text; done: number of streamlines in the buffer that are mapped */
+    /* result of the thread */
+    gls_status status;
+    /* its text, since messages belong to a thread */
     char message[512];
+    /* streamlines of the buffer that are mapped */
     size_t done;
     gls_mapper_result mapped; /* the last run, whose rows are collected while the device works on the next */
 };

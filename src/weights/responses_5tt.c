@@ -16,8 +16,11 @@ enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
 
 /* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
+    /* series, and the voxels that may be taken */
     const gls_image *dwi, *mask;
+    /* table of the series */
     const gls_gradients *gradients;
+    /* borrowed */
     const gls_responses_options *options;
     gls_image *tissue[N_TISSUES]; /* masks on the grid of the series, 0 or 1 */
     gls_image *single;            /* voxels of white matter with one bundle */
@@ -26,7 +29,9 @@ typedef struct estimation {
 
 /* Map from voxels of the series to voxels of the tissue image; places: samples within a voxel along each axis. */
 typedef struct map {
+    /* affine map */
     double row[3][4];
+    /* at least 1 */
     int places[3];
 } map;
 

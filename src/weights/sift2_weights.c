@@ -12,10 +12,15 @@
 
 /* State of the iterations. */
 typedef struct run {
+    /* streamlines, fixels and results */
     gls_weights *w;
+    /* options of the fit, borrowed from `w` */
     const gls_weights_options *o;
+    /* runs on the CPU or on devices */
     gls_solver *solver;
+    /* costs of each iteration */
     gls_weights_iteration *list;
+    /* iterations so far, and room for them */
     size_t n, capacity;
     float *before, *now; /* coefficients, for statistics */
     bool diverged;       /* the cost rose, or was not finite: everything is repeated up to iteration `end` */

@@ -14,6 +14,7 @@
 
 /* A chunk on its device. */
 typedef struct device_chunk {
+    /* index in `part` */
     size_t device;
     gls_buffer *streamlines; /* rows, coefficients and costs, in the layout of rows.comp */
     gls_buffer *entries;     /* NULL: sent in each iteration */
@@ -21,19 +22,26 @@ typedef struct device_chunk {
 
 /* One device, with its copy of the fixels and the sums of its own chunks. */
 typedef struct part {
+    /* borrowed */
     gls_device *device;
+    /* kernels of both passes */
     gls_kernel *rows, *fixels;
     gls_buffer *fixel, *sums; /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
+    /* number of transfers so far; its remainder is the next staging buffer */
     unsigned next_stage;
     uint64_t room; /* bytes left for entries */
 } part;
 
 /* The solver on devices. Chunks of streamlines are dealt out among them. */
 typedef struct device_solver {
+    /* first member, so that a solver can be cast */
     gls_solver base;
+    /* number of devices */
     size_t n_parts;
+    /* one for each device */
     part *part;
+    /* one for each chunk of the rows */
     device_chunk *chunk;
     float (*cost)[2]; /* costs of work groups, read back */
     uint32_t *sum, *more;

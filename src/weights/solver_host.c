@@ -35,6 +35,7 @@ typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
     /* fixels that a streamline excludes in this pass */
     uint8_t *mark;
+    /* values of the fixels of one streamline, as arrays for vector instructions */
     float *list[N_LISTS];
     /* at least one fixel is marked */
     bool marked;
@@ -42,12 +43,15 @@ typedef struct host_thread {
 
 /* The solver on the CPU. */
 typedef struct host_solver {
+    /* first member, so that a solver can be cast */
     gls_solver base;
+    /* state of each fixel */
     host_fixel *fixel;
     /* two arrays: the coefficients before and after a pass */
     float *coefficient[2];
     float (*part)[2]; /* partial costs of each group of streamlines */
     int n_threads;
+    /* one for each thread */
     host_thread *thread;
 } host_solver;
 
@@ -74,10 +78,13 @@ static void add_fixed(int64_t *sum, float v)
 
 /* The entries of a streamline. */
 typedef struct row {
-    /* bits of the fixels above those of the words; NULL: none */
+    /* length in the low byte, in units of the rows, and the fixel above */
     const uint32_t *entry;
+    /* bits of the fixels above those of the words; NULL: none */
     const uint8_t *high;
+    /* bits of a fixel that a word has */
     unsigned low_bits;
+    /* number of entries */
     uint32_t n;
 } row;
 

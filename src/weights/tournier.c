@@ -21,8 +21,10 @@ enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 typedef struct passes {
     /* selected: the b = 0 volumes and those of the shell; volume: their numbers in the series */
     const gls_image *dwi;
+    /* table of the series, and of the selected volumes */
     const gls_gradients *gradients, *selected;
     const size_t *volume;
+    /* borrowed */
     const gls_responses_options *options;
     const gls_sphere *constraint; /* directions of the constraint; NULL: the options give them */
     /* voxels that the current pass looks at */
