@@ -87,6 +87,7 @@ static void finish_options(bench_options *options)
 /* Values of the command's options: those of the benchmark, and texts that choose_options() interprets. */
 typedef struct bench_values {
     cmd_common common;
+    /* options of the benchmark itself */
     bench_options o;
     /* texts of --shape, --dg ... as given; json: "" for standard output, NULL for no JSON; trace: file or NULL */
     const char *shape, *dg, *device, *mapping, *json, *trace;

@@ -20,6 +20,7 @@ typedef struct bids_options {
     const char *region, *shard, *unit, *filter_file;
     /* number of worker processes, each of which tracks one series at a time */
     int jobs;
+    /* list: show the units only; stop_on_error: end with the first failure */
     bool list, stop_on_error, no_report;
 } bids_options;
 #define OPTION_OWNER bids_options

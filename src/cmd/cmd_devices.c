@@ -45,9 +45,11 @@ static void print_device(gls_text *text, const gls_device_info *d)
     const char *mapping = gls_device_mapping(d, GLS_MAPPING_AUTO, &lanes);
     gls_text_printf(text, "%d: %s%s\n", d->index, d->renderer, d->software ? " (software, on the CPU)" : "");
     gls_text_printf(text, "   vendor       %s\n", d->vendor);
+    /* drivers of OpenGL ES may leave the name of the API out of their version */
     gls_text_printf(text, "   version      %s%s\n",
                     d->gles && strncmp(d->version, "OpenGL ES", 9) != 0 ? "OpenGL ES " : "", d->version);
     gls_text_printf(text, "   platform     %s%s%s\n", platforms[d->platform], *d->node ? " " : "", d->node);
+    /* 0: the driver does not report its memory */
     if (d->memory_bytes) gls_text_printf(text, "   memory       %s\n", format_limit(d->memory_bytes, a, sizeof a));
     gls_text_printf(text, "   storage      %u blocks of up to %s; uniform blocks of up to %s\n",
                     d->max_storage_bindings, format_limit(d->max_storage_bytes, a, sizeof a),
@@ -108,6 +110,7 @@ static char *devices_json(const gls_device_info *list, size_t n)
         cJSON_AddNumberToObject(o, "max_work_groups", d->max_work_groups);
         cJSON_AddItemToArray(array, o);
     }
+    /* drivers that failed come last, as objects with other keys */
     const char *where, *reason;
     for (size_t i = 0; (where = gls_device_failure(i, &reason)); i++) {
         cJSON *o = cJSON_CreateObject();
@@ -125,6 +128,7 @@ typedef struct devices_options {
     check_options how; /* the device, and options of --check */
     /* file of --json; "" for standard output; NULL: text */
     const char *json;
+    /* doctor: look for faults; check: run the test; force: replace the file of --json */
     bool doctor, check, force;
 } devices_options;
 #define OPTION_OWNER devices_options

@@ -102,7 +102,9 @@ static bool make_folders(char *path)
 
 /* A page that is collected in memory before it is written. */
 typedef struct page {
+    /* file of the page */
     char path[PATH_MAX];
+    /* text and its size, kept by open_memstream() */
     char *text;
     size_t bytes;
     FILE *out; /* writes into text */
@@ -186,6 +188,7 @@ enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMA
 
 typedef struct help_options {
     cmd_common common;
+    /* a format of the help */
     int format;
     /* for --directory: where manual pages and completions are installed; NULL: print */
     const char *directory;
@@ -215,6 +218,7 @@ void cmd_print_overview(FILE *out)
           "       glslines help [COMMAND|TOPIC]\n"
           "       glslines --version\n\nCommands:\n",
           out);
+    /* names in a column of 18 characters, summaries behind them */
     for (const cmd_command *const *c = cmd_commands; *c; c++) {
         fprintf(out, "  %-16s", (*c)->name);
         cmd_wrap(out, (*c)->summary, 18, 18, width);
@@ -325,6 +329,7 @@ static int run_help(void *values, const cmd_arguments *arguments)
     const cmd_command *command = NULL;
     bool complete;
     if (options->search) return search(options->search, arguments);
+    /* pairs of options and names that have no meaning together */
     if (arguments->n_positionals > 1)
         return cmd_error(CMD_EXIT_USAGE, "help: takes one name, got %d", arguments->n_positionals);
     if (options->directory && (name || options->format != FORMAT_TEXT))
@@ -335,6 +340,7 @@ static int run_help(void *values, const cmd_arguments *arguments)
     if (name && options->format >= FORMAT_BASH)
         return cmd_error(CMD_EXIT_USAGE, "help --format: a completion file is for all commands, not for '%s'", name);
 
+    /* JSON takes a command, a topic or nothing; a name that is neither fails below with the nearest one */
     const manual_topic *topic = name ? find_topic(name) : NULL;
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;

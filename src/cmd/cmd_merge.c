@@ -9,6 +9,7 @@
 
 typedef struct merge_values {
     cmd_common common;
+    /* options of merging */
     gls_merge_options o;
 } merge_values;
 

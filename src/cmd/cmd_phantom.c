@@ -19,6 +19,7 @@ typedef struct phantom_options {
     gls_numbers shape, voxel_size, oblique, bvals;
     /* orientation: three letters such as LAS; bids: subjects of a data set, or NULL */
     const char *orientation, *bids;
+    /* replace existing files */
     bool force;
 } phantom_options;
 #define OPTION_OWNER phantom_options

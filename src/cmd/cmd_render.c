@@ -8,9 +8,11 @@
 
 typedef struct render_values {
     cmd_common common;
+    /* tractograms and how to read them */
     tract_input input;
     /* picture, or folder with --frames */
     const char *file;
+    /* options of the picture */
     gls_render_options o;
 } render_values;
 #define OPTION_OWNER render_values

@@ -8,7 +8,9 @@
 
 typedef struct report_values {
     cmd_common common;
+    /* tractogram and how to read it */
     tract_input input;
+    /* options of the report */
     gls_report_options o;
 } report_values;
 

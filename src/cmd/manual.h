@@ -45,7 +45,9 @@ bool manual_write_fish(FILE *out, const cmd_command *const *commands);
  * backslash before a character that shall stand for itself. */
 /* Receives the blocks of a text in order. Texts are valid during the call. They contain spans, except text of code. */
 typedef struct md_visitor {
+    /* level: number of # */
     void (*heading)(void *user, int level, const char *text);
+    /* one paragraph, its lines joined by blanks */
     void (*paragraph)(void *user, const char *text);
     void (*item)(void *user, const char *label, const char *text); /* label: "-" or a number with a dot, "1." */
     void (*code)(void *user, const char *line);                    /* one line of code; NULL ends the block */
@@ -61,8 +63,11 @@ typedef enum md_span_kind { MD_TEXT, MD_CODE, MD_STRONG, MD_EMPHASIS, MD_LINK } 
 
 /* A piece of a line. text is not terminated. */
 typedef struct md_span {
+    /* rule of the span */
     md_span_kind kind;
+    /* in the line; not ended by NUL */
     const char *text;
+    /* bytes of the text */
     size_t n;
     const char *target; /* target: of MD_LINK */
     size_t n_target;

@@ -166,6 +166,7 @@ static void zsh_option(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
     value_kind kind = value_of(option);
+    /* an option that may be given again is offered again; a letter and its name exclude each other */
     if (is_repeatable(option))
         fprintf(out, "                '*--%s[", option->name);
     else if (option->letter)
@@ -175,6 +176,7 @@ static void zsh_option(FILE *out, const char *command, const gls_option *option)
         fprintf(out, "                '--%s[", option->name);
     write_sentence(out, option->help, "[]'\\");
     fputc(']', out);
+    /* the words behind the option: files, devices of this machine, a fixed list, or folders */
     if (gls_option_takes_value(option)) {
         fprintf(out, ":%s:", option->name);
         if (kind.file && *kind.words)

@@ -114,6 +114,7 @@ static void heading(void *user, int level, const char *text)
     p->fresh = true;
 }
 
+/* Function of md_visitor: a paragraph. */
 static void paragraph(void *user, const char *text)
 {
     page *p = user;
@@ -122,6 +123,7 @@ static void paragraph(void *user, const char *text)
     fputc('\n', p->out);
 }
 
+/* Function of md_visitor: an item of a list, whose label is "-" or a number. A hyphen becomes a bullet. */
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
@@ -131,6 +133,7 @@ static void item(void *user, const char *label, const char *text)
     p->fresh = false;
 }
 
+/* Function of md_visitor: a line of an example; NULL ends the example. */
 static void code(void *user, const char *line)
 {
     page *p = user;
@@ -173,8 +176,10 @@ static void write_records(page *p, char *const *cells, size_t rows, size_t colum
 static void write_columns(page *p, char *const *cells, size_t rows, size_t columns, const size_t *column_width)
 {
     bool titled = false;
+    /* a table whose heading has empty cells only has no heading */
     for (size_t c = 0; c < columns; c++) titled = titled || *cells[c];
     new_paragraph(p);
+    /* .na and .nh: without adjustment and hyphenation, which tear narrow cells */
     fputs(".na\n.nh\n.TS\n", p->out);
     for (size_t c = 0; c < columns && titled; c++) fprintf(p->out, "lb%s", c + 1 < columns ? " " : "\n");
     for (size_t c = 0; c < columns; c++)
@@ -190,6 +195,7 @@ static void write_columns(page *p, char *const *cells, size_t rows, size_t colum
     fputs(".TE\n.hy\n.ad\n", p->out);
 }
 
+/* Function of md_visitor: a table, in columns where the page has room, else row by row. */
 static void table(void *user, char *const *cells, size_t rows, size_t columns)
 {
     page *p = user;
@@ -330,6 +336,7 @@ static void write_example(page *p, const char *what, const char *line)
 bool manual_write_command_page(FILE *out, const cmd_command *command)
 {
     page p = {.out = out};
+    /* sections in the order of man-pages(7) */
     write_title(out, command->name, 1, command->summary);
     write_section(&p, "Synopsis");
     fputs("\\fBglslines ", out);
@@ -339,6 +346,7 @@ bool manual_write_command_page(FILE *out, const cmd_command *command)
     fputc('\n', out);
     write_section(&p, "Description");
     write_paragraphs(&p, command->description);
+    /* pairs of name and text, ended by NULL; examples likewise */
     if (command->positionals) write_section(&p, "Arguments");
     for (const char *const *a = command->positionals; a && *a; a += 2) write_definition(out, a[0], a[1]);
     write_section(&p, "Options");
@@ -366,6 +374,7 @@ bool manual_write_overview_page(FILE *out, const cmd_command *const *commands)
           "\\fBglslines help\\fR [\\fICOMMAND\\fR|\\fITOPIC\\fR]\n.br\n\\fBglslines \\-\\-version\\fR\n",
           out);
     write_section(&p, "Commands");
+    /* names of the pages: glslines-COMMAND in section 1, glslines-TOPIC in section 7 */
     for (const cmd_command *const *c = commands; *c; c++) {
         fputs(".TP\n\\fBglslines\\-", out);
         write_literal(out, (*c)->name);

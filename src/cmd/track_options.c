@@ -92,16 +92,19 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
 {
     static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
     const char *for_fit[64] = {NULL};
+    /* options of the model have no effect on ODFs that are read, so their names come from the table of parameters */
     size_t n_for_fit = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner == GLS_OF_MODEL) for_fit[n_for_fit++] = row->name;
     const char *odf = gls_directions_option(o), *name;
     int n = arguments->n_positionals;
     gls_tractogram_format format;
+    /* a tractogram among the inputs is a frequent slip; the message names the option that was meant */
     for (int i = 0; i < n; i++)
         if (gls_tractogram_format_parse(arguments->positional[i], &format) == GLS_OK)
             return cmd_error(CMD_EXIT_USAGE, "track: %s: a tractogram is no input; --output names the one to write",
                              arguments->positional[i]);
+    /* two arguments: BVAL without BVEC, or a mask behind DWI, which needs the option --mask */
     if (n == 2)
         return cmd_error(CMD_EXIT_USAGE,
                          "track: takes DWI or DWI BVAL BVEC [MASK [ROI]], got 2 arguments; the last is '%s'. Where DWI "
@@ -112,9 +115,11 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     if (n == 0 && !odf && (o->mask || o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
                          o->mask ? "mask" : "roi");
+    /* DWI BVAL BVEC MASK ROI: the fourth and the fifth argument are the masks */
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
                          n > 3 && o->mask ? "MASK" : "ROI");
+    /* options that describe the other kind of input are refused, so that none is ignored silently */
     if (odf && (name = cmd_options_first(arguments, for_fit)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
     if (!o->sh && cmd_options_given(arguments, "sh-basis"))

@@ -27,7 +27,9 @@ int cmd_terminal_width(FILE *stream)
 
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width)
 {
+    /* first: no word stands on the line yet */
     bool first = true;
+    /* words move to the next line as a whole; a line feed in the text begins a new line */
     while (*text) {
         text += strspn(text, " ");
         int n = (int)strcspn(text, " \n");
@@ -43,6 +45,7 @@ void cmd_wrap(FILE *out, const char *text, int column, int indent, int width)
         }
         text += n;
         if (*text == '\n') {
+            /* an empty last line is not indented, so that no line ends in spaces */
             fprintf(out, "\n%*s", text[1] ? indent : 0, "");
             column = indent;
             first = true;

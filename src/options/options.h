@@ -26,8 +26,11 @@ typedef enum cmd_progress_mode {
 
 /* First member of the values of every command. */
 typedef struct cmd_common {
+    /* print the help and end */
     bool help;
+    /* no messages but warnings and errors */
     bool quiet;
+    /* number of times that -v was given */
     int verbose;
     int progress; /* a cmd_progress_mode */
     const char *progress_file;
@@ -41,6 +44,7 @@ typedef struct cmd_common {
 
 /* All options of a command. The common options come last. Offsets are those in the command's values. */
 typedef struct cmd_table {
+    /* own options first */
     gls_option option[CMD_MAX_OPTIONS];
     size_t n_own, n; /* n_own: without the common options; n: with them */
 } cmd_table;
@@ -49,11 +53,14 @@ typedef struct cmd_command cmd_command;
 
 /* A parsed command line. */
 typedef struct cmd_arguments {
+    /* the command that was named */
     const cmd_command *command;
+    /* its options */
     cmd_table table;
     bool given[CMD_MAX_OPTIONS];  /* for each option of the table: whether it was given */
     bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
     const char *positional[CMD_MAX_POSITIONALS];
+    /* number of elements of `positional` */
     int n_positionals;
     char taken[512];    /* options of other programs and what they were taken for, one a line */
     char warnings[256]; /* warnings about the command line, one a line */
@@ -72,12 +79,14 @@ typedef struct cmd_rows {
 #define CMD_MAX_ROWS 4
 
 struct cmd_command {
+    /* as typed */
     const char *name;
     const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
     const char *summary;            /* what the command does, in one line */
     const char *description;        /* paragraphs, separated by '\n' */
     const char *const *positionals; /* pairs of name and text, NULL-terminated; NULL: none */
     int max_positionals;
+    /* tables of options, and a last one that is empty */
     cmd_rows rows[CMD_MAX_ROWS + 1];
     const char *const *aliases;  /* pairs of an alternative name and an option's name, NULL-terminated: accepted but not
                                     listed; NULL: none */
@@ -91,7 +100,9 @@ struct cmd_command {
 
 /* Storage for the values of any command. */
 typedef union cmd_values {
+    /* large enough for the struct of every command */
     char bytes[CMD_MAX_VALUES];
+    /* for the alignment of its members */
     max_align_t align;
 } cmd_values;
 

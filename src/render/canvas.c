@@ -76,6 +76,7 @@ double gls_text_width(const char *text, double size)
 
 /* Pixels around a line of text: how much of each the strokes cover. */
 typedef struct mask {
+    /* rectangle in the picture, pixels */
     int x, y, width, height;
     double pen; /* half the width of a stroke */
     uint8_t *share;

@@ -56,7 +56,9 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
 
 /* Where the first pass counts. empty: the box has no point yet. */
 typedef struct measure {
+    /* receives the counts */
     gls_source *source;
+    /* box of all points of all files, world mm */
     gls_box *box;
     bool *empty;
 } measure;
@@ -111,6 +113,7 @@ static void list_names(gls_text *text, const gls_column *columns, size_t n)
 /* Checks that the file has the group or column from which colours come. */
 static gls_status check_names(const gls_source *source, const gls_render_plan *plan, const gls_tractogram_info *info)
 {
+    /* kind: the word in messages */
     const gls_column *columns = info->dps;
     size_t n = info->n_dps;
     const char *kind = "dps";
@@ -126,10 +129,12 @@ static gls_status check_names(const gls_source *source, const gls_render_plan *p
         return GLS_OK;
     }
     const gls_column *found = gls_column_find(columns, n, plan->name);
+    /* colours need one number a row */
     if (found && found->components == 1) return GLS_OK;
     if (found)
         return gls_fail(GLS_ERR_INPUT, "%s: %s %s has %u values a row: colours need one", source->path, kind,
                         plan->name, found->components);
+    /* the message lists the names that the file has */
     gls_text text = {0};
     list_names(&text, columns, n);
     char *names = gls_text_take(&text);
@@ -220,9 +225,9 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
     return rank;
 }
 
-/* Colour of a bundle: the one that the user names, or that of its rank. */
+/* Colour of a bundle: the one that the user names, or that of its rank. The last of several colours for one name
+ * counts. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
-/* the last of several colours for one name counts */
 {
     for (size_t k = plan->n_named; k-- > 0;)
         if (strcmp(plan->named[k].name, name) == 0) return plan->named[k].colour;

@@ -30,7 +30,9 @@
 
 /* The outcome of a unit, as bytes that go through the pipe of its process. */
 typedef struct outcome {
+    /* how the unit ended; -1: not begun */
     gls_dataset_state state;
+    /* status of a failure */
     gls_status status;
     bool broke; /* the process of the unit ended without an outcome */
     char reason[MAX_REASON];
@@ -72,6 +74,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     /* a finished unit may lack one of both, because an earlier run was interrupted */
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
+    /* anew: the unit was tracked just now, so an older report or picture is out of date */
     const bool wants_report = anew || access(files.report, F_OK) != 0,
                wants_picture = anew || access(files.picture, F_OK) != 0;
     if (!wants_report && !wants_picture) return;
@@ -88,6 +91,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     picture.image = u->dwi;
     picture.device = job->device;
     picture.api = job->api;
+    /* a small picture of few streamlines */
     picture.tile = "400x420";
     picture.max_streamlines = 5000;
     picture.palette = true;
@@ -152,6 +156,7 @@ static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u
 typedef struct worker {
     pid_t pid; /* 0: free */
     int pipe;
+    /* index of the unit that the process tracks */
     size_t unit;
 } worker;
 
@@ -249,6 +254,7 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
 typedef struct counts {
     outcome *of; /* one outcome for each unit; state -1: not begun */
     size_t counts[4];
+    /* status of the first failure; a final one replaces it */
     gls_status worst;
     bool ends; /* no further unit is started */
 } counts;
@@ -320,18 +326,22 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
         return;
     }
     for (size_t next = 0;;) {
+        /* number of running processes, and a place that is free */
         int busy = 0, free_one = -1;
         for (int w = 0; w < run->jobs; w++) {
             busy += workers[w].pid > 0;
             if (workers[w].pid == 0 && free_one < 0) free_one = w;
         }
+        /* units that the options leave out are skipped */
         while (next < dataset->n && !gls_dataset_chosen(dataset, run->choice, next)) next++;
         bool more = next < dataset->n && !t->ends;
         if (!more && busy == 0) break;
+        /* start a unit where a place is free, else wait until a process ends */
         if (more && free_one >= 0) {
             workers[free_one].unit = next;
             gls_status status = start(run, &dataset->unit[next], (size_t)free_one, &workers[free_one]);
             if (status) {
+                /* a process that does not start ends the run; those that run are awaited */
                 gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
                 t->worst = status;
                 t->ends = true;

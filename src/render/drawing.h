@@ -8,6 +8,7 @@
 
 /* A picture in memory. */
 typedef struct gls_canvas {
+    /* pixels */
     uint32_t width, height;
     uint8_t *rgba; /* pixels in rows from the top, 4 bytes each */
 } gls_canvas;
@@ -65,13 +66,16 @@ typedef struct gls_png_text {
 
 /* A PNG that is being written. Set all members up to user before the first call. */
 typedef struct gls_png {
+    /* of a frame, pixels */
     uint32_t width, height;
+    /* the file has an alpha channel */
     bool has_alpha;
     uint32_t frames;             /* number of frames; 1: a still picture */
     uint32_t frames_per_second;  /* used if there are several frames */
     double mm_per_pixel;         /* scale of the picture, stored in the file; 0: unknown */
     const uint8_t (*palette)[3]; /* 256 colours, and pixels are their numbers; NULL: pixels are colours */
     gls_png_taker take;
+    /* argument of take() */
     void *user;
     uint32_t sequence; /* sequence number of the chunks of frames; 0 at first */
     uint32_t frame;    /* number of the next frame; 0 at first */

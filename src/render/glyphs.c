@@ -34,6 +34,7 @@ struct gls_glyphs {
 
 /* One glyph of a slice. */
 typedef struct glyph {
+    /* world mm */
     double centre[3];
     float radius[VERTICES]; /* distance of each vertex from the centre: first the ODF's amplitude, then scaled to mm */
     /* largest radius */
@@ -167,10 +168,14 @@ static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 
 /* Rows of samples that a call fills. */
 typedef struct band {
+    /* slices that have glyphs */
     const gls_planes *planes;
     const gls_camera *camera;
+    /* first row of samples, which may lie above the picture */
     int64_t first;
+    /* number of rows */
     uint32_t rows;
+    /* depth and colour of each sample */
     uint32_t *depth, *colour;
 } band;
 

@@ -24,7 +24,9 @@ void gls_illustrations_make(const gls_illustrations *illustrations, gls_job *job
 
 /* A run over the units of a data set. */
 typedef struct gls_dataset_task {
+    /* the data set and its selection, borrowed */
     const gls_dataset_options *dataset;
+    /* units of this run or shard, borrowed */
     const gls_dataset_choice *choice;
     const gls_job_options *job; /* options of track, without file names */
     const gls_monitor *monitor; /* reports progress when units run one after another */

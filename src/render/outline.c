@@ -67,7 +67,9 @@ gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
 
 /* A ray from the viewer, in the world and in voxels; t: mm from its start. */
 typedef struct ray {
+    /* the mask, smoothed */
     const gls_sampler *sampler;
+    /* start and unit vector, world mm; the same in voxels */
     double from[3], along[3], voxel_from[3], voxel_along[3];
 } ray;
 

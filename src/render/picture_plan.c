@@ -57,6 +57,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
 
 /* Slabs across an axis: their number, and their thickness in mm; 0: by the image. */
 typedef struct slabs {
+    /* axis of the world, 0 to 2; number of slabs */
     int axis, n;
     double mm;
 } slabs;
@@ -158,6 +159,7 @@ static gls_status add_view(gls_render_plan *p, const char *name)
 static gls_status read_views(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;
+    /* default views: three sides for streamlines, one where the picture turns or shows ODFs */
     const char *views = o->views  ? o->views
                         : o->turn ? "posterior"
                         : o->odf  ? "axial"
@@ -177,6 +179,7 @@ static gls_status read_views(gls_render_plan *p)
                      ? add_view(p, word)
                      : gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' is no list of %s", views, VIEWS);
     if (status) return status;
+    /* slabs are small views, four a row */
     bool slabs = p->n_slabs > 0;
     if (o->turn > 0 && p->n_tiles != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "--turn: takes one view, got %zu: name it with --views", p->n_tiles);
@@ -206,6 +209,7 @@ static gls_status read_views(gls_render_plan *p)
 /* Reads --color; n: files of the picture. */
 static gls_status read_colouring(gls_render_plan *p, size_t n)
 {
+    /* named: a name follows the colon */
     static const struct {
         const char *word;
         gls_colouring colouring;
@@ -220,6 +224,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                  {"dpv:", GLS_COLOUR_DPV, true},
                  {"map:", GLS_COLOUR_MAP, true}};
     const char *text = p->options->color ? p->options->color : n > 1 ? "bundle" : "direction";
+    /* the whole word, or the part up to the colon and a name that is not empty */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].word);
         if (words[i].named ? strncmp(text, words[i].word, length) != 0 || !text[length] : strcmp(text, words[i].word))
@@ -228,6 +233,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
         p->name = words[i].named ? text + length : NULL;
         return GLS_OK;
     }
+    /* anything else must be one colour for all */
     p->colouring = GLS_COLOUR_PLAIN;
     if (gls_colour_parse(text, &p->colour)) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,
@@ -246,6 +252,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
     if (!(p->named = calloc(GLS_MAX_NAMED, sizeof *p->named)))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     char *rest = text;
+    /* lines are cut in place; blank lines count for the line number only */
     for (int line = 1; rest && !status; line++) {
         char *end = strchr(rest, '\n'), colour[16];
         if (end) *end = 0;
@@ -268,6 +275,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
 static gls_status read_rest(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;
+    /* --fit: a word or a length in mm */
     p->fit = GLS_FIT_AUTO;
     if (o->fit && strcmp(o->fit, "image") == 0)
         p->fit = GLS_FIT_IMAGE;
@@ -280,6 +288,7 @@ static gls_status read_rest(gls_render_plan *p)
                         o->fit, MIN_FIT_MM, MAX_FIT_MM);
     if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
+    /* --planes: one word or three positions, mm in the world */
     const char *planes = o->planes ? o->planes : "centre", *background = o->background ? o->background : "black";
     p->planes = strcmp(planes, "none") == 0 ? GLS_PLANES_NONE : GLS_PLANES_CENTRE;
     if (strcmp(planes, "none") != 0 && strcmp(planes, "centre") != 0) {

@@ -24,6 +24,7 @@ typedef struct box {
 
 /* The histogram of colours, 5 bits a channel. */
 typedef struct cutter {
+    /* number of pixels in each bin */
     uint32_t count[BINS];
     /* sums of the full values of the pixels in each bin, from which the mean colour follows */
     uint64_t sum[BINS][3];
@@ -120,6 +121,7 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
     *pixels = malloc(n + 1);
     int n_boxes = -1;
     if (of_bin && c && *pixels) {
+        /* histogram of colours in bins of 5 bits a channel, with sums for the mean colour of each box */
         for (size_t i = 0; i < n; i++) {
             uint16_t bin = bin_of(rgba + 4 * i);
             c->count[bin]++;
@@ -127,11 +129,13 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
         }
         n_boxes = cut_boxes(c, boxes);
     }
+    /* after a failure the caller gets NULL */
     if (n_boxes < 0) {
         free(*pixels);
         *pixels = NULL;
     }
     memset(palette, 0, 768);
+    /* each box becomes an entry of the palette, with the mean colour of its pixels */
     for (int b = 0; b < n_boxes; b++) {
         uint64_t sum[3] = {0};
         for (uint32_t i = boxes[b].first; i < boxes[b].first + boxes[b].n; i++) {
@@ -246,12 +250,15 @@ static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *byte
 {
     size_t step = png->palette ? 1 : png->has_alpha ? 4 : 3, n = png->width * step;
     uint8_t *out = malloc((n + 1) * png->height + 1), *rows = malloc(2 * n + 1), *tried = malloc(n + 1);
+    /* two rows take turns as the row and the one above; the first row has none above */
     for (uint32_t y = 0; y < png->height && out && rows && tried; y++) {
         uint8_t *row = rows + (y % 2 ? n : 0), *above = y > 0 ? rows + (y % 2 ? 0 : n) : NULL;
         const uint8_t *from = pixels + (size_t)y * png->width * (png->palette ? 1 : 4);
         for (size_t x = 0; x < png->width; x++) memcpy(row + x * step, from + x * (png->palette ? 1 : 4), step);
         uint8_t *to = out + y * (n + 1);
         uint64_t best = filter_row(0, row, above, n, step, to);
+        /* kinds 1 to 4: Sub, Up, Average and Paeth; a smaller sum of absolute values packs better, as the PNG
+         * standard advises */
         for (int kind = 1; kind < 5 && !png->palette; kind++) {
             uint64_t sum = filter_row(kind, row, above, n, step, tried);
             if (sum >= best) continue;

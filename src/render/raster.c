@@ -25,11 +25,17 @@ typedef gls_status (*gls_segment_taker)(void *user, const gls_segment_record *re
 
 /* Turns streamlines into segments and hands them on in batches. */
 typedef struct maker {
+    /* view of the picture */
     const gls_camera *camera;
+    /* rows of samples that are drawn */
     const gls_strip *strip;
+    /* segments that wait, at most `room` */
     gls_segment_record *buffer;
+    /* waiting segments, and room for them */
     uint32_t n, room;
+    /* receives full batches */
     gls_segment_taker take;
+    /* argument of take() */
     void *user;
 } maker;
 
@@ -240,10 +246,15 @@ enum {
 enum { PASS_DEPTH, PASS_COLOUR, PASS_LAYERS, N_PASSES };
 
 struct gls_raster {
+    /* borrowed */
     gls_device *device;
+    /* a copy */
     gls_raster_style style;
+    /* kernels that draw segments, one a pass, and the kernel that makes pixels */
     gls_kernel *pass[N_PASSES], *resolve;
+    /* buffers on the device, for the size of the last picture */
     gls_buffer *buffer[N_BUFFERS];
+    /* a batch of segments in the host's memory */
     gls_segment_record *segments;
     uint32_t batch;         /* number of segments for which there is room */
     uint32_t *words;        /* two words for each sample of a strip */
@@ -324,6 +335,7 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
     uint64_t words = has_layers(r) ? 4 : 1, row = (uint64_t)width * GLS_SAMPLES * 4 * words,
              most = gls_device_get_info(r->device)->max_storage_bytes, rows;
     if (most > STRIP_BYTES * words) most = STRIP_BYTES * words;
+    /* rows of samples that fit into a buffer, less the margins, are the rows of a strip */
     rows = most / row;
     rows = rows > 2 * r->margin ? (rows - 2 * r->margin) / GLS_SAMPLES : 0;
     if (rows == 0)

@@ -432,6 +432,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status) status = gls_run_writes(&r.run, path);
     if (!status) status = gls_run_writes(&r.run, r.options->versions);
     if (!status) status = gls_report_find_matrix(&r, input);
+    /* a report without a tractogram has the parts of the sidecar only */
     if (!status && r.tractogram)
         status = read_tractogram(&r);
     else if (!status)
@@ -443,6 +444,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status) status = gls_run_commit(&r.run, NULL);
     report_finish(&r);
     if (!status && result) *result = made;
+    /* the caller takes the name of the page, or it is freed here */
     if (!status && output)
         *output = path;
     else

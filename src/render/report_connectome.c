@@ -24,6 +24,7 @@
 /* An edge between regions a < b, from 0. */
 typedef struct edge {
     size_t a, b;
+    /* value of the edge, as in the matrix */
     double value;
 } edge;
 

@@ -43,7 +43,9 @@ void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gl
 typedef struct gls_report_picture {
     /* the file, `bytes` bytes, owned */
     uint8_t *png;
+    /* size of `png` */
     size_t bytes;
+    /* pixels */
     uint32_t width, height;
     /* text in place of the picture, for readers of screens */
     char *alt;
@@ -54,7 +56,9 @@ enum { GLS_PICTURE_VIEWS, GLS_PICTURE_SLABS, GLS_PICTURE_DENSITY, GLS_N_PICTURES
 
 /* A connectome: n rows and columns. All zero: none. */
 typedef struct gls_report_matrix {
+    /* file of the matrix, for messages; owned */
     char *path;
+    /* number of rows and of columns */
     size_t n;
     double *cell; /* row after row; NAN: no number */
     char **name;  /* name of each row */
@@ -62,6 +66,7 @@ typedef struct gls_report_matrix {
 
 /* State of making a report. */
 typedef struct gls_report {
+    /* borrowed */
     const gls_report_options *options;
     char *name;         /* name of the tractogram without folder and suffix */
     char *tractogram;   /* path; NULL: none */
@@ -86,7 +91,9 @@ typedef struct gls_report {
     size_t n_lengths, length_room;
     /* grid of the tractogram or the sidecar, for the density */
     bool has_grid;
+    /* valid if has_grid */
     gls_grid grid;
+    /* map of streamlines on this grid; NULL: none */
     gls_density *density;
     gls_scene scene; /* streamlines of the 3-D view */
     gls_report_picture picture[GLS_N_PICTURES];

@@ -41,21 +41,25 @@ void gls_report_lengths(const gls_report *report, gls_text *out)
         return;
     }
     const gls_spread *s = &report->counted->length;
+    /* the axis of counts ends at the fullest bin */
     for (size_t i = 0; i < n; i++) most = bins[i] > most ? bins[i] : most;
     gls_text_printf(out,
                     "<p>Mean %.1f mm, median %.1f mm, a quarter below %.1f mm, a quarter above %.1f mm, from %.1f to "
                     "%.1f mm.</p>\n<svg viewBox=\"0 0 760 250\" width=\"760\" role=\"img\" aria-label=\"Histogram of "
                     "lengths; the table below has its numbers\">\n",
                     s->mean, s->median, s->quartile[0], s->quartile[1], s->min, s->max);
+    /* the plot's area is 680 x 190 units of the SVG, from (60, 20) to (740, 210) */
     double step = 680.0 / (double)n;
     for (size_t i = 0; i < n; i++)
         gls_text_printf(out, "<rect class=\"bar\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"/>\n",
                         60 + (double)i * step, 210 - 190.0 * (double)bins[i] / (double)most, fmax(step - 1, 0.5),
                         190.0 * (double)bins[i] / (double)most);
     gls_text_puts(out, "<path class=\"axis\" d=\"M60 10V210H745\"/>\n");
+    /* six labels at equal distances, from 0 to the upper limit of the last bin */
     for (int tick = 0; tick <= 5; tick++)
         gls_text_printf(out, "<text x=\"%.1f\" y=\"226\" text-anchor=\"middle\">%.4g</text>\n", 60 + 136.0 * tick,
                         width * (double)n * tick / 5);
+    /* the same numbers as a table, for readers who do not see the plot */
     gls_text_printf(out,
                     "<text x=\"400\" y=\"245\" text-anchor=\"middle\">length, mm</text>\n<text x=\"54\" y=\"24\" "
                     "text-anchor=\"end\">%" PRIu64 "</text>\n<text x=\"54\" y=\"212\" text-anchor=\"end\">0</text>\n"
@@ -97,17 +101,20 @@ static void append_bar_plot(gls_text *out, const cJSON *member, const char *capt
     int n = 0;
     char count[32];
     const cJSON *item;
+    /* the longest bar belongs to the largest count */
     for (item = next_count(member, false); item; item = next_count(item->next, false), n++)
         most = fmax(most, item->valuedouble);
     gls_text_printf(out,
                     "<svg viewBox=\"0 0 760 %d\" width=\"760\" role=\"img\" aria-label=\"%s; the table below has "
                     "the numbers\">\n",
                     n * 26 + 6, caption);
+    /* the second style is hatched: both kinds of bars differ without colour, too */
     if (strcmp(style, "bar2") == 0)
         gls_text_puts(out, "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
                            "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" "
                            "y2=\"6\"/></pattern></defs>\n");
     int row = 0;
+    /* 26 units a row: the words at the left, the bar, and the count behind the bar */
     for (item = next_count(member, false); item; item = next_count(item->next, false), row++) {
         double wide = 430 * item->valuedouble / most;
         gls_text_printf(out, "<text x=\"190\" y=\"%d\" text-anchor=\"end\">", row * 26 + 19);
@@ -251,6 +258,7 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
 {
     const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
     const char *rule = gls_report_text(report, "gradients/rule");
+    /* without a table the page says why, instead of an empty section */
     if (!shells && report->describes_tracking)
         gls_text_puts(out, "<p>The run had no gradient table: its input were orientation distributions.</p>\n");
     else if (!shells)
@@ -259,6 +267,7 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
     gls_text_puts(out, "<table><caption>Shells</caption><thead><tr><th scope=\"col\">b, s/mm2</th><th "
                        "scope=\"col\">from</th><th scope=\"col\">to</th><th scope=\"col\">volumes</th></tr></thead>"
                        "<tbody>\n");
+    /* keys of a shell in the sidecar, in the order of the columns */
     static const char *const keys[] = {"b_s_per_mm2", "min_b_s_per_mm2", "max_b_s_per_mm2", "volumes"};
     cJSON_ArrayForEach(shell, shells)
     {
@@ -281,16 +290,19 @@ void gls_report_time(const gls_report *report, gls_text *out)
 {
     static const char *const phases[] = {"read", "fit", "upload", "track", "write"};
     static const char *const columns[] = {"seeds", "streamlines", "batches", "seconds"};
+    /* y: top of the current row */
     double total = gls_report_number(report, "seconds/total"), y = 0;
     char path[64];
     if (!(total >= 0)) {
         gls_report_missing(report, out, "how long it took");
         return;
     }
+    /* other commands write the total only */
     if (!report->describes_tracking) {
         gls_text_printf(out, "<p>%.2f s in all.</p>\n", total);
         return;
     }
+    /* one bar a phase, as a share of the total */
     gls_text_printf(out,
                     "<p>%.2f s in all.</p>\n<svg viewBox=\"0 0 760 132\" width=\"760\" role=\"img\" "
                     "aria-label=\"Seconds of each phase\">\n",
@@ -303,6 +315,7 @@ void gls_report_time(const gls_report *report, gls_text *out)
                         "y=\"%.0f\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" y=\"%.0f\">%.3f s</text>\n",
                         y + 19, phases[i], y + 5, wide, 106 + wide, y + 19, v);
     }
+    /* devices: one row each; the run lists those that tracked */
     gls_text_puts(out, "</svg>\n<table><caption>Devices</caption><thead><tr><th scope=\"col\">device</th>");
     for (int k = 0; k < 4; k++) gls_text_printf(out, "<th scope=\"col\">%s</th>", columns[k]);
     gls_text_puts(out, "</tr></thead><tbody>\n");

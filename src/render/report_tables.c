@@ -86,8 +86,10 @@ void gls_report_summary(const gls_report *r, gls_text *out)
 {
     size_t n = count_warnings(r);
     const gls_summary_result *c = r->counted;
+    /* counts of the tractogram itself come before those of the sidecar, which may be older */
     double streamlines = c ? (double)c->streamlines : gls_report_number(r, "counts/streamlines"),
            directions = gls_report_number(r, "counts/directions");
+    /* the verdict: no sidecar, no warnings, or some */
     if (!r->sidecar)
         gls_text_puts(out, "<p class=\"verdict warn\">There is no sidecar: how the tractogram was made, and whether "
                            "there were warnings, is not known.</p>\n");
@@ -97,6 +99,7 @@ void gls_report_summary(const gls_report *r, gls_text *out)
         gls_text_printf(out,
                         "<p class=\"verdict warn\" id=\"verdict\">%zu %s: see <a href=\"#warnings\">below</a>.</p>\n",
                         n, n == 1 ? "warning" : "warnings");
+    /* sidecars of other commands have counts of their own */
     const cJSON *counts = r->describes_tracking ? NULL : gls_report_get(r, "counts");
     if (r->sidecar && !r->describes_tracking) append_maker(r, out);
     if (gls_json_members(counts)) {
@@ -106,6 +109,7 @@ void gls_report_summary(const gls_report *r, gls_text *out)
     }
     if (!r->tractogram)
         gls_text_puts(out, "<p class=\"verdict warn\">The tractogram is not there: this report has no pictures.</p>\n");
+    /* numbers that are not known (NAN) have no box */
     gls_text_puts(out, "<dl class=\"numbers\">\n");
     append_box(out, "streamlines", streamlines, "");
     append_box(out, "seeds", gls_report_number(r, "counts/seeds"), "");
@@ -339,6 +343,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
     gls_text_puts(out, "<table><caption>What the tractogram was made from, and by what</caption><thead><tr><th "
                        "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
                        "<tbody>\n");
+    /* only a regular file has a size that means something */
     bool there = r->tractogram && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode);
     append_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
                there ? (double)info.st_size : NAN);
@@ -352,6 +357,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
         append_row(out, "device", gls_report_text(r, "device/renderer"), NAN);
         append_row(out, "driver", gls_report_text(r, "device/version"), NAN);
     }
+    /* inputs: keys are the roles of the files, such as dwi */
     const cJSON *inputs = gls_report_get(r, "inputs"), *input;
     cJSON_ArrayForEach(input, inputs)
     {
@@ -361,6 +367,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
             append_row(out, input->string ? input->string : "input", path->valuestring,
                        cJSON_IsNumber(bytes) ? bytes->valuedouble : NAN);
     }
+    /* the background of the pictures belongs to the report, not to the run */
     if (r->image || r->options->image_data)
         append_row(out, "image in the pictures", r->image ? r->image : "the stop map of the run", NAN);
     snprintf(made, sizeof made, "glslines %s", gls_version());

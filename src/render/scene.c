@@ -12,6 +12,7 @@
 /* Makes room for more lines and points. values: each point has a number, too. */
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)
 {
+    /* one offset more than streamlines; the room doubles, so that many small blocks copy little */
     if (scene->n_lines + lines + 1 > scene->line_room || !scene->offset) {
         size_t room = 2 * (scene->n_lines + lines) + 64;
         uint64_t *offset = realloc(scene->offset, room * sizeof *offset);
@@ -20,6 +21,7 @@ static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool 
         scene->offset = offset;
         scene->line_room = room;
     }
+    /* arrays that grew stay in the scene after a failure, too: the caller frees them there */
     if (scene->n_points + points > scene->point_room || !scene->point) {
         size_t room = scene->n_points + points + scene->n_points / 2 + 1024;
         void *point = realloc(scene->point, room * sizeof *scene->point);
@@ -160,11 +162,13 @@ static gls_status append(void *user, const gls_streamlines *s)
     const gls_painting *to = user;
     gls_scene *scene = to->scene;
     const gls_paint *paint = to->paint;
+    /* colourings by numbers keep one number a point; the colour follows when the range is known */
     bool values = paint->colouring == GLS_COLOUR_LENGTH || paint->colouring == GLS_COLOUR_DPS ||
                   paint->colouring == GLS_COLOUR_DPV || paint->colouring == GLS_COLOUR_MAP;
     gls_status status = make_room(scene, s->n, s->offset[s->n], values);
     if (!status) status = keep_columns(scene, s);
     if (status) return status;
+    /* column of this block; its position may differ from that of other blocks */
     const gls_column *column = NULL;
     if (paint->colouring == GLS_COLOUR_DPS) column = gls_column_find(s->dps, s->n_dps, paint->name);
     if (paint->colouring == GLS_COLOUR_DPV) column = gls_column_find(s->dpv, s->n_dpv, paint->name);
@@ -173,6 +177,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         size_t n = s->offset[line + 1] - s->offset[line];
         const float(*p)[3] = s->point + s->offset[line];
         if (n == 0) continue;
+        /* one colour for the whole streamline, except with the colours of directions */
         uint32_t one = paint->colouring == GLS_COLOUR_DIRECTION ? 0 : plain_colour(paint, column, line, p, n);
         if (paint->colouring == GLS_COLOUR_GROUPS) one = colour_of_groups(paint, s, line);
         float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)line_length(p, n) : 0;

@@ -17,6 +17,7 @@
 
 /* A camera. right, up, toward: unit vectors in the world; right x up = toward. */
 typedef struct gls_camera {
+    /* unit vectors to the right and up in the picture */
     double right[3], up[3];
     double toward[3]; /* unit vector from the object to the viewer */
     double centre[3]; /* world mm, at the middle of the picture */
@@ -27,6 +28,7 @@ typedef struct gls_camera {
 
 /* A box in the world, mm. */
 typedef struct gls_box {
+    /* corners */
     double low[3], high[3];
 } gls_box;
 
@@ -56,13 +58,17 @@ typedef enum gls_column_of {
 
 /* A column of one number a line or a point. */
 typedef struct gls_line_column {
+    /* name of the column or group */
     char name[64];
+    /* a number a line or a point */
     gls_column_of of;
+    /* n_lines or n_points numbers */
     float *value;
 } gls_line_column;
 
 /* The streamlines of a picture in memory, owned. */
 typedef struct gls_scene {
+    /* streamlines and their points */
     size_t n_lines, n_points;
     uint64_t *offset;  /* n_lines + 1 elements */
     float (*point)[3]; /* world mm */
@@ -90,7 +96,9 @@ typedef enum gls_colouring {
 
 /* A colour for a name of a bundle or a group. */
 typedef struct gls_named_colour {
+    /* cut where it is longer */
     char name[64];
+    /* red, green << 8, blue << 16 */
     uint32_t colour;
     uint64_t total; /* for a group: number of its streamlines in the file */
 } gls_named_colour;
@@ -98,6 +106,7 @@ typedef struct gls_named_colour {
 struct gls_sampler;
 /* How to colour the streamlines of one file; borrowed while its sink is in use. */
 typedef struct gls_paint {
+    /* rule for colours */
     gls_colouring colouring;
     const char *name;                  /* name of a group or column */
     uint32_t colour;                   /* for PLAIN, BUNDLE, and members of a GROUP */
@@ -108,7 +117,9 @@ typedef struct gls_paint {
 
 /* Where a sink appends streamlines, and in which colours. */
 typedef struct gls_painting {
+    /* the scene to which streamlines are added; borrowed */
     gls_scene *scene;
+    /* their colours; borrowed */
     const gls_paint *paint;
 } gls_painting;
 /* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */
@@ -136,6 +147,7 @@ float gls_sampler_at(const gls_sampler *sampler, const float world[3]);
 
 /* Range of image values, shown from black to white. */
 typedef struct gls_window {
+    /* values that are black and white */
     double low, high;
 } gls_window;
 /* Chooses the 2nd and 98th percentile of the values that are neither 0 nor NaN. *flat: the image has only one value. */
@@ -190,8 +202,11 @@ typedef struct gls_tile {
 
 /* The options of a picture, checked and translated. */
 typedef struct gls_render_plan {
+    /* borrowed */
     const gls_render_options *options;
+    /* views and slabs in the order of the picture */
     gls_tile tile[GLS_MAX_TILES];
+    /* number of elements of `tile` */
     size_t n_tiles;
     uint32_t width, height; /* size of a tile */
     /* views in a row */
@@ -201,9 +216,11 @@ typedef struct gls_render_plan {
     const char *name; /* name of the group or column, or path of the map */
     /* GLS_COLOUR_PLAIN: the colour of all streamlines */
     uint32_t colour;
+    /* which length fills a view */
     enum { GLS_FIT_AUTO, GLS_FIT_IMAGE, GLS_FIT_STREAMLINES, GLS_FIT_MM } fit;
     /* GLS_FIT_MM: mm along the shorter side of a view */
     double fit_mm;
+    /* where slices lie */
     enum { GLS_PLANES_CENTRE, GLS_PLANES_NONE, GLS_PLANES_AT } planes;
     /* GLS_PLANES_AT: world mm */
     double planes_at[3];
@@ -213,6 +230,7 @@ typedef struct gls_render_plan {
     double azimuth, elevation;
     /* colours of bundles that the user names, owned */
     gls_named_colour *named;
+    /* number of elements of `named` */
     size_t n_named;
 } gls_render_plan;
 

@@ -181,12 +181,14 @@ static void add_colours(gls_studio *s)
     static const char *const axes[3] = {"left-right", "back-front", "up-down"};
     const gls_render_plan *p = &s->plan;
     if (!s->odf && s->n_sources == 0) return;
+    /* colours of the three axes of the world */
     if (p->colouring == GLS_COLOUR_DIRECTION || p->colouring == GLS_COLOUR_END)
         for (int a = 0; a < 3; a++) {
             gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, axes[a]);
             const double v[3] = {a == 0, a == 1, a == 2};
             if (item) item->colour = gls_colour_of_direction(v);
         }
+    /* each bundle or group with its number of streamlines */
     for (size_t i = 0; i < s->n_sources; i++) {
         const gls_source *from = &s->source[i];
         if (p->colouring == GLS_COLOUR_BUNDLE) add_bundle(s, from->name, from->total, from->colour);
@@ -197,9 +199,11 @@ static void add_colours(gls_studio *s)
         gls_item *item = gls_foot_add(&s->foot, GLS_ITEM_SWATCH, p->name);
         if (item) item->colour = s->source[0].colour;
     }
+    /* without numbers a picture has no colour bar */
     if (!s->scene.value) return;
     char text[128], low[32], high[32];
     const char *unit = p->options->unit;
+    /* a file is named without its folder */
     const char *name = p->colouring == GLS_COLOUR_LENGTH ? "length, mm" : p->name, *slash = strrchr(name, '/');
     format_bound(s->range[0], low, sizeof low);
     format_bound(s->range[1], high, sizeof high);
@@ -274,6 +278,7 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     gls_box streamlines = {{0}, {0}};
     bool empty = true;
     gls_status status = GLS_OK;
+    /* name of a bundle: the file's name without folder and suffix */
     for (size_t i = 0; i < s->n_sources && !status; i++) {
         const char *slash = strrchr(paths[i], '/');
         s->source[i].path = paths[i];
@@ -285,6 +290,7 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
         s->result.invalid += s->source[i].total - s->source[i].valid.kept;
     }
     if (status) return status;
+    /* colours, views and scale depend on all files, so that nothing is collected before all are measured */
     gls_sources_colour(s->source, s->n_sources, &s->plan);
     status = choose_views(s, &streamlines, empty);
     if (status) return status;
@@ -338,6 +344,7 @@ static void measure_picture(gls_studio *s)
 gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_render_options *options, gls_studio *s)
 {
     *s = (gls_studio){.n_sources = n};
+    /* image, map and ODFs come first, since views, scale and colours depend on them */
     gls_status status = gls_render_plan_make(options, n, &s->plan);
     if (status) return status;
     if (!(s->source = calloc(n + 1, sizeof *s->source)))
@@ -347,6 +354,7 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
     if (!status) status = read_odf(s);
     if (!status) status = read_sources(s, tractograms);
     if (!status) status = colour_scene(s);
+    /* the device is opened last: slips in options and files show up sooner */
     if (!status) status = gls_device_set_open(&s->devices, options->device ? options->device : "auto", 1, options->api);
     if (!status) {
         const gls_raster_style style = {options->style == GLS_RENDER_LINES ? LINE_RADIUS

@@ -22,6 +22,7 @@ typedef enum gls_item_kind { GLS_ITEM_TEXT, GLS_ITEM_SWATCH, GLS_ITEM_SCALE, GLS
 
 /* A part of the foot. */
 typedef struct gls_item {
+    /* title, swatch, bar of colours or of a length */
     gls_item_kind kind;
     char text[96], other[32]; /* GLS_ITEM_COLOURS: values at both ends */
     uint32_t colour;          /* colour of a swatch */
@@ -35,7 +36,9 @@ typedef struct gls_item {
 
 /* The lines of text below a picture. */
 typedef struct gls_foot {
+    /* parts in their order */
     gls_item item[GLS_MAX_ITEMS];
+    /* number of parts */
     size_t n;
     double size;     /* height of capitals, pixels */
     double mm_pixel; /* mm for each pixel */
@@ -59,6 +62,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
 
 /* One input file. */
 typedef struct gls_source {
+    /* as given */
     const char *path;
     char name[64];           /* name without folder and suffix */
     uint64_t total;          /* number of streamlines in the file */
@@ -66,6 +70,7 @@ typedef struct gls_source {
     uint64_t candidates;     /* number of these with the wanted lengths */
     /* colour of its streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
     uint32_t colour;
+    /* the file states its grid */
     bool has_grid;
     gls_grid grid;           /* grid stated by the file, if has_grid */
     gls_named_colour *group; /* for GLS_COLOUR_GROUPS: groups of the file, by name */
@@ -96,6 +101,7 @@ typedef struct gls_tubes_uniforms {
 } gls_tubes_uniforms;
 typedef struct gls_resolve_uniforms {
 #include "layout/resolve.def"
+    /* offsets of the samples that are looked at for occlusion: x + 128, and y + 128 in the second byte */
     uint32_t around[256];
     uint32_t alpha[256]; /* together 1024 bytes */
 } gls_resolve_uniforms;
@@ -128,8 +134,11 @@ void gls_raster_destroy(gls_raster *raster);
 
 /* Everything that a picture needs; free with gls_studio_close(). */
 typedef struct gls_studio {
+    /* options, checked and translated */
     gls_render_plan plan;
+    /* n_sources of them; owned */
     gls_source *source;
+    /* number of tractograms */
     size_t n_sources;
     const gls_image *image; /* background image; NULL: none */
     /* owned: the background, the image of colours, the ODFs */
@@ -144,6 +153,7 @@ typedef struct gls_studio {
     gls_window window;
     /* position of the slices, world mm */
     double planes_at[3];
+    /* streamlines of all files */
     gls_scene scene;
     double range[2]; /* range of the colour map */
     gls_box box;     /* what is shown, world mm */
@@ -151,7 +161,9 @@ typedef struct gls_studio {
     gls_device_set devices;
     /* device of the raster, opened for this picture */
     gls_raster *raster;
+    /* text below the views */
     gls_foot foot;
+    /* counts and size for the caller */
     gls_render_result result;
 } gls_studio;
 

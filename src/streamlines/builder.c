@@ -13,7 +13,9 @@
 /* A block of streamlines that gls_lines_parallel() hands out one by one. */
 typedef struct line_work {
     const gls_streamlines *lines;
+    /* called for one streamline at a time, by several threads at once */
     gls_line_task task;
+    /* first argument of the task */
     void *user;
 } line_work;
 
@@ -59,6 +61,7 @@ static bool is_per_point(const gls_builder *b, size_t k)
 /* Makes room for n streamlines of n_points points in all, with their columns. Contents stay. GLS_ERR_MEMORY. */
 static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
 {
+    /* one offset more than streamlines; the first is always 0 */
     if (n > b->line_capacity || !b->offset) {
         uint64_t *offset = realloc(b->offset, (n + 1) * sizeof *offset);
         if (!offset) return out_of_memory();
@@ -71,6 +74,7 @@ static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
         if (!point) return out_of_memory();
         b->point = point;
     }
+    /* columns of points have a row a point, others a row a streamline */
     for (size_t k = 0; k < b->n_columns; k++) {
         size_t rows = is_per_point(b, k) ? (size_t)n_points : n,
                had = is_per_point(b, k) ? (size_t)b->point_capacity : b->line_capacity;
@@ -79,6 +83,7 @@ static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
         if (!memory) return out_of_memory();
         b->column[k].data = b->memory[k] = memory;
     }
+    /* capacities grow only after all memory is there, so that a failure leaves them true */
     if (n > b->line_capacity) b->line_capacity = n;
     if (n_points > b->point_capacity) b->point_capacity = n_points;
     return GLS_OK;

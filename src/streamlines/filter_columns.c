@@ -9,7 +9,9 @@
 
 /* The filter. */
 typedef struct columns {
+    /* receives the streamlines; owned */
     gls_sink next;
+    /* number of names in `name` */
     size_t n_names;
     char **name;       /* names of the columns that stay */
     gls_column added;  /* used if n_names is 0: a column that is added in front */

@@ -31,6 +31,7 @@ typedef struct gls_builder {
     size_t n, line_capacity;
     /* points in the block, and room for them */
     uint64_t n_points, point_capacity;
+    /* n + 1 elements: first point of each streamline, and the end */
     uint64_t *offset;
     /* world mm */
     float (*point)[3];

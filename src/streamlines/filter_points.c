@@ -16,6 +16,7 @@
 
 typedef struct reshaper reshaper;
 struct reshaper {
+    /* collects the new streamlines; owned */
     gls_builder builder;
     /* Number of points that streamline i gets; UINT64_MAX: too many. fill() stores them at index `to`; row: number of
      * the new streamline. */
@@ -23,16 +24,19 @@ struct reshaper {
     void (*fill)(reshaper *reshaper, const gls_streamlines *s, size_t i, size_t row, uint64_t to);
     /* Filters without count and fill process one streamline after another with this function. */
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
+    /* largest number of threads */
     int n_threads;
     size_t lines; /* allocated number of lines */
     /* for each streamline of the block: its new number of points, and the index of its first new point */
     uint64_t *n_new, *first;
     /* world mm to world mm */
     double map[3][4];
+    /* rule between points */
     gls_interpolation how;
     uint32_t n;  /* number of points of each streamline, or the factor */
     double step; /* distance of points, mm */
     double tolerance, max_segment;
+    /* allocated elements of `kept` */
     size_t capacity;
     size_t *kept; /* for each streamline the points that stay, at the index of its first point */
     /* places of one streamline: used, allocated */

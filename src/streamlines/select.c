@@ -169,7 +169,9 @@ gls_sink gls_line_set_sink(gls_line_set *set)
  * rules depend on their position in the stream. */
 typedef struct selection selection;
 struct selection {
+    /* collects streamlines for the next sink; owned */
     gls_builder builder;
+    /* the caller's counters, or `own` */
     gls_filter_counts *counts, own;
     /* whether streamline i of the block stays */
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
@@ -181,28 +183,34 @@ struct selection {
     uint64_t seed, largest;
     /* keeps_by_set(): borrowed */
     gls_line_set *set;
+    /* which streamlines stay: members, others or new ones */
     gls_line_set_keep keep;
     /* keeps_listed(): a value for each streamline, 0 means that it is dropped; borrowed */
     const float *listed;
+    /* number of values in `listed` */
     uint64_t rows;
     bool finite; /* all points of the block are finite */
+    /* allocated elements of `kept` */
     size_t capacity;
     /* decision for each streamline of the block */
     uint8_t *kept;
 };
 
+/* Keeps streamlines of min to max mm, with slack for rounding. */
 static bool keeps_length(selection *f, const gls_streamlines *s, size_t i)
 {
     double length = gls_builder_length(s, i);
     return length >= f->min - LENGTH_SLACK && length <= f->max + LENGTH_SLACK;
 }
 
+/* Keeps streamlines of min_points to max_points points. */
 static bool keeps_vertices(selection *f, const gls_streamlines *s, size_t i)
 {
     uint64_t n = s->offset[i + 1] - s->offset[i];
     return n >= f->min_points && n <= f->max_points;
 }
 
+/* Keeps each `every`-th streamline after the first `skip`, at most `number`. */
 static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -221,6 +229,7 @@ static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
     return f->number >= f->total || at == 0 || at * f->number / f->total != (at - 1) * f->number / f->total;
 }
 
+/* Keeps streamlines that have points, all of them finite. */
 static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
 {
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1] && !f->finite; p++)
@@ -244,6 +253,7 @@ static bool keeps_by_set(selection *f, const gls_streamlines *s, size_t i)
     return known == (f->keep == GLS_KEEP_MEMBERS);
 }
 
+/* Keeps streamlines whose value in the list is not 0; those beyond the list are dropped. */
 static bool keeps_listed(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -276,6 +286,7 @@ static gls_status choose(selection *f, const gls_streamlines *s, size_t *n_kept)
         f->capacity = s->n;
     }
     *n_kept = 0;
+    /* only keeps_valid() asks for the test of the whole block, which is faster than one a streamline */
     f->finite = f->keeps == keeps_valid && all_finite(s);
     for (size_t i = 0; i < s->n; i++) {
         f->counts->taken++;
@@ -304,6 +315,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return !status ? gls_builder_flush(&f->builder) : status;
 }
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     selection *f = user;
@@ -313,6 +325,7 @@ static void discard(void *user)
     free(f);
 }
 
+/* Function `finish` of the filter. */
 static gls_status finish(void *user)
 {
     selection *f = user;
@@ -321,6 +334,7 @@ static gls_status finish(void *user)
     return status;
 }
 
+/* Creates a filter with the values of `like`. counts: the caller's, or NULL, where nobody reads them. */
 static gls_status create(const selection *like, gls_filter_counts *counts, const gls_sink *next, gls_sink *filter)
 {
     selection *f = malloc(sizeof *f);

@@ -32,10 +32,13 @@ void gls_sink_abort(gls_sink *sink)
 
 /* The sinks to which each block goes, one after the other. */
 typedef struct tee {
+    /* number of sinks */
     size_t n;
+    /* owned */
     gls_sink sink[];
 } tee;
 
+/* Function `append` of the tee. The first sink that fails ends the block. */
 static gls_status tee_append(void *user, const gls_streamlines *streamlines)
 {
     tee *t = user;
@@ -44,6 +47,7 @@ static gls_status tee_append(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
+/* Function `abort` of the tee, and its clean-up. */
 static void tee_abort(void *user)
 {
     tee *t = user;

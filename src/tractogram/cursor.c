@@ -17,9 +17,11 @@
 
 /* State of inflate for one cursor, with its buffer of packed bytes. */
 typedef struct unpacker {
+    /* state of zlib */
     z_stream stream;
     /* inflate has seen the end of the deflated data */
     bool ended;
+    /* packed bytes from the file */
     unsigned char input[INPUT_BYTES];
 } unpacker;
 

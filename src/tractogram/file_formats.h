@@ -16,7 +16,9 @@ typedef struct gls_zip_entry {
     char name[GLS_ZIP_NAME]; /* ASCII only */
     /* of the data */
     uint32_t crc;
+    /* size, not packed */
     uint64_t bytes;
+    /* position of the local header in the file */
     uint64_t offset;
 } gls_zip_entry;
 
@@ -50,6 +52,7 @@ typedef struct gls_trx_part {
     char *name;
     /* at: position of the data in an archive; packed, bytes: sizes in the file and unpacked */
     uint64_t at, packed, bytes;
+    /* packed with deflate; else stored */
     bool deflated;
     bool has_crc; /* true in archives */
     uint32_t crc;
@@ -73,6 +76,7 @@ typedef struct gls_trx_field {
     char name[GLS_TRX_NAME];
     /* values of a row; 1 without COLUMNS */
     uint32_t components;
+    /* type of a value in the file */
     gls_type type;
 } gls_trx_field;
 /* Name of a type in file names, e.g. "uint8"; "bit" stands for bytes of 0 or 1. */
@@ -149,6 +153,7 @@ typedef struct gls_vtk_scan {
 typedef struct gls_vtk_array {
     /* the file has this array */
     bool known;
+    /* type of a value in the file */
     gls_type type;
     uint64_t n, at, end; /* number of values; first byte in the file and the byte behind the last */
     gls_cursor cursor;   /* valid once the array is open */

@@ -138,14 +138,19 @@ gls_status gls_shard_file_read(const char *path, gls_shard_file *file)
 typedef struct lengths {
     /* bin[k]: streamlines of k steps, k + 1 points */
     uint64_t *bin;
+    /* number of elements of `bin` */
     uint64_t n_bins;
+    /* streamlines and points that were copied */
     uint64_t streamlines, points;
 } lengths;
 
 /* Shards that are merged, and what was read of each. */
 typedef struct merge {
+    /* as given, in any order */
     const char *const *paths;
+    /* number of shards that are given */
     size_t n;
+    /* path of the merged file */
     const char *output;
     gls_shard_file *file; /* one entry for each path */
     size_t *order;        /* indices of paths, sorted by part of the run */
@@ -157,14 +162,15 @@ typedef struct merge {
     lengths lengths;
     uint64_t last_part, last_seeds; /* members of gls_merge_result */
     gls_merge_progress progress;
+    /* argument of progress() */
     void *user;
     /* sizes of all shards, and of those that are copied, for progress */
     uint64_t bytes, bytes_done;
 } merge;
 
-/* Counts streamlines, points, and steps into a histogram that grows as needed. */
+/* Counts streamlines, points, and steps into a histogram that grows as needed. Every streamline of a shard has a point,
+ * so steps do not fall below 0. */
 static gls_status lengths_add(lengths *l, const gls_streamlines *s)
-/* every streamline of a shard has a point, so steps do not fall below 0 */
 {
     for (size_t i = 0; i < s->n; i++) {
         uint64_t steps = s->offset[i + 1] - s->offset[i] - 1;
@@ -426,6 +432,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
     if (status) return status;
     m.file = calloc(n, sizeof *m.file);
     if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output);
+    /* the first shard decides on the format; all others must agree with it */
     for (size_t i = 0; i < n && !status; i++) {
         status = read_head(&m, i);
         if (!status && i == 0 && m.first.file.format != format)

@@ -44,20 +44,24 @@ bool gls_pieces_wanted(uint64_t bytes)
 
 /* A piece in the form of the file. */
 typedef struct piece {
+    /* position in the file, bytes */
     uint64_t offset;
     size_t bytes;
+    /* in the room, or where form() found them */
     const void *data;
     struct gls_piece_room *room; /* memory that holds the data; NULL: the data stay where they came from */
 } piece;
 
 /* One append, shared by its threads. `lock` guards everything from `next` on. */
 typedef struct job {
+    /* functions and output of the append */
     const gls_pieces *p;
     uint64_t most, position; /* most: bytes of a piece; position: where the first piece begins */
     size_t n_pieces;
     uint64_t *start; /* for each piece the position at which it begins, and the end of the last */
     uint32_t *crc;   /* CRC-32 of each piece; NULL: not wanted */
     pthread_mutex_t lock;
+    /* signalled when a piece, a room or the writer changes its state */
     pthread_cond_t changed;
     size_t next; /* number of the next piece to format */
     int forming, n_ready, n_rooms;
@@ -65,7 +69,9 @@ typedef struct job {
     piece ready[GLS_PIECE_ROOMS];                 /* pieces ready to be written, the oldest first */
     struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* unused memory */
     bool has_writer;
+    /* first failure; it ends all threads */
     gls_status status;
+    /* its message, since messages belong to a thread */
     char message[1024];
 } job;
 

@@ -17,11 +17,13 @@ typedef struct block {
     gls_status status;
     /* share of the file that was read, 0 .. 1 */
     double done;
+    /* message of `status` */
     char message[1024];
 } block;
 
 /* A place in the ring: a block and its memory. */
 typedef struct place {
+    /* memory to which the reader writes the block */
     gls_reader_room room;
     block block;
 } place;
@@ -29,12 +31,16 @@ typedef struct place {
 /* A ring of blocks between the reading thread and the one that calls the sink. `lock` guards first, n_full and stopped.
  */
 typedef struct gls_reader_ahead {
+    /* used by the reading thread alone */
     gls_tractogram_reader *reader;
+    /* the reading thread */
     pthread_t thread;
     size_t n_places, first, n_full; /* places in the ring, the first full place, number of full places */
     bool stopped;
     pthread_mutex_t lock;
+    /* signalled when a place becomes full or free, and at the end */
     pthread_cond_t changed;
+    /* n_places of them */
     place place[];
 } ahead;
 

@@ -14,6 +14,7 @@ typedef struct gls_cursor {
     const char *path; /* path of the file, for messages */
     /* the cursor closes fd */
     int fd;
+    /* gls_cursor_finish() closes fd */
     bool owns_fd;
     uint64_t at, end; /* the part of the file that was not read yet */
     uint64_t left;    /* unpacked bytes that are not in the buffer yet */
@@ -21,6 +22,7 @@ typedef struct gls_cursor {
     uint32_t crc;
     /* capacity bytes, of which next .. n - 1 wait to be read */
     unsigned char *buffer;
+    /* size of the buffer, bytes */
     size_t capacity;
     size_t next, n; /* bytes next .. n - 1 of the buffer are unread */
     void *unpacker; /* NULL: the bytes are not packed */
@@ -61,6 +63,7 @@ extern const gls_reader_driver gls_trx_reader; /* the only one that reads folder
 
 /* Columns of one kind: `shown` as in info, `filled` with the data of the current block. */
 typedef struct gls_reader_columns {
+    /* number of columns */
     size_t n;
     /* same names and types; only `filled` has data, which each block replaces */
     gls_column *shown, *filled;
@@ -71,6 +74,7 @@ typedef struct gls_reader_room {
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points, world mm, and dpv of the block */
     float (*point)[3];
+    /* points for which there is room */
     size_t point_capacity;
     gls_column *filled[3]; /* dps, dpv, groups */
 } gls_reader_room;
@@ -84,6 +88,7 @@ struct gls_tractogram_reader {
     char *path;
     int fd; /* -1: a folder */
     gls_tractogram_read_options options;
+    /* as the header states it; pointers to the lists below */
     gls_tractogram_info info;
     bool in_stored_space; /* TRK: points stay as in the file, for merging */
     /* columns of streamlines, of points, and groups */
@@ -109,6 +114,7 @@ struct gls_tractogram_reader {
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points of the block, in world mm, or as stored with in_stored_space; room for point_capacity */
     float (*point)[3];
+    /* points for which there is room */
     size_t point_capacity;
 };
 

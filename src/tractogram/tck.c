@@ -16,6 +16,7 @@
 
 /* State of the writer. */
 typedef struct tck {
+    /* buffer in front of the output */
     gls_packer packer;
     /* text of the header, GLS_TCK_MAX_HEADER bytes */
     char *header;
@@ -115,7 +116,9 @@ static const float separator[3] = {NAN, NAN, NAN};
 
 /* Streamlines of one append. */
 typedef struct lines {
+    /* checks the points */
     const gls_tractogram_writer *w;
+    /* the block that is appended */
     const gls_streamlines *s;
 } lines;
 

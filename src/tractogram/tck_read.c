@@ -15,6 +15,7 @@
 
 /* State of the reader. */
 typedef struct tck {
+    /* lines of the header that the reader uses */
     gls_tck_header header;
     /* count of the header */
     uint64_t n_count;

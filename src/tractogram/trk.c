@@ -15,11 +15,13 @@
 typedef struct values {
     size_t n, place[TRK_MAX_NAMES]; /* n: number of values; place: index of each value's column among its kind */
     uint32_t n_values;
+    /* as the header stores them, 20 bytes each */
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
 
 /* State of the writer. */
 typedef struct trk {
+    /* buffer in front of the output */
     gls_packer packer;
     gls_grid grid; /* the affine as the file stores it, in float */
     /* world mm to voxel mm: voxel coordinates plus a half, times the voxel size */
@@ -190,6 +192,7 @@ static void copy_points(const float (*point)[3], size_t n, size_t stride, float 
 /* Streamlines of one append. */
 typedef struct lines {
     gls_tractogram_writer *w;
+    /* the block that is appended */
     const gls_streamlines *s;
 } lines;
 

@@ -220,6 +220,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     r->info.version = (int)get(t, header + TRK_VERSION, 4);
     if (r->info.version < 1 || r->info.version > 3)
         return gls_fail(GLS_ERR_INPUT, "%s: is a TRK file of version %d; 1 to 3 are known", r->path, r->info.version);
+    /* counts are signed in the format; negative ones are damage */
     int n_scalars = (int16_t)get(t, header + TRK_N_SCALARS, 2),
         n_properties = (int16_t)get(t, header + TRK_N_PROPERTIES, 2);
     int32_t n_count = (int32_t)get(t, header + TRK_N_COUNT, 4);
@@ -227,6 +228,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     t->n_scalars = (uint32_t)n_scalars;
     t->n_properties = (uint32_t)n_properties;
     t->n_count = (uint64_t)n_count;
+    /* 0: the number of streamlines is not known, and reading goes on to the end of the file */
     r->info.counts_streamlines = n_count > 0;
     r->info.n_streamlines = t->n_count;
     r->info.position_type = GLS_TYPE_FLOAT32;
@@ -234,6 +236,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     if (!status) status = read_names(r, header + TRK_SCALAR_NAME, t->n_scalars, "scalars", &r->dpv);
     if (!status) status = read_names(r, header + TRK_PROPERTY_NAME, t->n_properties, "properties", &r->dps);
     if (status) return status;
+    /* room for the properties of a streamline, and for a point with its scalars */
     t->row = malloc((3 + t->n_scalars + t->n_properties) * sizeof *t->row);
     if (!t->row) return gls_reader_no_memory(r);
     status = gls_cursor_init(&r->data, r->path, r->fd, TRK_HEADER_BYTES, r->info.bytes);

@@ -28,8 +28,11 @@
 
 /* A ZIP archive and the place of its central directory. */
 typedef struct archive {
+    /* for messages */
     const char *path;
+    /* open for reading; the caller closes it */
     int fd;
+    /* size of the file */
     uint64_t bytes;
     uint64_t start, size, n; /* position and size of the directory in bytes, number of entries */
 } archive;
@@ -173,6 +176,7 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
     unsigned char *directory = NULL;
     gls_zip_item *item = NULL;
     size_t n = 0, at = 0, used = 0;
+    /* the end of the file leads to the directory */
     gls_status status = find_directory(&a);
     if (status) return status;
     directory = malloc((size_t)a.size + 1);
@@ -182,6 +186,7 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
         goto fail;
     }
     status = gls_regular_read(path, fd, a.start, directory, (size_t)a.size);
+    /* records have no fixed length: each gives the place of the next */
     for (; n < a.n && !status; n++, at += used)
         status = read_record(&a, directory + at, (size_t)a.size - at, &item[n], &used);
     if (!status && at != a.size) status = damaged(&a, "the directory of the archive");
@@ -206,6 +211,7 @@ typedef struct tree {
     gls_tractogram_reader *reader;
     /* owned; n of them */
     gls_trx_part *part;
+    /* parts so far, and room for them */
     size_t n, capacity;
 } tree;
 

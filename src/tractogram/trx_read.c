@@ -25,9 +25,11 @@ typedef struct array {
 typedef struct trx {
     /* files of the archive or folder */
     gls_trx_part *part;
+    /* number of elements of `part` */
     size_t n_parts;
     /* counts of the header */
     uint64_t n_lines, n_points;
+    /* coordinates, and first point of each streamline */
     array positions, offsets;
     bool wide;           /* offsets are uint64, else uint32 */
     uint64_t offset;     /* where the next streamline starts */

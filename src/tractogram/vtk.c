@@ -19,6 +19,7 @@ static const char head[] = "# vtk DataFile Version 4.2\nStreamlines, SPACE=RAS\n
 
 /* State of the writer. */
 typedef struct vtk {
+    /* buffer in front of the output */
     gls_packer packer;
     /* for the section LINES, which comes behind all points */
     gls_spool lengths; /* numbers of points, uint32 */
@@ -173,6 +174,7 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
     vtk *v = w->state;
     char text[512], name[256];
     unsigned char piece[PIECE];
+    /* no section without columns */
     if (first == end) return GLS_OK;
     int length = snprintf(text, sizeof text, "\n%s %" PRIu64 "\nFIELD FieldData %zu\n", kind, rows, end - first);
     gls_status status = gls_packer_write(&v->packer, text, (size_t)length);
@@ -180,6 +182,7 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
         const gls_column *c = &w->column[k];
         size_t bytes, at = 0;
         const char *type = type_name(c->type, &bytes);
+        /* VTK's rule for names: blanks, % and quotes as %XX */
         for (const char *from = c->name; *from && at + 4 < sizeof name; from++) {
             bool plain = *from > ' ' && *from != '%' && *from != '"';
             at += (size_t)sprintf(name + at, plain ? "%c" : "%%%02X", plain ? *from : (unsigned char)*from);
@@ -187,6 +190,7 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
         length = snprintf(text, sizeof text, "%s %u %" PRIu64 " %s\n", name, c->components, rows, type);
         status = gls_packer_write(&v->packer, text, (size_t)length);
         if (!status) status = gls_spool_rewind(&v->column[k]);
+        /* values wait in a file of their own, and are copied in pieces */
         for (uint64_t left = v->column[k].bytes; left > 0 && !status;) {
             size_t n = left < sizeof piece ? (size_t)left : sizeof piece;
             status = gls_spool_read(&v->column[k], piece, n);

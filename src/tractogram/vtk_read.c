@@ -16,6 +16,7 @@
 
 /* State of the reader. */
 typedef struct vtk {
+    /* position in the text of the file */
     gls_vtk_scan scan;
     gls_vtk_array points, lines; /* lines: before version 5, for each line its number of points and their indices */
     /* from version 5 on: the end of each line among the indices, and the indices */
@@ -225,11 +226,13 @@ static gls_status start(gls_tractogram_reader *r)
                         "%s: is no tractogram but a mesh: it has %" PRIu64 " points and %" PRIu64
                         " polygons or the like, and no lines",
                         r->path, t->n_points, t->n_others);
+    /* version 5 has offsets and connectivity, versions before have lines; arrays that the file lacks are not known */
     gls_vtk_array *arrays[] = {&t->points, &t->lines, &t->offsets, &t->connectivity};
     for (size_t i = 0; i < 4 && !status; i++)
         if (arrays[i]->known) status = gls_vtk_array_open(&t->scan, arrays[i]);
     for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_vtk_array_open(&t->scan, &t->dps[k]);
     for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_vtk_array_open(&t->scan, &t->dpv[k]);
+    /* version 5: the first offset is read here, since each streamline lies between two of them */
     if (!status && t->offsets.known && t->n_lines > 0) {
         status = gls_vtk_array_index(&t->scan, &t->offsets, &t->last_offset);
         if (!status && t->last_offset != 0) status = gls_reader_damaged(r, "its first offset is not 0");
@@ -247,9 +250,11 @@ static gls_status open_vtk(gls_tractogram_reader *r)
     gls_status status = gls_vtk_scan_begin(&t->scan, r);
     if (!status) status = gls_vtk_scan_line(&t->scan, line);
     if (status) return status;
+    /* "# vtk DataFile Version 3.0": major and minor number */
     if (sscanf(line, "# vtk DataFile Version %31s", version) != 1 || sscanf(version, "%1d.%1d", &major, &minor) != 2)
         return gls_reader_damaged(r, "its first line names no version");
     r->info.version = 10 * major + minor;
+    /* the second line is a title of any text; MRtrix3 and others state the axes there */
     status = gls_vtk_scan_line(&t->scan, line);
     if (!status) status = gls_reader_add_header(r, "title", line);
     if (!status) status = find_axes(r, line);
@@ -258,6 +263,7 @@ static gls_status open_vtk(gls_tractogram_reader *r)
     t->scan.binary = !gls_case_compare_n(line, "BINARY", 6);
     if (!t->scan.binary && gls_case_compare_n(line, "ASCII", 5) != 0)
         return gls_reader_damaged(r, "it says neither ASCII nor BINARY");
+    /* the cursor has run to the end; the arrays are read by cursors of their own */
     status = find_sections(r);
     gls_cursor_finish(&t->scan.cursor);
     if (!status) status = start(r);

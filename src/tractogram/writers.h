@@ -31,12 +31,14 @@ void gls_piece_rooms_finish(gls_piece_rooms *rooms);
 /* An append that several threads format in pieces while one of them writes. Functions are called by several threads at
  * once. */
 typedef struct gls_pieces {
+    /* open for writing; only one thread writes at a time */
     gls_output *output;
     size_t n; /* number of units: points or streamlines */
     /* Position behind units 0 .. unit - 1 in the file, in bytes, relative to this append. */
     uint64_t (*place)(const void *user, size_t unit);
     /* Formats units from .. until - 1 as in the file: into room, or sets *data to where they are. */
     gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
+    /* first argument of the functions */
     void *user;
     gls_piece_rooms *rooms; /* NULL: form() needs no memory */
     uint32_t *crc;          /* checksum, continued over the written bytes; NULL: not wanted */
@@ -61,8 +63,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 typedef struct gls_tractogram_driver {
     bool checks_points; /* append() itself fails on points that are not finite */
     gls_status (*create)(gls_tractogram_writer *writer, const gls_tractogram_options *options);
+    /* Learns the columns, once. */
     gls_status (*define)(gls_tractogram_writer *writer);
+    /* Adds a block with the columns of define(). Its points are finite, unless checks_points is set. */
     gls_status (*append)(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
+    /* Completes the file: its header, and sections that come behind all streamlines. */
     gls_status (*finish)(gls_tractogram_writer *writer);
     void (*destroy)(void *state); /* accepts NULL */
 } gls_tractogram_driver;
@@ -84,12 +89,15 @@ bool gls_tractogram_is_name(const char *path);
 extern const gls_tractogram_driver gls_trx_driver; /* the only one that writes data of groups */
 
 struct gls_tractogram_writer {
+    /* functions of the format */
     const gls_tractogram_driver *driver;
     /* the driver's own struct */
     void *state;
+    /* the file, which has no name until it is complete */
     gls_output output;
     /* grid of the reference image: affine and dimensions for the header */
     gls_grid grid;
+    /* the file is one part of a run, with a note about the others */
     bool is_shard;
     gls_shard shard;                  /* valid if is_shard */
     bool in_stored_space;             /* TRK: points are already as in the file, for merging */
@@ -97,8 +105,11 @@ struct gls_tractogram_writer {
     uint64_t n_begun; /* number of streamlines begun, including rejected ones; 0: unknown, and not written */
     /* Columns, fixed by the first append that is not empty: dps, dpv, groups in this order, without data. */
     bool defined;
+    /* numbers of columns of each kind */
     size_t n_dps, n_dpv, n_groups;
+    /* n_dps + n_dpv + n_groups columns, owned */
     gls_column *column;
+    /* number of elements of `late` */
     size_t n_late;
     gls_column late[4]; /* columns for each streamline that came after all streamlines */
     size_t n_late_groups;
@@ -123,7 +134,9 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
 typedef struct gls_late_group {
     /* borrowed */
     const char *name;
+    /* numbers of the streamlines in the group; borrowed */
     const uint32_t *member;
+    /* number of members */
     size_t n;
 } gls_late_group;
 /* Whether a TRX file can have a column or group of this name: not empty, up to 100 bytes, without dots, slashes, quotes
@@ -144,8 +157,11 @@ void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
 
 /* A buffer for the file that is written when it is full. */
 typedef struct gls_packer {
+    /* receives full buffers */
     gls_output *output;
+    /* memory of the buffer, owned */
     unsigned char *data;
+    /* bytes in the buffer, and its size */
     size_t n, capacity;
     bool checked; /* crc is computed of everything written */
     uint32_t crc;
@@ -167,6 +183,7 @@ gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
 
 /* Bytes that can be written to the output only later; appended, then rewound and read once. */
 typedef struct gls_spool {
+    /* names the folder for the temporary file */
     const gls_output *output;
     int fd; /* -1 while everything fits into the buffer */
     unsigned char *buffer;

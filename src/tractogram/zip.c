@@ -13,6 +13,7 @@
 
 /* A buffer to which little-endian fields are appended. */
 typedef struct bytes {
+    /* where the next field goes */
     unsigned char *p;
 } bytes;
 

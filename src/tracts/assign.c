@@ -23,6 +23,7 @@ enum { MAX_SEEN = 4096 };
 /* A voxel of the search and what it costs: the smaller, the sooner it is looked at. */
 typedef struct candidate {
     double cost;
+    /* voxel indices */
     int32_t v[3];
 } candidate;
 
@@ -177,14 +178,18 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
 
 /* Position of a voxel relative to another. */
 typedef struct offset {
+    /* in voxels along each axis */
     int32_t step[3];
+    /* length of the step, world mm */
     double mm;
     size_t order;     /* rank among offsets of equal distance */
     ptrdiff_t voxels; /* the step as a difference of voxel indices */
 } offset;
 
 struct gls_assigner {
+    /* method by which an end gets its region */
     gls_assignment assignment;
+    /* GLS_ASSIGN_ALL: how a streamline meets voxels */
     gls_roi_test test;
     /* centres that have to be compared: radius plus half the diagonal of a voxel, since the end lies anywhere in its
      * voxel */
@@ -192,9 +197,11 @@ struct gls_assigner {
     /* the image of labels, and its inverse affine */
     gls_grid grid;
     double world_to_voxel[3][4];
+    /* the same grid, for the voxels of whole streamlines */
     gls_visit_grid visit_grid;
     /* number of the region of each voxel, borrowed from the connectome */
     const int32_t *node;
+    /* number of elements of `offset` */
     size_t n_offsets;
     offset *offset; /* radial search: sorted by distance */
     /* largest step along each voxel axis among the offsets */

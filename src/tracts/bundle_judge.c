@@ -39,15 +39,19 @@ static double sweep(const float (*point)[3], size_t n)
 {
     double mean[3] = {0}, c[3][3] = {{0}}, value[3], axis[3][3], before[3], sum = 0;
     bool has_before = false;
+    /* mean point and scatter matrix of the points */
     for (size_t p = 0; p < n; p++)
         for (int r = 0; r < 3; r++) mean[r] += point[p][r] / (double)n;
     for (size_t p = 0; p < n; p++)
         for (int r = 0; r < 3; r++)
             for (int k = 0; k < 3; k++) c[r][k] += (point[p][r] - mean[r]) * (point[p][k] - mean[k]);
     gls_symmetric_decompose(c, value, axis);
+    /* the plane that fits best is normal to the axis of the smallest eigenvalue */
     int normal = 0;
     for (int k = 1; k < 3; k++)
         if (value[k] < value[normal]) normal = k;
+    /* sum of the angles between neighbouring directions, which lead from the mean point to each point within the
+     * plane */
     for (size_t p = 0; p < n; p++) {
         double v[3], off = 0, length = 0, dot = 0;
         for (int r = 0; r < 3; r++) v[r] = point[p][r] - mean[r];

@@ -36,8 +36,10 @@ typedef struct gls_bundle_rule {
 
 /* The rules of all bundles, and the regions that they name. Read-only while streamlines are tested. */
 typedef struct gls_bundle_rules {
+    /* number of bundles; one rule each */
     size_t n;
     gls_bundle_rule *rule;
+    /* all regions of all rules, each once */
     gls_rois *rois;
     bool is_json; /* read from scilpy's JSON */
     char **file;  /* files that the rules name, with their folder */
@@ -72,22 +74,27 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
 typedef struct gls_member {
     uint64_t place; /* index in the stream */
     double length, weight;
+    /* number of points of the streamline */
     uint32_t points;
+    /* the streamline runs against the bundle's direction, and its nodes are reversed */
     bool turned;
 } gls_member;
 
 /* The members of one bundle. node: each streamline resampled to the same number of nodes; failed: how many streamlines
  * each test rejected. */
 typedef struct gls_bundle {
+    /* members, and room for them, in the order of the stream */
     size_t n, capacity;
     gls_member *member;
     float *node;                /* n x nodes x 3, mm; NULL: not kept */
     bool keeps_nodes, directed; /* directed: every streamline's direction is known */
     bool any_unknown;
+    /* streamlines that each test rejected */
     uint64_t failed[GLS_BUNDLE_TESTS];
 } gls_bundle;
 
 struct gls_bundles {
+    /* a copy; strings and lists belong to the caller */
     gls_bundles_options options;
     /* borrowed pointers of the caller stay valid as long as the bundles */
     gls_bundle_rules rules;

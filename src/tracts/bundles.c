@@ -387,7 +387,9 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
 
 /* The filter of the second pass. all: streamlines of no bundle go on, too; at: number of the next streamline. */
 typedef struct filter {
+    /* results of the first pass, borrowed */
     const gls_bundles *bundles;
+    /* collects streamlines for the next sink; owned */
     gls_builder builder;
     bool all;
     uint64_t at;

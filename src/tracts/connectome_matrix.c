@@ -104,19 +104,24 @@ typedef struct edge {
 
 /* GLS_ASSIGN_ALL: where the regions of a streamline are in the list of a thread. */
 typedef struct stretch {
+    /* index of the thread's finder, first region in its list, number of regions */
     int thread;
     size_t first, n;
 } stretch;
 
 /* GLS_ASSIGN_ALL: regions that a thread found in one call. */
 typedef struct finder {
+    /* regions of the current streamline */
     gls_assign_scratch scratch;
+    /* regions of all streamlines of the call, and room for them */
     size_t n, capacity;
     int32_t *node;
 } finder;
 
 struct gls_connectome {
+    /* a copy; strings belong to the caller */
     gls_connectome_options options;
+    /* regions of the image of labels */
     gls_nodes nodes;
     gls_assigner *assigner;
     uint64_t *ends;         /* ends in each region, from 1 */

@@ -101,11 +101,14 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
         d->kind = o.stat >= GLS_DENSITY_MIN                                                  ? EXTREME
                   : o.value == GLS_DENSITY_ONE && o.stat == GLS_DENSITY_SUM && !o.directions ? NARROW
                                                                                              : WIDE;
+        /* fixed point: values are whole multiples of 2^-bits, so that sums do not depend on the order of threads */
         d->bits = choose_bits(&o);
         d->unit = ldexp(1, d->bits);
         d->scale = 1;
         d->n_voxels = gls_grid_voxels(grid);
+        /* without groups there is one map */
         d->n_maps = o.n_groups > 0 ? o.n_groups : 1;
+        /* directions: three components and the value; mean: value and weight */
         d->n_planes = o.directions ? 4 : o.stat == GLS_DENSITY_MEAN ? 2 : 1;
         d->n_threads = omp_get_max_threads();
         gls_visit_grid_init(&d->visit_grid, grid);
@@ -182,6 +185,7 @@ static double count_visits(const gls_density *d, const gls_visits *v, int64_t *s
  */
 static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
 {
+    /* threads share a copy where there is no memory for one each; additions are then atomic */
     const bool mm = gls_density_is_in_mm(&d->options), shared = d->n_copies < d->n_threads;
     const int copy = shared ? 0 : thread;
     const size_t first = map * d->n_voxels;
@@ -190,6 +194,7 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
     for (size_t i = 0; i < v->n; i++) {
         const size_t at = first + v->voxel[i];
         const double weight = mm ? one.weight * v->mm[i] : one.weight, value = weight * one.value;
+        /* minima and maxima do not depend on the order of threads */
         if (d->kind == EXTREME) {
             widen(&d->extreme[at], one.value, d->options.stat == GLS_DENSITY_MIN);
             continue;
@@ -204,12 +209,15 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
         else
             add_planes(d, &d->wide[copy][at * d->n_planes], value, weight);
     }
+    /* the two ends of a streamline may lie in one voxel */
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
 
 /* The columns that the map needs. */
 typedef struct columns {
+    /* NULL: weights of 1, and no column of values */
     const gls_column *weights, *value;
+    /* membership in each group of the map */
     const gls_column **group;
 } columns;
 
@@ -381,6 +389,7 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
     return GLS_OK;
 }
 
+/* Function `append` of the sink. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_density *d = user;

@@ -86,9 +86,13 @@ typedef struct gls_density_sums {
 } gls_density_sums;
 
 struct gls_density {
+    /* grid of the map */
     gls_grid grid;
+    /* the same grid in the form of the mappings */
     gls_visit_grid visit_grid;
+    /* a copy; strings and lists belong to the caller */
     gls_density_options options;
+    /* how values are summed */
     gls_density_kind kind;
     int bits; /* NARROW: bits behind the point */
     /* n_maps: one for each group, or 1; n_planes: sums of a voxel, 1 to 4 */
@@ -102,10 +106,12 @@ struct gls_density {
     double total;    /* upper bound of all additions to one voxel, in units of the last bit; WIDE: in units of 1 */
     /* factor of all values on output */
     double scale;
+    /* streamlines that were counted, left out and so on */
     gls_density_counts counts;
     size_t capacity; /* allocated elements of `used` */
     /* for each streamline of the current call: UNUSED, USED or ZERO */
     uint8_t *used;
+    /* largest number of threads of a call */
     int n_threads;
     gls_visits *visits;          /* one for each thread */
     gls_density_sums *sums;      /* one for each thread */

@@ -15,23 +15,29 @@
 
 /* The values whose bits are in from .. until - 1. */
 typedef struct range {
+    /* bit patterns, in the order of the values */
     uint64_t from, until;
     uint64_t below, n; /* number of values below the range, and in it */
     int shift;         /* width of its parts as a power of 2 */
     uint64_t *part;    /* number of values in each part; NULL: the values are kept */
     double *kept;
+    /* number of values in `kept` */
     size_t n_kept;
+    /* the range is one bit pattern, `from`: the value is known */
     bool found;
 } range;
 
 struct gls_ranks {
+    /* largest number of values that are kept */
     size_t limit;
     uint64_t n, seen; /* values in the first pass, and in the current pass */
     bool first_pass, sorted;
+    /* allocated and used elements of `kept` */
     size_t capacity, n_kept;
     double *kept;   /* all values, up to the limit */
     uint64_t *part; /* histogram of the first pass, beyond the limit */
     size_t n_ranges;
+    /* one range for each rank that is wanted */
     range range[GLS_MAX_RANKS];
 };
 
@@ -204,6 +210,7 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
     gls_status status = GLS_OK;
     *again = false;
     GLS_REQUIRE(n_ranks <= GLS_MAX_RANKS && (r->first_pass || n_ranks == r->n_ranges));
+    /* the first pass counts the values; each further pass must meet as many */
     if (r->first_pass) r->n = r->seen;
     if (r->seen != r->n)
         return gls_fail(GLS_ERR_INPUT, "the streamlines differ from those of an earlier pass: did the file change?");
@@ -212,6 +219,7 @@ gls_status gls_ranks_end_pass(gls_ranks *r, const uint64_t *rank, size_t n_ranks
     const double *sorted = gls_ranks_sorted(r, &n);
     for (size_t k = 0; k < n_ranks && !status; k++) {
         GLS_REQUIRE(rank[k] < r->n);
+        /* where all values were kept, the rank gives the value; else the histogram narrows the range */
         if (sorted)
             r->range[k] = (range){.from = bits_of(sorted[rank[k]]), .found = true};
         else

@@ -14,21 +14,27 @@
 typedef struct reshaper reshaper;
 /* A filter of single streamlines. reshape: appends to the builder what becomes of streamline i of a block. */
 struct reshaper {
+    /* collects the new streamlines for the next sink; owned */
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     /* used by crop() only */
     gls_rois *rois;
+    /* regions of the current streamline */
     gls_roi_hits hits;
+    /* how crop() cuts */
     gls_crop_options cropping;
     /* used by turn() only; centre: of the region that is the start, in mm; standard: the streamline to run along */
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];
+    /* streamlines that were turned: the caller's counter, or `own` */
     uint64_t *n_turned, own;
     /* used by keep_inside() only; inverse: from world mm to voxel coordinates of the grid */
     bool has_grid, whole;
+    /* valid if has_grid */
     gls_grid grid;
     double inverse[3][4];
+    /* the caller's counters, or own_counts */
     gls_filter_counts *counts, own_counts;
 };
 
@@ -166,6 +172,7 @@ static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
     return status;
 }
 
+/* Function `append` of the filter: hands on each streamline in its new shape. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     reshaper *f = user;
@@ -174,6 +181,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status ? status : gls_builder_flush(&f->builder);
 }
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     reshaper *f = user;
@@ -184,6 +192,7 @@ static void discard(void *user)
     free(f);
 }
 
+/* Function `finish` of the filter. */
 static gls_status finish(void *user)
 {
     reshaper *f = user;

@@ -120,10 +120,14 @@ typedef struct roi {
 } roi;
 
 struct gls_rois {
+    /* how streamlines are tested */
     gls_roi_test test;
+    /* regions that are added from now on keep distances, too */
     bool keeps_distances;
+    /* number of regions */
     size_t n;
     roi *roi;
+    /* voxels and spheres of all regions */
     gls_region_store store;
 };
 

@@ -78,6 +78,7 @@ typedef struct gls_roi_event {
 
 /* The regions that one streamline meets. Each thread needs its own list. All zero is an empty list. */
 typedef struct gls_roi_hits {
+    /* events of the streamline, and room for them */
     size_t n, capacity;
     gls_roi_event *event; /* ordered by place, then by at */
     double length;        /* end of the streamline, in the unit of `at` */

@@ -124,6 +124,7 @@ typedef struct scratch {
     double *value, *weight;
     place *sorted;
     gls_visits visits;
+    /* counts of this thread, added up at the end of a call */
     uint64_t points, outside, not_finite, without;
     bool failed;
 } scratch;
@@ -132,6 +133,7 @@ typedef struct scratch {
 typedef struct sampler {
     gls_sink next;
     gls_sample_options o;
+    /* the caller's counters, or `own` */
     gls_sample_counts *counts, own;
     size_t n;
     gls_sample_column *column;
@@ -247,7 +249,9 @@ static double correlate(const double *a, const double *b, size_t n)
 
 /* Sums over the values of one streamline in one volume: over finite values or over all. */
 typedef struct sums {
+    /* m: values that are taken; nonzero: of these */
     size_t m, nonzero;
+    /* weighted: sum of value times weight; plain: sum of values without weights */
     double total, weighted, plain;
 } sums;
 

@@ -31,6 +31,7 @@ struct gls_selection {
     bool has_ends_alone;                 /* no region is of a role that looks at all points */
     /* counts of the current pass */
     gls_select_counts counts;
+    /* largest number of threads of a call */
     int n_threads;
     gls_roi_hits *hits; /* one for each thread */
     box *box;           /* one for each thread: box of all points that it saw, mm */
@@ -38,7 +39,9 @@ struct gls_selection {
 
 /* The filter of one selection. */
 typedef struct filter {
+    /* borrowed, and read for its counts when the pass is over */
     gls_selection *selection;
+    /* collects streamlines for the next sink; owned */
     gls_builder builder;
     uint8_t *verdict; /* for each streamline the test that failed, or GLS_SELECT_N_TESTS */
     size_t capacity;
@@ -120,6 +123,7 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     gls_selection *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     s->options = *options;
+    /* one set of regions that were met, and one box of points, for each thread */
     s->n_threads = omp_get_max_threads();
     s->hits = calloc((size_t)s->n_threads, sizeof *s->hits);
     s->box = malloc((size_t)s->n_threads * sizeof *s->box);
@@ -128,6 +132,7 @@ gls_status gls_selection_create(const gls_select_options *options, gls_selection
     gls_status status = s->hits && s->box ? gls_rois_create(options->test, &s->rois)
                                           : gls_fail(GLS_ERR_MEMORY, "out of memory for a selection");
     if (!status) status = add_regions(s);
+    /* the caller's list is not read again */
     s->options.region = NULL;
     if (status)
         gls_selection_destroy(s);
@@ -323,6 +328,7 @@ static void note_box(box *box, const gls_streamlines *in, size_t from, size_t un
 /* A block of streamlines that several threads test. */
 typedef struct trial {
     filter *filter;
+    /* NULL: no limits of weights */
     const gls_column *weights;
     const gls_streamlines *in;
 } trial;
@@ -361,6 +367,7 @@ static gls_status hand_on(filter *f, const gls_streamlines *in)
     return status ? status : gls_builder_flush(&f->builder);
 }
 
+/* Function `append` of the sink: judges the streamlines of a block on all threads, then passes on those that stay. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     filter *f = user;
@@ -375,6 +382,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return hand_on(f, in);
 }
 
+/* Function `abort` of the sink, and its clean-up. */
 static void discard(void *user)
 {
     filter *f = user;
@@ -384,6 +392,7 @@ static void discard(void *user)
     free(f);
 }
 
+/* Function `finish` of the sink. The selection itself stays, since its counts are read afterwards. */
 static gls_status finish(void *user)
 {
     filter *f = user;

@@ -25,6 +25,7 @@ enum { BODY, START, END, N_MASKS };
 enum { N_QUARTILES = 3 };
 
 struct gls_bundle_stats {
+    /* streamlines with points, their points, and streamlines without */
     uint64_t n, points, empty;
     double weight, mean, square; /* running weighted mean and sum of squares (West 1979) */
     double min, max;
@@ -33,8 +34,11 @@ struct gls_bundle_stats {
     uint64_t n_steps;
     /* measures of shape; only with has_shape */
     bool has_shape;
+    /* grid of the masks */
     gls_grid grid;
+    /* the same grid in the form of the mappings */
     gls_visit_grid visit_grid;
+    /* voxels of the current streamline */
     gls_visits visits;
     uint8_t *mask[N_MASKS]; /* one bit for each voxel */
     /* sums over streamlines, mm and 1 / mm */
@@ -43,6 +47,7 @@ struct gls_bundle_stats {
     uint64_t n_curvature;
     /* points of `resampled` */
     size_t resampled_capacity;
+    /* the streamline at equal distances, world mm */
     float (*resampled)[3];
 };
 
@@ -114,6 +119,7 @@ static void mark(uint8_t *mask, uint64_t voxel)
     mask[voxel / 8] |= (uint8_t)(1 << voxel % 8);
 }
 
+/* Whether mark() set the bit of a voxel. */
 static bool is_marked(const uint8_t *mask, uint64_t voxel)
 {
     return mask[voxel / 8] >> voxel % 8 & 1;
@@ -137,6 +143,7 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
     /* 1e6: bounds memory for coordinates without sense */
     size_t m = (size_t)fmin(rint(length), 1e6) + 1;
     if (m < 3) return GLS_OK;
+    /* the buffer serves all streamlines */
     if (m > s->resampled_capacity) {
         float(*more)[3] = realloc(s->resampled, m * sizeof *more);
         if (!more) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
@@ -145,6 +152,7 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
     }
     gls_line_resample(point, n, m, s->resampled);
     for (size_t k = 1; k + 1 < m; k++) {
+        /* d: first derivative, e: second derivative, for a step of 1 */
         double d[3], e[3], cross = 0, square = 0;
         for (int r = 0; r < 3; r++) {
             double before = s->resampled[k - 1][r], at = s->resampled[k][r], after = s->resampled[k + 1][r];
@@ -152,10 +160,12 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
             e[r] = after - 2 * at + before;
             square += d[r] * d[r];
         }
+        /* length of the cross product, squared */
         for (int r = 0; r < 3; r++) {
             double c = d[(r + 1) % 3] * e[(r + 2) % 3] - d[(r + 2) % 3] * e[(r + 1) % 3];
             cross += c * c;
         }
+        /* points that coincide have no direction */
         if (square == 0) continue;
         s->sum_curvature += sqrt(cross) / (square * sqrt(square));
         s->n_curvature++;

@@ -18,6 +18,7 @@
 
 /* The distribution of a quantity. */
 typedef struct spread {
+    /* number of values */
     uint64_t n;
     double mean, m2, min, max; /* m2: sum of squared deviations from the mean (Welford) */
     /* BINS counts, 16 MB of which only touched pages take memory */
@@ -27,6 +28,7 @@ typedef struct spread {
 } spread;
 
 struct gls_summary {
+    /* points are compared with a grid */
     bool has_grid;
     gls_grid grid;
     /* world mm to voxels */
@@ -37,6 +39,7 @@ struct gls_summary {
     bool defined;
     /* owned, with the names; result.column points here */
     gls_column_summary *column;
+    /* counts so far */
     gls_summary_result result;
 };
 
@@ -57,6 +60,7 @@ static bool spread_init(spread *s)
     return s->bin && s->kept;
 }
 
+/* Frees the memory of spread_init(), also after its failure. */
 static void spread_finish(spread *s)
 {
     free(s->bin);
@@ -198,6 +202,8 @@ static void add_points(gls_summary *m, const float (*point)[3], size_t n)
     if (outside > 0 && r->outside++ == 0) r->first_outside = r->streamlines;
 }
 
+/* Function `append` of the sink. Streamlines without points, and those with points that are not finite, are counted
+ * but not measured. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_summary *m = user;
@@ -218,6 +224,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         r->streamlines++;
         r->points += n;
     }
+    /* columns in the order dps, dpv, groups, as define_columns() made them */
     gls_column_summary *to = m->column;
     for (size_t k = 0; k < s->n_dps; k++) add_column(to++, &s->dps[k], s->n);
     for (size_t k = 0; k < s->n_dpv; k++) add_column(to++, &s->dpv[k], s->offset[s->n]);

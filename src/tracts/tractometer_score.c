@@ -22,9 +22,13 @@ typedef uint64_t bundle_set;
 enum { IN_BUNDLE, IN_END_0, IN_END_1, NEAR_END_0, NEAR_END_1, ON_ROUTE, BEEN_THERE, N_MAPS };
 
 struct gls_score {
+    /* number of bundles; bundle b has bit b in the words of the maps */
     size_t n_bundles;
+    /* size of the grid in voxels */
     int32_t dim[3];
+    /* from world mm to voxel coordinates */
     double world_to_voxel[3][4];
+    /* dim[0] * dim[1] * dim[2] */
     size_t n_voxels;
     bundle_set *map[N_MAPS]; /* a word for each voxel; BEEN_THERE: bundles of which a valid streamline passed through
                                 the voxel */
@@ -33,8 +37,11 @@ struct gls_score {
     /* further test of the caller: returns those of the bundles `joined` that the streamline may belong to; NULL:
      * none */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
+    /* argument of keep() */
     void *user;
+    /* sums over all streamlines so far */
     gls_score_result result;
+    /* counts of each bundle */
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
     uint8_t
         *joined; /* for each pair of end regions (numbers 2 bundle + end) whether an invalid connection joins them */
@@ -110,6 +117,7 @@ gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_op
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(truth && score && (truth->bundle || truth->n == 0));
+    /* the mask of a bundle may be missing, its ends may not */
     for (size_t b = 0; b < truth->n; b++)
         GLS_REQUIRE(truth->bundle[b].name && truth->bundle[b].ends[0] && truth->bundle[b].ends[1]);
     gls_score_options o = options ? *options : gls_score_options_default();
@@ -120,6 +128,7 @@ gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_op
         return gls_fail(GLS_ERR_UNSUPPORTED, "there are %zu bundles; at most %d can be scored", truth->n,
                         GLS_SCORE_MAX_BUNDLES);
     size_t n_ends = 2 * truth->n;
+    /* a score that is made in part is destroyed like a whole one */
     gls_score *s = calloc(1, sizeof *s);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
     s->n_bundles = truth->n;
@@ -130,6 +139,7 @@ gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_op
     s->n_voxels = gls_grid_voxels(&truth->grid);
     memcpy(s->dim, truth->grid.dim, sizeof s->dim);
     gls_grid_inverse(&truth->grid, s->world_to_voxel);
+    /* n_ends x n_ends bytes: which pairs of ends are joined */
     s->joined = calloc(n_ends * n_ends, 1);
     gls_status status = s->joined ? make_maps(s, truth, &o) : gls_fail(GLS_ERR_MEMORY, "out of memory for a score");
     if (status) {
@@ -160,6 +170,7 @@ gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options 
     if (n == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "the phantom was made without its ground truth, so there is nothing to score against");
+    /* regions as bytes, only for the call: the score makes its own maps */
     struct gls_score_truth_bundle *bundle = calloc(n, sizeof *bundle);
     bool done = bundle;
     for (size_t b = 0; b < n && done; b++) {

@@ -16,7 +16,9 @@
 
 /* The points of an upsampled streamline, and one point mirrored at each end. */
 typedef struct upsampled {
+    /* points, world mm */
     float (*p)[3];
+    /* number of points */
     size_t n;
     float before[3], after[3];
 } upsampled;
@@ -214,7 +216,9 @@ static void to_corner(const gls_visit_grid *g, const float point[3], double c[3]
 /* Points of a streamline, one after the other, for the mappings of points. With directions a point gets the direction
  * from its predecessor to its successor, so it waits until the successor arrives. */
 typedef struct point_stream {
+    /* receives the voxels */
     gls_visits *visits;
+    /* grid of the map */
     const gls_visit_grid *grid;
     bool turned; /* find voxels as MRtrix3 does; false: floor(v + 0.5) */
     int n;       /* points so far, at most 2 */

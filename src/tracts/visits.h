@@ -6,7 +6,9 @@
 
 /* The grid in the form that the mappings need. */
 typedef struct gls_visit_grid {
+    /* size in voxels */
     int32_t dim[3];
+    /* from world mm to voxel coordinates, whose whole numbers are centres of voxels */
     double world_to_voxel[3][4];
     float turned[3][4]; /* world to voxels with axes flipped towards RAS, in float32 as in MRtrix3 */
     bool flip[3];

@@ -17,13 +17,16 @@ enum { BLOCK = 128 };
 
 /* A streamline on its way through the grid, block by block. */
 typedef struct path {
+    /* receives the voxels */
     gls_visits *visits;
     const gls_visit_grid *grid;
+    /* points of the streamline, world mm */
     const float (*point)[3];
     /* measured: mm of each visit are wanted; sized: mm or directions are, so that pieces of steps are measured */
     bool measured, sized;
     /* size of the grid as doubles, and strides of its axes in voxels */
     double dim[3];
+    /* difference of voxel indices for one step along each axis */
     int64_t stride[3];
     size_t at;    /* index of the last point's voxel among the visits; NONE: not noted yet */
     size_t since; /* first of the consecutive points in this voxel */

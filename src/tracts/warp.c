@@ -14,7 +14,9 @@
 
 /* The filter. inverse: from world mm to voxels of the image. */
 typedef struct warper {
+    /* collects the new streamlines; owned */
     gls_builder builder;
+    /* three volumes; borrowed */
     const gls_image *image;
     double inverse[3][4];
 } warper;

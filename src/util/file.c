@@ -113,8 +113,10 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
     if (input.regular && input.bytes > max_bytes)
         status = gls_fail(GLS_ERR_INPUT, "%s: too large: %llu bytes, at most %zu expected", path,
                           (unsigned long long)input.bytes, max_bytes);
+    /* one byte more than the file has: a read that does not fill the buffer was the last */
     if (input.regular) capacity = (size_t)input.bytes + 1;
     while (!status) {
+        /* one byte for the NUL */
         char *grown = realloc(text, capacity + 1);
         if (!grown) {
             status = gls_fail(GLS_ERR_MEMORY, "%s: no memory for %zu bytes", path, capacity);

@@ -57,6 +57,7 @@ GLS_TARGET_AVX2 static size_t convert_vector(const float *in, size_t n, uint16_t
     return i;
 }
 #else
+/* Without vector instructions: converts nothing, and leaves all numbers to the caller. */
 static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
 {
     (void)in, (void)n, (void)out, (void)finite;

@@ -50,11 +50,13 @@ typedef struct gls_option {
     const char *help;
     /* only rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/track_params.h */
     unsigned owner;
+    /* role and user of the parameter */
     int role, user;
 } gls_option;
 
 /* A length as the struct of a command stores it. */
 typedef struct gls_length {
+    /* in the unit of `mm` */
     double value;
     bool mm; /* true: mm, false: voxels */
 } gls_length;
@@ -155,6 +157,7 @@ bool gls_option_takes_value(const gls_option *option);
 
 /* A value as one number: of a choice, its position; of other values without a number, 0. mm: only for a length. */
 typedef struct gls_option_number {
+    /* number of the value, in its own unit */
     double value;
     bool mm;
 } gls_option_number;

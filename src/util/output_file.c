@@ -272,6 +272,7 @@ static char *link_beside(const char *what, const char *path)
 
 /* The file that an output replaces. */
 typedef struct replaced_file {
+    /* there was a file under the name */
     bool present;
     char *kept; /* second name, by which the file can be restored; NULL if the file system has no links */
 } replaced_file;
@@ -345,6 +346,7 @@ static gls_status synchronise(gls_output *output)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
+/* Fails for a file that got no name, by errno. */
 static gls_status fail_naming(const gls_output *output)
 {
     if (errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", output->path);
@@ -369,6 +371,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     }
     for (size_t i = 0; i < named && !status; i++)
         if (synchronise_folder(outputs[i].path) != 0) status = fail_naming(&outputs[i]);
+    /* success: the replaced files go; failure: they come back, and new files go */
     for (size_t i = named; i-- > 0;) {
         if (!status) {
             if (old[i].kept) unlink(old[i].kept);

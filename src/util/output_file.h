@@ -15,6 +15,7 @@ struct gls_output_group;
 /* A file that is being written. Until it is committed it has no name; on file systems without nameless files it has a
  * temporary name in the same folder. */
 typedef struct gls_output {
+    /* open for writing; -1: none */
     int fd;
     char *path;        /* final name; a symbolic link to a file is followed */
     char *temporary;   /* NULL while the file has no name */
@@ -31,7 +32,9 @@ typedef struct gls_output {
 /* Files that belong together: complete files wait in the group until all get their names. All zero is an empty
  * group. */
 typedef struct gls_output_group {
+    /* files that wait, and room for them */
     size_t n, capacity;
+    /* complete, without their names */
     gls_output *output;
     char *folder; /* folder that was made for the files; NULL: none */
 } gls_output_group;

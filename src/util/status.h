@@ -54,6 +54,7 @@ void gls_log_mute_info(bool mute);
 typedef struct gls_warnings {
     /* owned */
     char **line;
+    /* number of lines */
     size_t n;
     /* next collection that is open; a warning goes to all */
     struct gls_warnings *next;

@@ -16,10 +16,13 @@ typedef struct parser {
     /* file, for messages */
     const char *name;
     const char *p, *end;
+    /* number of the current line, from 1 */
     size_t line;
     /* numbers so far, row by row */
     double *value;
+    /* numbers in `value`, and room for them */
     size_t n, capacity;
+    /* rows so far; numbers of each row, known from the first one */
     size_t rows, cols;
 } parser;
 
@@ -29,6 +32,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
 }
 
+/* Whether a character ends a line. */
 static bool is_line_end(char c)
 {
     return c == '\n' || c == '\r';
@@ -95,6 +99,7 @@ static gls_status parse_line(parser *s)
             s->p++;
             continue;
         }
+        /* a token ends at a blank, a line end, a comma or a comment */
         const char *token = s->p;
         while (s->p < s->end && !is_blank(*s->p) && !is_line_end(*s->p) && *s->p != ',' && *s->p != '#') s->p++;
         double value;
@@ -106,6 +111,7 @@ static gls_status parse_line(parser *s)
     /* a line without numbers, blank or a comment, is no row */
     size_t cols = s->n - before;
     if (cols == 0) return GLS_OK;
+    /* the first row sets the number of columns */
     if (s->rows == 0) s->cols = cols;
     if (cols != s->cols)
         return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu numbers, the lines before have %zu", s->name, s->line,
@@ -122,6 +128,7 @@ gls_status gls_table_parse(const char *name, const char *text, size_t n, double 
         status = parse_line(&s);
         if (status) goto fail;
         if (s.p < s.end) {
+            /* line ends are LF, CR or CR LF */
             bool pair = s.p[0] == '\r' && s.p + 1 < s.end && s.p[1] == '\n';
             s.p += pair ? 2 : 1;
             s.line++;

@@ -75,7 +75,9 @@ bool gls_case_ends(const char *name, const char *suffix);
 
 /* A growing string. failed: memory ran out, and the text is incomplete. All zero is an empty text. */
 typedef struct gls_text {
+    /* ended by NUL once something was appended; owned */
     char *data;
+    /* bytes without the NUL, and allocated bytes */
     size_t length, capacity;
     bool failed;
 } gls_text;

@@ -103,6 +103,7 @@ gls_cgroup gls_cgroup_read(const char *groups, const char *root)
 /* read once by read_own_limits() */
 static gls_cgroup own_limits;
 
+/* Reads the limits of the control group of this process; once, for pthread_once(). */
 static void read_own_limits(void)
 {
     own_limits = gls_cgroup_read("/proc/self/cgroup", "/sys/fs/cgroup");

@@ -86,6 +86,7 @@ gls_cpu gls_cpu_level(void);
 
 /* A child process that works for this one. */
 typedef struct gls_child {
+    /* process id */
     pid_t pid;
     int fd; /* reading end of the pipe to which the child writes */
 } gls_child;
@@ -100,6 +101,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
 
 /* How the child ended: with an exit code, by a signal, or because its time was over. */
 typedef struct gls_child_end {
+    /* its time was over, and it was killed */
     bool late;
     int signal, code; /* 0 if not applicable */
 } gls_child_end;

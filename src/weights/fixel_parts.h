@@ -49,10 +49,12 @@ typedef struct gls_lobe {
 
 /* The lobes of a voxel, ordered by falling largest sample, and the lobe of each direction, two in a byte. */
 typedef struct gls_lobes {
+    /* number of lobes, at most GLS_MAX_LOBES */
     int n;
     int dropped;    /* number of lobes beyond GLS_MAX_LOBES; the smallest are dropped */
     bool too_large; /* an amplitude or integral does not fit a float; then n = 0 */
     gls_lobe lobe[GLS_MAX_LOBES];
+    /* for each direction the number of its lobe, four bits each */
     uint8_t table[GLS_LOBE_TABLE];
 } gls_lobes;
 
@@ -82,6 +84,7 @@ typedef struct gls_fixel_voxel {
 } gls_fixel_voxel;
 
 struct gls_fixels {
+    /* grid of the image of FODs */
     gls_grid grid;
     gls_fixel_voxel *voxel; /* one for each voxel of the grid */
     /* blocks of GLS_FIXEL_BLOCK voxels */

@@ -26,9 +26,12 @@ typedef struct portion {
 
 /* Work space and results of a thread. */
 typedef struct row_thread {
+    /* visits of the current streamline */
     gls_walk walk;
+    /* length in each voxel along each direction */
     portion *portion;
     size_t portion_capacity;
+    /* entries of this thread's streamlines, one after the other */
     uint32_t *entry;
     uint8_t *high_bits; /* further bits of fixels, if entries are wide */
     size_t n, capacity, high_capacity;
@@ -194,10 +197,13 @@ static float make_row(const gls_rows *rows, row_thread *t)
 
 /* One call for all threads. */
 typedef struct map_task {
+    /* receives the rows when all threads are done */
     gls_rows *rows;
+    /* the streamlines of the call */
     const gls_streamlines *s;
     float (*copy)[3]; /* not NULL: only check the points and copy them here */
     gls_placed *place;
+    /* for each streamline its length in fixels, mm */
     float *contribution;
 } map_task;
 

@@ -18,6 +18,7 @@
 
 /* The passage of a streamline through one voxel. */
 typedef struct gls_visit {
+    /* index in the grid */
     size_t voxel;
     uint32_t direction; /* index of the nearest direction of gls_lobe_sphere */
     double length;      /* along the curve, mm */
@@ -37,6 +38,7 @@ typedef struct gls_walk_block {
 /* Where streamlines are walked: the grid of voxels, and the directions to which each piece of a streamline is rounded.
  */
 typedef struct gls_walk_grid {
+    /* the grid in the layout of the kernel's uniform block */
     gls_walk_block block;
     const gls_lobe_sphere *sphere;
 } gls_walk_grid;
@@ -45,6 +47,7 @@ void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t rati
 
 /* Visits of one streamline. All zero: empty. */
 typedef struct gls_walk {
+    /* visits, and room for them, in the order along the streamline */
     size_t n, capacity;
     gls_visit *visit;
     bool failed; /* memory ran out */
@@ -85,6 +88,7 @@ static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
 /* The sparse matrix of lengths: a row for each streamline, an entry for each fixel that it passes through. Rows are
  * stored in chunks, in the order of the streamlines. Not thread-safe: one thread adds streamlines. */
 typedef struct gls_rows {
+    /* borrowed; must outlive the rows */
     const gls_fixels *fixels;
     const float *mask;  /* for each voxel, a factor of the lengths inside it; NULL: 1 */
     const float *scale; /* for each voxel, a factor of the FOD's density; NULL: 1 */
@@ -93,6 +97,7 @@ typedef struct gls_rows {
     bool wide;
     size_t chunk_entries; /* largest number of entries in a chunk, unless its first group has more */
     size_t n_chunks;
+    /* chunks in the order of the streamlines; owned */
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
     float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
@@ -101,6 +106,7 @@ typedef struct gls_rows {
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */
     struct row_thread *thread;
+    /* one work space each, in `thread` */
     int n_threads;
     size_t n_taken; /* streamlines received; those that wait for a device have no row yet */
 } gls_rows;
@@ -124,6 +130,7 @@ typedef struct gls_placed {
     uint32_t *const *entry;
     uint8_t *const *high; /* further bits, if entries are wide; else NULL */
     size_t first;
+    /* number of entries */
     uint32_t n;
 } gls_placed;
 /* Appends n rows in the order given, which must be that of the streamlines. place[i].n entries each;
@@ -143,6 +150,7 @@ typedef struct gls_mapper gls_mapper;
 /* Result of the kernel for a streamline: n entries from `first` on among the entries of the run. */
 typedef struct gls_mapped {
     uint32_t first, n;
+    /* sum of lengths in fixels, mm, times mask */
     double contribution;
     /* visits: voxels that it passes; unused: pads the struct to the 24 bytes of the kernel's layout */
     uint32_t visits, unused;
@@ -150,6 +158,7 @@ typedef struct gls_mapped {
 
 /* Inputs of the mapper. The caller keeps ownership, and the inputs must outlive the mapper. */
 typedef struct gls_mapper_source {
+    /* borrowed, and used by one thread at a time */
     gls_device *device;
     uint64_t device_bytes; /* device memory that may be used; 0: all */
     const gls_fixels *fixels;

@@ -107,19 +107,24 @@ static gls_status amplitudes_matrix(int order, float **out)
 /* The fixels of a block of voxels that one thread has segmented, numbered from 0; failed: memory ran out. */
 typedef struct block {
     gls_fixel *fixel;
+    /* fixels; voxels with fixels; lobes that were dropped; voxels whose coefficients are not finite */
     size_t n, n_tables, n_dropped, n_not_finite;
     bool failed;
 } block;
 
 /* Data that all threads share while an image is segmented. */
 typedef struct segmentation {
+    /* receives the fixels */
     gls_fixels *fixels;
     /* SH images in the basis tournier07; mask may be NULL */
     const gls_image *sh, *mask;
+    /* thresholds, borrowed */
     const gls_fixel_options *options;
     /* matrix of amplitudes_matrix() */
     const float *rows;
+    /* SH coefficients of a voxel, (order + 1)(order + 2) / 2 */
     size_t n_coefficients;
+    /* even, highest degree */
     int order;
 } segmentation;
 
@@ -201,6 +206,7 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
     gls_fixels *f = s->fixels;
     /* only a note without a threshold, where noise has many lobes */
     const gls_log_level dropped_level = s->options->peak > 0 ? GLS_LOG_WARNING : GLS_LOG_INFO;
+    /* sums over blocks, in their order */
     size_t dropped = 0, not_finite = 0;
     for (size_t i = 0; i < f->n_blocks; i++) {
         if (blocks[i].failed) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for fixels", name);
@@ -230,6 +236,7 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
         if (blocks[i].n > 0) memcpy(f->fixel + first, blocks[i].fixel, blocks[i].n * sizeof *f->fixel);
         for (size_t k = 0; k < blocks[i].n; k++) {
             gls_fixel_voxel *v = &f->voxel[blocks[i].fixel[k].voxel];
+            /* the first fixel of a voxel follows one of another voxel */
             if (k == 0 || blocks[i].fixel[k].voxel != blocks[i].fixel[k - 1].voxel) v->first = first + (uint32_t)k;
         }
         first += (uint32_t)blocks[i].n;

@@ -29,7 +29,9 @@ static const double rule[9][6] = {
 
 /* The whole sphere while it is made. */
 typedef struct mesh {
+    /* vertices and triangles so far */
     int n, n_triangles;
+    /* unit vectors */
     double vertex[N_VERTICES][3];
     uint8_t part[N_VERTICES]
                 [N_CORNERS]; /* barycentric coordinates, times PARTS: share of each corner of the icosahedron */

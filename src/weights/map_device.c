@@ -27,6 +27,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
     gls_buffer *buffer;
+    /* size on the device; 0: not made yet */
     size_t bytes;
 } grown_buffer;
 
@@ -36,10 +37,12 @@ typedef struct answer {
     uint8_t *row;
     /* entries of all streamlines of the run */
     uint32_t *entry;
+    /* allocated bytes of `row`, allocated elements of `entry` */
     size_t row_capacity, entry_capacity;
 } answer;
 
 struct gls_mapper {
+    /* a copy; device, fixels and mask are borrowed */
     gls_mapper_source source;
     gls_kernel *kernel, *adder;
     gls_buffer *grid, *lobes, *totals; /* totals: of all fixels, in the layout of totals.comp */
@@ -47,6 +50,7 @@ struct gls_mapper {
     size_t n_visits; /* capacity of the buffer of visits */
     /* first point of each streamline of a run, and the end of the last */
     uint32_t *start;
+    /* allocated elements of `start` */
     size_t start_capacity;
     size_t n, n_places; /* of the current run: streamlines; visits that have their places from the start */
     /* two, so that the caller reads one while the device fills the other */

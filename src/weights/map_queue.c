@@ -13,6 +13,7 @@
 
 /* Streamlines for one device, and how far they are. A buffer is used again when all its rows are stored. */
 typedef struct line_buffer {
+    /* streamlines; room for streamlines; room for points */
     size_t n, capacity, point_capacity;
     uint64_t *offset; /* n + 1 values */
     float (*point)[3];
@@ -31,6 +32,7 @@ typedef struct row_worker {
 } row_worker;
 
 struct gls_row_queue {
+    /* receives the rows, in the order of the streamlines */
     gls_rows *rows;
     uint64_t device_bytes;
     size_t points;  /* a buffer is mapped when it has this many points */

@@ -16,8 +16,11 @@ enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
 
 /* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
+    /* series, and the voxels that may be taken */
     const gls_image *dwi, *mask;
+    /* table of the series */
     const gls_gradients *gradients;
+    /* borrowed */
     const gls_responses_options *options;
     gls_image *tissue[N_TISSUES]; /* masks on the grid of the series, 0 or 1 */
     gls_image *single;            /* voxels of white matter with one bundle */
@@ -26,7 +29,9 @@ typedef struct estimation {
 
 /* Map from voxels of the series to voxels of the tissue image; places: samples within a voxel along each axis. */
 typedef struct map {
+    /* affine map */
     double row[3][4];
+    /* at least 1 */
     int places[3];
 } map;
 
@@ -101,12 +106,14 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
     const int32_t *dim = s->dwi->grid.dim;
     const map m = make_map(&s->dwi->grid, &five->grid);
     gls_status status = GLS_OK;
+    /* an affine in another unit would make the loop over places endless */
     for (int c = 0; c < 3; c++)
         if (m.places[c] > MAX_PLACES)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: more than %d of its voxels lie along one of the series: is the unit of both mm?", name,
                             MAX_PLACES);
     for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
+    /* i: position in the list of voxels inside the mask */
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {
         if (!(s->mask->data[v] > 0)) continue;
         const int32_t at[3] = {(int32_t)(v % (size_t)dim[0]), (int32_t)(v / (size_t)dim[0] % (size_t)dim[1]),

@@ -12,10 +12,15 @@
 
 /* State of the iterations. */
 typedef struct run {
+    /* streamlines, fixels and results */
     gls_weights *w;
+    /* options of the fit, borrowed from `w` */
     const gls_weights_options *o;
+    /* runs on the CPU or on devices */
     gls_solver *solver;
+    /* costs of each iteration */
     gls_weights_iteration *list;
+    /* iterations so far, and room for them */
     size_t n, capacity;
     float *before, *now; /* coefficients, for statistics */
     bool diverged;       /* the cost rose, or was not finite: everything is repeated up to iteration `end` */
@@ -94,9 +99,9 @@ static size_t find_best(const run *r)
 
 /* Whether iteration i, whose costs are complete, is the last. */
 static bool is_last(const run *r, size_t i)
-/* a repeated run ends where the cost was lowest; iteration 0, whose coefficients are 0, is the last only without
- * iterations */
 {
+    /* a repeated run ends where the cost was lowest; iteration 0, whose coefficients are 0, is the last only without
+     * iterations */
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;
@@ -136,11 +141,13 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
     gls_fixel_costs fixels;
     gls_row_costs rows;
     *which = 0;
+    /* iteration 0: the costs with all weights 1 */
     gls_status status = pass_fixels(r, &fixels);
     if (!status) status = add_iteration(r, fixels);
     for (size_t i = 0; !status; i++) {
         gls_weights_iteration *now = &r->list[i];
         if (i > 0 && r->o->statistics) status = add_statistics(r, now, *which);
+        /* the pass that computes the next coefficients also gives the costs of the present ones */
         if (!status) status = pass_rows(r, *which, &rows);
         if (status) break;
         now->tv = i > 0 ? rows.tv : 0;
@@ -154,11 +161,13 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
         if (!finite || is_last(r, i)) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
+            /* a cost that rises means divergence: the run is repeated up to its best iteration */
             if (!r->diverged && (!finite || rises(r, i))) return give_up(r);
             return GLS_OK;
         }
         status = pass_fixels(r, &fixels);
         if (!status) status = add_iteration(r, fixels);
+        /* the two sets of coefficients take turns */
         *which = 1 - *which;
     }
     return status;

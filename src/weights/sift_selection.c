@@ -11,19 +11,24 @@
 /* A streamline that may be removed: the change of the cost, and the change for each mm. */
 typedef struct candidate {
     double gradient, key;
+    /* index of the streamline */
     uint32_t streamline;
 } candidate;
 
 /* State of the selection. Symbols are those of weight_model.h. */
 typedef struct sift {
+    /* streamlines, options and results */
     gls_weights *w;
+    /* lengths of streamlines in fixels */
     const gls_rows *rows;
+    /* densities of FODs and sums of fixels */
     const gls_weight_model *m;
     double *density;    /* TD of each fixel, mm */
     double density_sum; /* sum over fixels of mask times the FOD's density */
     double length;      /* contributing length of the remaining streamlines, mm; mu = density_sum / length */
     /* length at the start */
     double first_length;
+    /* streamlines whose removal lowers the cost */
     candidate *candidate;
     uint32_t *idle; /* streamlines that contribute nothing, in the order of their removal */
     /* n_idle: of `idle`; idle_gone: how many of them are removed */

@@ -32,9 +32,11 @@ typedef gls_status (*part_work)(device_solver *d, part *p);
 struct part {
     device_solver *solver;
     gls_device *device;
+    /* kernels of both passes */
     gls_kernel *rows, *fixels;
     gls_buffer *fixel, *sums; /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
+    /* number of transfers so far; its remainder is the next staging buffer */
     unsigned next_stage;
     uint64_t room; /* bytes left for entries */
     uint32_t *sum; /* sums of its own chunks, read back; only with several devices */
@@ -48,8 +50,11 @@ struct part {
 /* The solver on devices. Chunk i is on device i modulo their number. */
 struct device_solver {
     gls_solver base;
+    /* number of devices */
     size_t n_parts;
+    /* one for each device */
     part *part;
+    /* one for each chunk of the rows */
     device_chunk *chunk;
     float (*cost)[2], (*fixel_cost)[2]; /* costs of the groups of all streamlines and fixels, read back */
     uint32_t *sum;                      /* sums over all devices */

@@ -35,6 +35,7 @@ typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
     /* fixels that a streamline excludes in this pass */
     uint8_t *mark;
+    /* values of the fixels of one streamline, as arrays for vector instructions */
     float *list[N_LISTS];
     /* at least one fixel is marked */
     bool marked;
@@ -42,12 +43,15 @@ typedef struct host_thread {
 
 /* The solver on the CPU. */
 typedef struct host_solver {
+    /* first member, so that a solver can be cast */
     gls_solver base;
+    /* state of each fixel */
     host_fixel *fixel;
     /* two arrays: the coefficients before and after a pass */
     float *coefficient[2];
     float (*part)[2]; /* partial costs of each group of streamlines */
     int n_threads;
+    /* one for each thread */
     host_thread *thread;
 } host_solver;
 
@@ -74,10 +78,13 @@ static void add_fixed(int64_t *sum, float v)
 
 /* The entries of a streamline. */
 typedef struct row {
-    /* bits of the fixels above those of the words; NULL: none */
+    /* length in the low byte, in units of the rows, and the fixel above */
     const uint32_t *entry;
+    /* bits of the fixels above those of the words; NULL: none */
     const uint8_t *high;
+    /* bits of a fixel that a word has */
     unsigned low_bits;
+    /* number of entries */
     uint32_t n;
 } row;
 
@@ -105,6 +112,7 @@ static float replace_coefficient(const host_solver *h, host_thread *t, const row
     if (worst == UINT32_MAX) return 0;
     t->mark[worst] = 1;
     t->marked = true;
+    /* mean over the other fixels, weighted by their lengths */
     for (uint32_t i = 0; i < n; i++) {
         uint32_t k = fixel_of(r, i);
         const host_fixel f = h->fixel[k];
@@ -166,6 +174,7 @@ static Moments sum_row(const host_solver *h, host_thread *t, const Search *searc
     Moments sum = {0};
     float *length = list[LENGTH], *variations = list[TV];
 #pragma omp simd
+    /* products are stored first: the loop has no sums, so that vectors of any width give the same bits */
     for (uint32_t i = 0; i < n; i++) {
         float l = list[UNITS][i] * unit, share = list[SHARE][i];
         Moments one = {0};
@@ -180,6 +189,7 @@ static Moments sum_row(const host_solver *h, host_thread *t, const Search *searc
         length[i] = share > 0 ? length[i] : 0;
     }
     *tv = 0;
+    /* sums in the order of entries */
     for (uint32_t i = 0; i < n; i++) {
         *tv += variations[i];
         sum.da += list[DA][i];
@@ -304,6 +314,7 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
     const gls_weight_model *m = h->base.model;
     const size_t groups = (m->n + GLS_SOLVER_GROUP - 1) / GLS_SOLVER_GROUP;
     *costs = (gls_fixel_costs){0};
+    /* one group a thread at a time; the sums of a group and of all groups have a fixed order */
 #pragma omp parallel for schedule(static) num_threads(h->n_threads)
     for (size_t g = 0; g < groups; g++) {
         float part[GLS_SOLVER_GROUP][2] = {{0}};
@@ -315,6 +326,7 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
             host_fixel *f = &h->fixel[k];
             float density = value_of(sum[0]) * h->base.unit, mean = value_of(sum[1]) * m->constant[k].per_length;
             f->excess = density - m->constant[k].fd;
+            /* a fixel that a streamline marked is excluded for the rest of the fit */
             if (marked) f->share = 0;
             f->m = mean;
             f->em = exponential(mean);
@@ -325,6 +337,7 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
         h->part[g][0] = part[0][0];
         h->part[g][1] = part[0][1];
     }
+    /* the next pass over streamlines marks anew */
     for (int i = 0; i < h->n_threads; i++) h->thread[i].marked = false;
     for (size_t g = 0; g < groups; g++) {
         costs->data += (double)h->part[g][0];

@@ -21,8 +21,10 @@ enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 typedef struct passes {
     /* selected: the b = 0 volumes and those of the shell; volume: their numbers in the series */
     const gls_image *dwi;
+    /* table of the series, and of the selected volumes */
     const gls_gradients *gradients, *selected;
     const size_t *volume;
+    /* borrowed */
     const gls_responses_options *options;
     const gls_sphere *constraint; /* directions of the constraint; NULL: the options give them */
     /* voxels that the current pass looks at */
@@ -70,6 +72,7 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     gls_image *sh = NULL;
     gls_fixels *fixels = NULL;
     gls_fixel_options every = gls_fixel_options_default();
+    /* thresholds of 0 keep all lobes */
     every.peak = every.integral = 0;
     every.refine = true;
     size_t all = gls_grid_voxels(&p->dwi->grid), n = 0;
@@ -79,6 +82,7 @@ static gls_status score_region(passes *p, const gls_response *response, int orde
     if (!status) status = gls_fixels_create(sh, "response", p->region, &every, &fixels);
     gls_log_mute_info(false);
     p->c.n = 0;
+    /* voxels of the region in rising order; those without a score are left out */
     for (size_t v = 0; v < all && !status; v++) {
         if (!(p->region->data[v] > 0)) continue;
         if (score_voxel(fixels, v, &p->c.score[p->c.n], p->c.axis[p->c.n])) p->c.voxel[p->c.n++] = v;
@@ -129,6 +133,7 @@ static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t
         size_t n = wanted < p->c.n ? wanted : p->c.n;
         if (!status) status = gls_candidates_check(n);
         if (status) return status;
+        /* one pass: the best voxels, their response, and the region of the next pass */
         bool converged = same_as_last(p, n, last, all);
         gls_tissue_response_destroy(*made);
         *made = NULL;
@@ -140,6 +145,7 @@ static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t
             gls_log(GLS_LOG_INFO, "response: the choice of its %zu voxels converged after %d passes", n, pass + 1);
             return GLS_OK;
         }
+        /* the next pass deconvolves with this response */
         response.order = (*made)->order < GLS_CSD_MAX_ORDER ? (*made)->order : GLS_CSD_MAX_ORDER;
         for (int l = 0; l <= response.order; l += 2) response.zonal[l / 2] = (*made)->zonal[l / 2];
     }
@@ -163,6 +169,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     gls_sphere *sphere = NULL;
     size_t shell = 0, *volume = NULL, all = gls_grid_voxels(&dwi->grid);
     double bval = 0;
+    /* last: the voxels of the last pass */
     uint8_t *last = calloc(all, 1);
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);
@@ -177,6 +184,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     p.volume = volume;
     p.constraint = sphere;
     status = repeat(&p, mask, options->n_voxels, shell, last, &made);
+    /* voxels that the last pass chose, as an image */
     if (!status)
         status = gls_candidates_mark(&dwi->grid, &p.c, options->n_voxels < p.c.n ? options->n_voxels : p.c.n, voxels);
     if (status) goto fail;

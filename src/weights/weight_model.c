@@ -24,13 +24,16 @@ void gls_weight_model_finish(gls_weight_model *m)
 
 /* Sums of one thread for each fixel. */
 typedef struct entry_sums {
+    /* sum of lengths in each fixel, in units of the entries */
     uint64_t *length;
+    /* number of entries of each fixel */
     uint32_t *count;
 } entry_sums;
 
 /* A chunk whose entries are counted, and the sums of each thread. */
 typedef struct entry_counter {
     const gls_chunk *chunk;
+    /* one for each thread */
     entry_sums part[MAX_PARTS];
 } entry_counter;
 

@@ -77,13 +77,16 @@ typedef struct gls_solver_kind {
     gls_status (*read)(gls_solver *solver, int which, float *coefficient);
     /* Reads states and means of all fixels; either may be NULL. */
     gls_status (*read_fixels)(gls_solver *solver, gls_model_state *state, gls_model_mean *mean);
+    /* Frees the solver, also one that was made in part. */
     void (*destroy)(gls_solver *solver);
 } gls_solver_kind;
 
 struct gls_solver {
-    /* options of the run, borrowed */
+    /* functions of the CPU or of devices */
     const gls_solver_kind *kind;
+    /* fixels and rows, borrowed */
     const gls_weight_model *model;
+    /* options of the run, borrowed */
     const gls_weights_options *options;
     float unit, tikhonov; /* mu times the unit of length; lambda' */
 };
@@ -104,16 +107,19 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
 /* --- The struct behind gls_weights. */
 
 struct gls_weights {
+    /* a copy */
     gls_weights_options options;
     float *mask, *scale; /* factors for each voxel, see gls_rows; NULL: 1 */
     gls_rows rows;
     gls_row_queue *queue; /* set if a device maps the streamlines; NULL: threads on the CPU do */
     gls_weight_model model;
+    /* weight of each streamline; SIFT: 1 for those that stay, else 0 */
     float *weight;
     float *coefficient;     /* SIFT2 only */
     gls_model_state *state; /* after the last iteration */
     gls_model_mean *mean;   /* SIFT2 only */
     gls_weights_iteration *iteration;
+    /* counts, costs and times */
     gls_weights_result result;
 };
 
