@@ -1,6 +1,6 @@
-/* The devices of a run. */
-#ifndef GLS_RUN_DEVICES_H
-#define GLS_RUN_DEVICES_H
+/* The devices of a run, and work that they do at the same time. */
+#ifndef GLS_GPU_DEVICES_H
+#define GLS_GPU_DEVICES_H
 
 #include <glslines/device.h>
 #include <glslines/track.h>
@@ -19,5 +19,21 @@ size_t gls_device_set_count(const char *names);
 gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n, gls_graphics api);
 /* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
+
+/* --- Work of several devices at the same time, on a thread for each. */
+
+typedef struct gls_device_team gls_device_team;
+
+/* Work of device i of the team. The thread holds the device. */
+typedef gls_status (*gls_device_work)(void *user, size_t i);
+
+/* devices: n distinct ones, borrowed until gls_device_team_destroy(). */
+gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
+/* Calls work(user, i) for all devices and waits for all. Returns the failure of the first device that failed. */
+gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);
+/* What device i returned in the last run, with its message as the last error. */
+gls_status gls_device_team_status(const gls_device_team *team, size_t i);
+/* Ends the threads. Accepts NULL. */
+void gls_device_team_destroy(gls_device_team *team);
 
 #endif

@@ -2,15 +2,13 @@
  * The functions run on the caller's thread, except complete(). */
 #include "track/tracker.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "gpu/devices.h"
 #include "gpu/objects.h"
 #include "util/status.h"
-#include "util/threads.h"
 
 /* Opens a context in place of the lost one. After a reset the driver may need a moment, so this tries three times. */
 static gls_status open_again(const gls_device *lost, gls_device **device)
@@ -91,44 +89,31 @@ static gls_status settle(gls_tracker *t, size_t i, gls_status status)
     return GLS_OK;
 }
 
-/* An engine whose kernels are compiled by a thread of its own, with the result of that thread. */
-typedef struct completion {
-    pthread_t thread;
-    bool threaded;
-    gls_engine *engine; /* NULL: nothing to complete */
-    const gls_track_input *input;
-    gls_status status;
-    char message[512];
-} completion;
-
-/* The thread of one engine: loads its kernels. Messages are kept by thread, so the text is copied. */
-static void *complete(void *user)
+/* First step of engine i; called by gls_device_team_run(). */
+static gls_status begin_engine(void *user, size_t i)
 {
-    completion *c = user;
-    gls_threads_apply();
-    c->status = gls_engine_complete(c->engine, c->input);
-    if (c->status) snprintf(c->message, sizeof c->message, "%s", gls_last_error());
-    return NULL;
+    gls_tracker *t = user;
+    gls_track_params params = t->params;
+    params.mapping = t->mapping[i];
+    return t->failed[i] ? GLS_OK : gls_engine_begin(t->device[i], &params, &t->input, &t->engine[i]);
 }
 
-/* Completes each engine on a thread of its own, because compilers are slow. */
-static gls_status complete_engines(gls_tracker *t)
+/* Last step of engine i, which compiles its kernels; called by gls_device_team_run(). */
+static gls_status complete_engine(void *user, size_t i)
 {
-    completion *c = calloc(t->n, sizeof *c);
-    if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for the tracker");
-    for (size_t i = 0; i < t->n; i++) {
-        if (!t->engine[i] || t->engine[i]->complete) continue;
-        c[i].engine = t->engine[i];
-        c[i].input = &t->input;
-        c[i].threaded = t->n > 1 && pthread_create(&c[i].thread, NULL, complete, &c[i]) == 0;
-        if (!c[i].threaded) complete(&c[i]);
-    }
-    for (size_t i = 0; i < t->n; i++)
-        if (c[i].threaded) pthread_join(c[i].thread, NULL);
+    gls_tracker *t = user;
+    return t->engine[i] && !t->engine[i]->complete ? gls_engine_complete(t->engine[i], &t->input) : GLS_OK;
+}
+
+/* Does a step for the engines of all devices at the same time, and handles the failures of devices. */
+static gls_status on_all_engines(gls_tracker *t, gls_device_team *team, gls_device_work step)
+{
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < t->n && !status; i++)
-        if (c[i].engine && c[i].status) status = settle(t, i, gls_fail(c[i].status, "%s", c[i].message));
-    free(c);
+    (void)gls_device_team_run(team, step, t);
+    for (size_t i = 0; i < t->n && !status; i++) {
+        status = gls_device_team_status(team, i);
+        if (status) status = settle(t, i, status);
+    }
     return status;
 }
 
@@ -154,16 +139,12 @@ static gls_status fill_engines(gls_tracker *t)
  * values once for all. */
 static gls_status create_engines(gls_tracker *t)
 {
-    gls_status status = GLS_OK;
-    for (size_t i = 0; i < t->n && !status; i++) {
-        if (t->failed[i]) continue;
-        gls_track_params params = t->params;
-        params.mapping = t->mapping[i];
-        status = gls_engine_begin(t->device[i], &params, &t->input, &t->engine[i]);
-        if (status) status = settle(t, i, status);
-    }
+    gls_device_team *team = NULL;
+    gls_status status = gls_device_team_create(t->device, t->n, &team);
+    if (!status) status = on_all_engines(t, team, begin_engine);
     if (!status) status = fill_engines(t);
-    if (!status) status = complete_engines(t);
+    if (!status) status = on_all_engines(t, team, complete_engine);
+    gls_device_team_destroy(team);
     return status;
 }
 

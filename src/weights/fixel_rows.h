@@ -101,7 +101,7 @@ typedef struct gls_rows {
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
     float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
-    uint64_t *length; /* for each fixel the sum of its lengths, in units; NULL: not known yet; count: its entries */
+    uint64_t *length;     /* for each fixel the sum of its lengths, in units; NULL: not known yet; count: its entries */
     uint32_t *count;
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */

@@ -2,11 +2,10 @@
  * not fit on a device are sent in each iteration. Sums are whole numbers, and costs are added in the order of the
  * streamlines, so the result does not depend on any of this. */
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/devices.h"
 #include "util/status.h"
 #include "util/threads.h"
 #include "weights/weight_model.h"
@@ -22,98 +21,29 @@ typedef struct device_chunk {
     gls_buffer *entries;     /* NULL: sent in each iteration */
 } device_chunk;
 
-typedef struct device_solver device_solver;
-typedef struct part part;
-
-/* Work of one device. */
-typedef gls_status (*part_work)(device_solver *d, part *p);
-
 /* One device, with its copy of the fixels and the sums of its own chunks. */
-struct part {
-    device_solver *solver;
+typedef struct part {
     gls_device *device;
-    /* kernels of both passes */
-    gls_kernel *rows, *fixels;
-    gls_buffer *fixel, *sums; /* in the layout of fixels.comp */
+    gls_kernel *rows, *fixels; /* kernels of both passes */
+    gls_buffer *fixel, *sums;  /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
-    /* number of transfers so far; its remainder is the next staging buffer */
-    unsigned next_stage;
-    uint64_t room; /* bytes left for entries */
-    uint32_t *sum; /* sums of its own chunks, read back; only with several devices */
-    pthread_t thread;
-    bool running;      /* the thread runs; without one the caller of on_all_parts() works */
-    part_work work;    /* what the thread shall do; NULL: nothing, or done. The lock of the solver guards it. */
-    gls_status status; /* of the last work; message: its text */
-    char message[512];
-};
+    unsigned next_stage; /* number of transfers so far; its remainder is the next staging buffer */
+    uint64_t room;       /* bytes left for entries */
+    uint32_t *sum;       /* sums of its own chunks, read back; only with several devices */
+} part;
 
 /* The solver on devices. Chunk i is on device i modulo their number. */
-struct device_solver {
+typedef struct device_solver {
     gls_solver base;
-    /* number of devices */
-    size_t n_parts;
-    /* one for each device */
+    gls_device_team *team;
+    size_t n_parts; /* devices */
     part *part;
-    /* one for each chunk of the rows */
-    device_chunk *chunk;
+    device_chunk *chunk;                /* one for each chunk of the rows */
     float (*cost)[2], (*fixel_cost)[2]; /* costs of the groups of all streamlines and fixels, read back */
     uint32_t *sum;                      /* sums over all devices */
     bool summed;                        /* all devices have the same sums */
     int from;                           /* index of the coefficients that a pass starts from */
-    pthread_mutex_t lock;               /* guards `work` of all parts, and `closing` */
-    pthread_cond_t changed;
-    bool closing;
-};
-
-/* Does the work of one device, and holds the device meanwhile: in some drivers releasing it waits for its work. */
-static void work_on(part *p, part_work work)
-{
-    gls_device_hold(p->device);
-    p->status = work(p->solver, p);
-    if (p->status) snprintf(p->message, sizeof p->message, "%s", gls_last_error());
-    gls_device_release(p->device);
-}
-
-/* The thread of one device. Each device has its own: in some drivers the first calls of a thread are slow. */
-static void *serve(void *user)
-{
-    part *p = user;
-    device_solver *d = p->solver;
-    pthread_mutex_lock(&d->lock);
-    while (!d->closing) {
-        const part_work work = p->work;
-        if (!work) {
-            pthread_cond_wait(&d->changed, &d->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&d->lock);
-        work_on(p, work);
-        pthread_mutex_lock(&d->lock);
-        p->work = NULL;
-        pthread_cond_broadcast(&d->changed);
-    }
-    pthread_mutex_unlock(&d->lock);
-    return NULL;
-}
-
-/* Lets all devices do their work at the same time. Returns the failure of the first that failed. */
-static gls_status on_all_parts(device_solver *d, part_work work)
-{
-    pthread_mutex_lock(&d->lock);
-    for (size_t i = 0; i < d->n_parts; i++)
-        if (d->part[i].running) d->part[i].work = work;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
-    for (size_t i = 0; i < d->n_parts; i++)
-        if (!d->part[i].running) work_on(&d->part[i], work);
-    pthread_mutex_lock(&d->lock);
-    for (size_t i = 0; i < d->n_parts; i++)
-        while (d->part[i].work) pthread_cond_wait(&d->changed, &d->lock);
-    pthread_mutex_unlock(&d->lock);
-    for (const part *p = d->part; p < d->part + d->n_parts; p++)
-        if (p->status) return gls_fail(p->status, "%s", p->message);
-    return GLS_OK;
-}
+} device_solver;
 
 /* Number of work groups for n streamlines or fixels. */
 static size_t groups_of(size_t n)
@@ -274,8 +204,11 @@ static gls_status build_chunks(device_solver *d, part *p)
     return status;
 }
 
-static gls_status build(device_solver *d, part *p)
+/* Makes device i ready; called by gls_device_team_run(). */
+static gls_status build(void *user, size_t i)
 {
+    device_solver *d = user;
+    part *p = &d->part[i];
     gls_status status = build_part(d, p);
     return status ? status : build_chunks(d, p);
 }
@@ -350,11 +283,13 @@ static void add_costs(const float (*cost)[2], size_t n, double sum[2])
     }
 }
 
-/* Runs rows.comp on the chunks of one device and reads their costs. Chunks begin with a whole group. */
-static gls_status part_rows(device_solver *d, part *p)
+/* Runs rows.comp on the chunks of one device and reads their costs. Chunks begin with a whole group. Called by
+ * gls_device_team_run(). */
+static gls_status part_rows(void *user, size_t first)
 {
+    device_solver *d = user;
+    part *p = &d->part[first];
     const gls_rows *rows = d->base.model->rows;
-    const size_t first = (size_t)(p - d->part);
     gls_status status = GLS_OK;
     for (size_t i = first; i < rows->n_chunks && !status; i += d->n_parts)
         status = run_rows(d, p, &rows->chunk[i], &d->chunk[i]);
@@ -372,7 +307,7 @@ static gls_status device_rows(gls_solver *solver, int from, gls_row_costs *costs
     device_solver *d = (device_solver *)solver;
     double sum[2];
     d->from = from;
-    gls_status status = on_all_parts(d, part_rows);
+    gls_status status = gls_device_team_run(d->team, part_rows, d);
     if (status) return status;
     add_costs((const float(*)[2])d->cost, groups_of(d->base.model->rows->n), sum);
     *costs = (gls_row_costs){sum[0], sum[1]};
@@ -398,9 +333,11 @@ static void add_sums(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Runs fixels.comp on one device. */
-static gls_status part_fixels(device_solver *d, part *p)
+/* Runs fixels.comp on one device; called by gls_device_team_run(). */
+static gls_status part_fixels(void *user, size_t i)
 {
+    const device_solver *d = user;
+    const part *p = &d->part[i];
     const size_t n = d->base.model->n;
     const gls_arg args[] = {
         gls_arg_buffer(0, p->fixel),
@@ -412,7 +349,7 @@ static gls_status part_fixels(device_solver *d, part *p)
     grid_of(n, grid);
     gls_status status = d->summed ? GLS_OK : gls_buffer_write(p->sums, 0, 5 * n * sizeof *d->sum, d->sum);
     if (!status) status = gls_kernel_run(p->fixels, grid, args, sizeof args / sizeof *args, NULL);
-    return status || p != d->part ? status : read_costs(p->sums, 5 * n, groups_of(n), d->fixel_cost);
+    return status || i > 0 ? status : read_costs(p->sums, 5 * n, groups_of(n), d->fixel_cost);
 }
 
 /* Runs fixels.comp on every device, with the sums of all. All devices then have the same fixels. */
@@ -421,7 +358,7 @@ static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
     device_solver *d = (device_solver *)solver;
     double sum[2];
     if (!d->summed) gls_parallel(d->base.model->n, 1 << 14, d->base.model->rows->n_threads, add_sums, d);
-    gls_status status = on_all_parts(d, part_fixels);
+    gls_status status = gls_device_team_run(d->team, part_fixels, d);
     if (status) return status;
     add_costs((const float(*)[2])d->fixel_cost, groups_of(d->base.model->n), sum);
     *costs = (gls_fixel_costs){sum[0], sum[1]};
@@ -462,14 +399,7 @@ static gls_status device_read_fixels(gls_solver *solver, gls_model_state *state,
 static void device_destroy(gls_solver *solver)
 {
     device_solver *d = (device_solver *)solver;
-    pthread_mutex_lock(&d->lock);
-    d->closing = true;
-    pthread_cond_broadcast(&d->changed);
-    pthread_mutex_unlock(&d->lock);
-    for (size_t i = 0; d->part && i < d->n_parts; i++)
-        if (d->part[i].running) pthread_join(d->part[i].thread, NULL);
-    pthread_cond_destroy(&d->changed);
-    pthread_mutex_destroy(&d->lock);
+    gls_device_team_destroy(d->team);
     for (size_t i = 0; d->chunk && i < d->base.model->rows->n_chunks; i++) {
         gls_buffer_destroy(d->chunk[i].streamlines);
         gls_buffer_destroy(d->chunk[i].entries);
@@ -497,8 +427,6 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
     device_solver *d = calloc(1, sizeof *d);
     if (!d) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     gls_solver_init(&d->base, &kind, model, options);
-    pthread_mutex_init(&d->lock, NULL);
-    pthread_cond_init(&d->changed, NULL);
     d->n_parts = n;
     d->summed = true;
     d->part = calloc(n, sizeof *d->part);
@@ -509,14 +437,16 @@ gls_status gls_device_solver_create(const gls_weight_model *model, const gls_wei
     bool complete = d->part && d->chunk && d->cost && d->fixel_cost && d->sum;
     for (size_t i = 0; i < n && complete; i++) {
         part *p = &d->part[i];
-        *p = (part){.solver = d, .device = devices[i]};
+        p->device = devices[i];
         p->sum = n > 1 ? malloc(5 * model->n * sizeof *d->sum) : NULL;
         complete = n == 1 || p->sum;
-        p->running = i > 0 && complete && pthread_create(&p->thread, NULL, serve, p) == 0;
     }
-    if (complete) first_sums(model, d->sum);
-    gls_status status =
-        complete ? on_all_parts(d, build) : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", model->n);
+    gls_status status = complete ? gls_device_team_create(devices, n, &d->team)
+                                 : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", model->n);
+    if (!status) {
+        first_sums(model, d->sum);
+        status = gls_device_team_run(d->team, build, d);
+    }
     if (status) {
         device_destroy(&d->base);
         return status;

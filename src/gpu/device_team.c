@@ -1,0 +1,124 @@
+/* Lets several devices work at the same time, each on a thread of its own. A driver finishes the work of a context
+ * before its thread turns to another one, so that one thread for several devices would make them work in turn. */
+#include "gpu/devices.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "util/status.h"
+#include "util/threads.h"
+
+/* One device with its thread. */
+typedef struct member {
+    gls_device_team *team;
+    gls_device *device;
+    pthread_t thread;
+    bool running;      /* the thread runs; without one the caller of gls_device_team_run() works */
+    bool busy;         /* its work is not done; the lock of the team guards it */
+    gls_status status; /* of the last work; message: its text */
+    char message[512];
+} member;
+
+struct gls_device_team {
+    size_t n;
+    member *member;
+    gls_device_work work; /* what members that are busy do */
+    void *user;
+    pthread_mutex_t lock; /* guards `busy` of all members, and `closing` */
+    pthread_cond_t changed;
+    bool closing;
+};
+
+/* Does the work of one device, and holds the device meanwhile: in some drivers releasing it waits for its work. */
+static void work_on(member *m)
+{
+    gls_device_team *t = m->team;
+    gls_device_hold(m->device);
+    m->status = t->work(t->user, (size_t)(m - t->member));
+    if (m->status) snprintf(m->message, sizeof m->message, "%s", gls_last_error());
+    gls_device_release(m->device);
+}
+
+/* The thread of one device, which lives as long as the team: in some drivers the first calls of a thread are slow. */
+static void *serve(void *user)
+{
+    member *m = user;
+    gls_device_team *t = m->team;
+    gls_threads_apply();
+    pthread_mutex_lock(&t->lock);
+    while (!t->closing) {
+        if (!m->busy) {
+            pthread_cond_wait(&t->changed, &t->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&t->lock);
+        work_on(m);
+        pthread_mutex_lock(&t->lock);
+        m->busy = false;
+        pthread_cond_broadcast(&t->changed);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team)
+{
+    gls_device_team *t = calloc(1, sizeof *t);
+    member *members = calloc(n, sizeof *members);
+    if (!t || !members) {
+        free(t);
+        free(members);
+        return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu devices", n);
+    }
+    *t = (gls_device_team){.n = n, .member = members};
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->changed, NULL);
+    for (size_t i = 0; i < n; i++) {
+        member *m = &members[i];
+        *m = (member){.team = t, .device = devices[i]};
+        m->running = i > 0 && pthread_create(&m->thread, NULL, serve, m) == 0;
+    }
+    *team = t;
+    return GLS_OK;
+}
+
+gls_status gls_device_team_run(gls_device_team *t, gls_device_work work, void *user)
+{
+    pthread_mutex_lock(&t->lock);
+    t->work = work;
+    t->user = user;
+    for (size_t i = 0; i < t->n; i++) t->member[i].busy = t->member[i].running;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    for (size_t i = 0; i < t->n; i++)
+        if (!t->member[i].running) work_on(&t->member[i]);
+    pthread_mutex_lock(&t->lock);
+    for (size_t i = 0; i < t->n; i++)
+        while (t->member[i].busy) pthread_cond_wait(&t->changed, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < t->n && !status; i++) status = gls_device_team_status(t, i);
+    return status;
+}
+
+gls_status gls_device_team_status(const gls_device_team *t, size_t i)
+{
+    const member *m = &t->member[i];
+    return m->status ? gls_fail(m->status, "%s", m->message) : GLS_OK;
+}
+
+void gls_device_team_destroy(gls_device_team *t)
+{
+    if (!t) return;
+    pthread_mutex_lock(&t->lock);
+    t->closing = true;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->lock);
+    for (size_t i = 0; i < t->n; i++)
+        if (t->member[i].running) pthread_join(t->member[i].thread, NULL);
+    pthread_cond_destroy(&t->changed);
+    pthread_mutex_destroy(&t->lock);
+    free(t->member);
+    free(t);
+}
