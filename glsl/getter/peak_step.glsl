@@ -5,6 +5,7 @@
 // A peak is a tile of the field: a unit vector along the voxel axes, and its amplitude, 0 if there is no peak. Texels
 // are fetched, not interpolated, because peaks must not be mixed. src/track/getter/peak_getters.c fills the field.
 #include "base/packed.glsl"
+#include "base/math.glsl"
 #include "base/model.glsl"
 
 #if GUIDE_AMPLITUDE
@@ -82,8 +83,17 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return DIRECTION_FOUND;
 }
 #else
+// Three independent normal random numbers, of variance 1, by the method of Box and Muller.
+vec3 normal_vector(uvec4 words)
+{
+    vec4 u = (vec4(words >> 8) + 0.5) * (1.0 / 16777216.0);
+    vec2 r = sqrt(-2.0 * vec2(ln(u.x), ln(u.y))), turn = 6.28318531 * u.zw;
+    return vec3(r.x * cos(turn.x), r.x * sin(turn.x), r.y * cos(turn.y));
+}
+
 // FACT: the peak of the voxel at p that is nearest to d. With VOXEL_RUNS aux.y becomes 1 if further steps in the voxel
-// go the same way: if the peak is also the nearest one to itself, which rounded peaks may not be.
+// go the same way: if the peak is also the nearest one to itself, which rounded peaks may not be. With noise a random
+// vector is added to the step, which then has another length, too.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
@@ -99,7 +109,12 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     bool any_again;
     aux.y = nearest_peak(nearest_voxel(p), next, 0.0, any_again) == peak ? 1u : 0u;
 #endif
+#if WITH_NOISE
+    next += STEP_NOISE * normal_vector(draw_block(draw, 0u));
+    d = normalize(next);
+#else
     d = next;
+#endif
     return DIRECTION_FOUND;
 }
 #endif

@@ -180,7 +180,8 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
         /* options of some getters only; the other getters reject them */
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
                        row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
-                       row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4 || row->user == GLS_FOR_FIBRES;
+                       row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4 || row->user == GLS_FOR_FIBRES ||
+                       row->user == GLS_FOR_NOISE;
         const bool fit = row->user == GLS_FOR_FIT && !gls_directions_option(o) && !gls_fits_model(o);
         if (fit && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: not with --dg %s, which fits no model", row->name,

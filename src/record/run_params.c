@@ -227,6 +227,7 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_IFOD:
     case GLS_FOR_IFOD2:
     case GLS_FOR_RK4:
+    case GLS_FOR_NOISE:
     case GLS_FOR_FIBRES: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||

@@ -23,7 +23,9 @@ static void add_bids(cJSON *root, const gls_job *job)
     const gls_job_options *o = &job->options;
     cJSON_AddStringToObject(root, "TractographyClass", "local");
     cJSON_AddStringToObject(root, "TractographyMethod",
-                            gls_getter_facts_of(o->track.dg).deterministic ? "deterministic" : "probabilistic");
+                            gls_getter_facts_of(o->track.dg).deterministic && !(o->track.step_noise > 0)
+                                ? "deterministic"
+                                : "probabilistic");
     cJSON_AddStringToObject(root, "StepSizeUnits", "mm");
     gls_json_double(root, "StepSize", job->params.step_size);
     gls_json_double(root, "AngleCurvature", o->track.max_angle);

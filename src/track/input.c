@@ -12,7 +12,7 @@
 gls_status gls_track_backtrack_check(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);
-    if (getter->deterministic)
+    if (getter->deterministic && !(params->step_noise > 0))
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: a deterministic direction getter would go the same way again");
     if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)

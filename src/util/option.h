@@ -101,6 +101,7 @@ typedef enum gls_param_user {
     GLS_FOR_IFOD2,
     GLS_FOR_RK4,             /* tensordet, tensorprob */
     GLS_FOR_FIBRES,          /* bedpost */
+    GLS_FOR_NOISE,           /* fact */
     GLS_FOR_FIT,             /* a model is fitted */
     GLS_FOR_QBALL,           /* opdt or csa is fitted */
     GLS_FOR_CSD,             /* csd is fitted */

@@ -331,6 +331,55 @@ def write_tom():
     write("tom_e.nii", [[float(i and x <= 2) for i, (x, y, z) in zip(inside, at)]])
 
 
+def walk_tom(rng, n):
+    """Streamlines of TractSeg's own tracking of that TOM from n seeds, in mm: steps of 0.7 voxels with noise of 0.15, in either sense to the edge of the
+    mask; of those with an end in each region, the numbers of steps that are at least 20."""
+    def inside(x, y, z):
+        return x > 0 and 0 < y < 26 and x < 26 and abs(math.hypot(x, y) - ARC) <= THICK and 1 <= z <= 3
+
+    # positions have the centres of voxels at whole numbers
+    voxels, kept = [(x, y, z) for x in range(26) for y in range(26) for z in range(5) if inside(x, y, z)], []
+    for _ in range(n):
+        seed, ends, steps = [v + rng.random() - .5 for v in rng.choice(voxels)], [], 0
+        sense = rng.choice((1, -1))
+        for sign in sense, -sense:
+            p, last = seed, None
+            while True:
+                x, y, _ = (math.floor(a + .5) for a in p)
+                d = [.7 * v / math.hypot(x, y) for v in (-y, x, 0)]
+                turned = sign if last is None else -1 if sum(a * b for a, b in zip(d, last)) < 0 else 1
+                last = [turned * a + rng.gauss(0, .15) for a in d]
+                q = [a + b for a, b in zip(p, last)]
+                if not inside(*(math.floor(a + .5) for a in q)):
+                    break
+                p, steps = q, steps + 1
+            ends.append([math.floor(a + .5) for a in p])
+        if steps >= 20 and min(e[0] for e in ends) <= 2 and min(e[1] for e in ends) <= 2:
+            kept.append(steps)
+    return kept
+
+
+def check_noise(path, n):
+    """A file of n seeds against the walk: how many are kept, how long they are, and that steps are as long as they should be."""
+    import random
+
+    lines, walk = streamlines(path), walk_tom(random.Random(1), int(n))
+    steps = [len(line) - 1 for line in lines]
+    share = len(walk) / int(n)
+    assert abs(len(lines) - len(walk)) < 3 * math.sqrt(2 * int(n) * share * (1 - share)) and len(walk) > 100, (len(lines), len(walk))
+    mean, other = sum(steps) / len(steps), sum(walk) / len(walk)
+    deviation = math.sqrt(sum((s - other) ** 2 for s in walk) / len(walk))
+    assert abs(mean - other) < 3 * deviation * math.sqrt(1 / len(steps) + 1 / len(walk)), (mean, other)
+    counts = [[sum(s <= m for s in group) / len(group) for m in range(200)] for group in (steps, walk)]
+    apart = max(abs(a - b) for a, b in zip(*counts))
+    assert apart < 1.63 * math.sqrt(1 / len(steps) + 1 / len(walk)), apart
+    lengths = [math.dist(a, b) / 2 for line in lines for a, b in zip(line, line[1:])]
+    # a step of 0.7 and noise of 0.15 along each axis: the mean of the square
+    square = sum(x * x for x in lengths) / len(lengths)
+    assert abs(square - (.49 + 3 * .15 ** 2)) < .01, square
+    print("noise", len(lines), "streamlines,", len(walk), "of the walk; steps", round(mean, 1), round(other, 1), "apart", round(apart, 3))
+
+
 def check_arc(path):
     lines = streamlines(path)
     assert len(lines) == 200
@@ -348,6 +397,8 @@ if sys.argv[1] == "write":
     write()
 elif sys.argv[1] == "tom":
     write_tom()
+elif sys.argv[1] == "noise":
+    check_noise(*sys.argv[2:])
 elif sys.argv[1] == "arc":
     check_arc(sys.argv[2])
 elif sys.argv[1] in ("targets", "columns"):

@@ -133,6 +133,15 @@ END
     expect 0 track --device llvmpipe --peaks tom.nii --mask tom_mask.nii --roi tom_mask.nii --include tom_b.nii --include tom_e.nii \
         --min-length 40 --max-length 250 --select 200 -o tom.tck
     python3 "$here/bedpost.py" arc tom.tck || note "streamlines along the TOM"
+    # TractSeg's own tracking: noise in each step, against a walk by its rule
+    noisy="--peaks tom.nii --mask tom_mask.nii --roi tom_mask.nii --include-end tom_b.nii --include-end tom_e.nii --min-length 28 --max-length 280 --step-size 0.7 --max-angle 90"
+    expect 0 track --device llvmpipe $noisy --step-noise 0.15 --nseeds 2000 --precision float -o noise.tck
+    python3 "$here/bedpost.py" noise noise.tck 2000 || note "steps with noise"
+    contains noise.json '"probabilistic"'
+    expect 0 track --device llvmpipe $noisy --step-noise 0.3mm --nseeds 2000 --precision float -o noise_chunks.tck --chunk-size 37
+    same noise.tck noise_chunks.tck
+    expect 2 track --device llvmpipe $noisy --step-noise 0.15 --nseeds 20 --dg eudx -o y.tck
+    says "--step-noise: only --dg fact has it"
 
     for dg in fact eudx; do
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html

@@ -35,6 +35,7 @@ static gls_job_options with_user(gls_param_user user)
     case GLS_FOR_IFOD2: o.track.dg = GLS_DG_IFOD2; break;
     case GLS_FOR_RK4: o.track.dg = GLS_DG_TENSORDET; break;
     case GLS_FOR_FIBRES: o.track.dg = GLS_DG_BEDPOST; break;
+    case GLS_FOR_NOISE: o.track.dg = GLS_DG_FACT; break;
     case GLS_FOR_PROB_DET: o.track.dg = GLS_DG_PROB; break;
     case GLS_FOR_CSD: o.model.model = GLS_MODEL_CSD; break;
     case GLS_FOR_MSMT: o.model.model = GLS_MODEL_MSMT; break;

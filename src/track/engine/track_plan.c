@@ -116,7 +116,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.in_flight = goes_in_flight(params, limits, p.staged);
     /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long to copy a point */
     p.packs_on_host = limits->software;
-    p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check;
+    p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check &&
+                   !(params->step_noise > 0);
     p.split = !p.mapping->looped && getter->handed_over;
     p.iterations = p.split              ? (limits->software ? 1 : 8)
                    : getter->iterations ? getter->iterations(params)

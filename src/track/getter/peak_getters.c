@@ -103,11 +103,15 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
 /* The functions `plan` of the rows. */
 static gls_status plan_fact(const gls_model_request *request, gls_model_plan *model)
 {
+    const double noise = request->params->step_noise / request->params->step_size;
+    gls_define_int(&model->defines, "WITH_NOISE", noise > 0, "steps have noise");
+    gls_define_float(&model->defines, "STEP_NOISE", noise, "its standard deviation along each axis, in steps");
     return plan(request, model, false);
 }
 
 static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *model)
 {
+    gls_define_int(&model->defines, "WITH_NOISE", 0, "steps have none");
     return plan(request, model, true);
 }
 
@@ -148,7 +152,8 @@ static uint32_t iterations(const gls_track_params *params)
                                           .fill = fill,             \
                                           __VA_ARGS__}
 PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .framed = true,
-            .by_voxel = true, .deterministic = true, .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS),
+            .by_voxel = true, .deterministic = true,
+            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS) | GLS_GETTER_HAS(NOISE),
             .cutoff = 0.1, .act_cutoff = 0.05, .plan = plan_fact);
 /* Halves of eudx carry no frame: the backward half begins against the first step of the forward half. */
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
