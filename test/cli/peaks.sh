@@ -38,6 +38,20 @@ for words in "peaks fod_sh.nii.gz -o late.nii.gz" "fixels fod_sh.nii.gz late"; d
     fi
 done
 
+# On a software renderer fact stores a half as runs, which the host packs; on a GPU as points, which a kernel packs. Both must give the same
+# bytes, also where the pool runs full.
+forms() {
+    for limits in storage_bytes=262144 software=0; do
+        checks=$((checks + 1))
+        GLSLINES_FORCE_LIMITS=$limits "$tool" track --peaks peaks.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --dg fact --nseeds 150 -q --force -o $limits.tck "$@" > stdout 2> stderr ||
+            note "$limits, fact $*: failed"
+    done
+    cmp -s storage_bytes=262144.tck software=0.tck || note "fact $*: runs and points differ"
+}
+forms --step-size 0.012 --max-length 40mm --chunk-size 60
+forms --step-size 0.9 --fa fod_fa.nii.gz
+forms --max-angle 4 --exclude 0,0,20,6 --include -10,-20,10,25 --retries 1
+
 track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 400"
 # shellcheck disable=SC2086
 {

@@ -141,7 +141,9 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
     /* the packed points need room for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
-    uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
+    /* a run has one point at least */
+    const uint32_t fill = p.voxel_runs ? BLOCK_RUNS : POOL_BLOCK;
+    uint64_t needed = 2 * directions * ((p.max_steps + fill - 1) / fill + p.guide.filter_blocks);
     /* Seeds of a batch: limited by each buffer with a record for each seed, and by the largest dispatch. */
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
