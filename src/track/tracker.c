@@ -66,7 +66,7 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
 
 /* Handles a failure of device i while its engine is made: retries, or goes on without the device. Returns the failure
  * if the tracker cannot do without it. */
-static gls_status settle(gls_tracker *t, size_t i, gls_status status)
+static gls_status handle_failure(gls_tracker *t, size_t i, gls_status status)
 {
     size_t n_others = 0;
     gls_engine_destroy(t->engine[i]);
@@ -127,7 +127,7 @@ static gls_status complete_engines(gls_tracker *t)
         if (c[i].threaded) pthread_join(c[i].thread, NULL);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < t->n && !status; i++)
-        if (c[i].engine && c[i].status) status = settle(t, i, gls_fail(c[i].status, "%s", c[i].message));
+        if (c[i].engine && c[i].status) status = handle_failure(t, i, gls_fail(c[i].status, "%s", c[i].message));
     free(c);
     return status;
 }
@@ -145,7 +145,7 @@ static gls_status fill_engines(gls_tracker *t)
         }
         gls_status status = n > 0 ? gls_engine_fill(engine, n, &t->input, &failed) : GLS_OK;
         if (!status || failed == SIZE_MAX) return status;
-        status = settle(t, index[failed], status);
+        status = handle_failure(t, index[failed], status);
         if (status) return status;
     }
 }
@@ -160,7 +160,7 @@ static gls_status create_engines(gls_tracker *t)
         gls_track_params params = t->params;
         params.mapping = t->mapping[i];
         status = gls_engine_begin(t->device[i], &params, &t->input, &t->engine[i]);
-        if (status) status = settle(t, i, status);
+        if (status) status = handle_failure(t, i, status);
     }
     if (!status) status = fill_engines(t);
     if (!status) status = complete_engines(t);
