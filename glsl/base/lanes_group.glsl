@@ -52,7 +52,7 @@ vec4 plus(vec4 a, vec4 b) { return a + b; }
     {                                                                                      \
         vector words = of_words(lane_four(word_of(x)));                                    \
         lane_show_four(word_of(join(join(words.x, words.y), join(words.z, words.w))));     \
-        words = of_words(LANE_FOURS(0));                                                   \
+        words = of_words(LANE_FOURS(0));                                                 \
         for (int i = 1; i < FOURS_ROWS; i++) words = join(words, of_words(LANE_FOURS(i))); \
         return join(join(words.x, words.y), join(words.z, words.w));                       \
     }
@@ -132,7 +132,7 @@ uint lane_upto(uint x, out uint total)
 
 // Sums up to eight numbers at a time in room for one of each lane: each lane adds a part of one number, then one lane
 // for each number adds the parts. No two lanes read from the same bank of memory.
-#define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                       \
+#define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                     \
     {                                                                                                             \
         const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;      \
         int mine = LANE % at_once, part = LANE / at_once;                                                         \
@@ -157,7 +157,7 @@ uint lane_upto(uint x, out uint total)
 const int MARK_WORDS = (N_VERTICES + 31) / 32;
 shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 
-#define LANE_LIST(n, i, v, vertex, yes, count, place, put)                                      \
+#define LANE_LIST(n, i, v, vertex, yes, count, place, store)                                    \
     {                                                                                           \
         for (int w = LANE; w < MARK_WORDS; w += LANES) lane_marks[w] = 0u;                      \
         lane_sync();                                                                            \
@@ -172,7 +172,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
             int place = int(count + lane_upto(uint(bitCount(marks)), total)) - bitCount(marks); \
             for (; marks != 0u; marks &= marks - 1u) {                                          \
                 int v = 32 * w + findLSB(marks);                                                \
-                put                                                                             \
+                store                                                                           \
                 place++;                                                                        \
             }                                                                                   \
             count += total;                                                                     \
@@ -180,7 +180,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
     }
 
 // Stores the values of one lane after those of another.
-#define LANE_COLLECT(n, v, yes, count, place, put)                                      \
+#define LANE_COLLECT(n, v, yes, count, place, store)                                    \
     {                                                                                   \
         uint total, own = 0u;                                                           \
         for (int turn = 0; turn < ((n) + LANES - 1) / LANES; turn++) {                                \
@@ -190,7 +190,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
         int place = int(count + lane_upto(uint(bitCount(own)), total)) - bitCount(own); \
         for (; own != 0u; own &= own - 1u) {                                            \
             int v = findLSB(own) * LANES + LANE;                                        \
-            put                                                                         \
+            store                                                                       \
             place++;                                                                    \
         }                                                                               \
         count += total;                                                                 \

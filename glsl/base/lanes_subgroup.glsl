@@ -130,15 +130,15 @@ int lane_place(bool wanted, inout uint count)
     return int(place);
 }
 
-#define LANE_LIST(n, i, v, vertex, yes, count, place, put) \
+#define LANE_LIST(n, i, v, vertex, yes, count, place, store) \
     for (int turn = 0; turn < int(n); turn += LANES) {     \
         int i = turn + LANE, v = vertex;                   \
         bool wanted = false;                               \
         if (i < int(n)) wanted = yes;                      \
         int place = lane_place(wanted, count);             \
-        if (wanted) { put }                                \
+        if (wanted) { store }                                \
     }
-#define LANE_COLLECT(n, v, yes, count, place, put) LANE_LIST(n, i, v, i, yes, count, place, put)
+#define LANE_COLLECT(n, v, yes, count, place, store) LANE_LIST(n, i, v, i, yes, count, place, store)
 #define MAX_COLLECTED 1024
 #define FEW (LANES_IN_STEP * 8) // needs registers, and on AMD's GPUs one wave less fits
 

@@ -40,15 +40,15 @@ void note(float least, float most)
 #define MP(j, w) mp += w * c[j];
 #define PM(j, w) pm += w * c[j];
 #define ORBIT { float pp = 0.0, mm = 0.0, mp = 0.0, pm = 0.0;
-#define PUT(v, x) odf[v] = WEIGHTED(v, x);
+#define STORE(v, x) odf[v] = WEIGHTED(v, x);
 #define OF_TWO(f, v) f(odf[v], odf[v + 1])
 #define ORBIT_END4(v)                                                       \
         float a = pp + mm, b = mp + pm, e = pp - mm, f = mp - pm;           \
-        PUT(v, a + b) PUT(v + 1, e - f) PUT(v + 2, e + f) PUT(v + 3, a - b) \
+        STORE(v, a + b) STORE(v + 1, e - f) STORE(v + 2, e + f) STORE(v + 3, a - b) \
         note(smaller(OF_TWO(smaller, v), OF_TWO(smaller, v + 2)),           \
              larger(OF_TWO(larger, v), OF_TWO(larger, v + 2))); }
-#define ORBIT_END2(v) PUT(v, pp + mm) PUT(v + 1, pp - mm) note(OF_TWO(smaller, v), OF_TWO(larger, v)); }
-#define ORBIT_END1(v) PUT(v, pp) note(odf[v], odf[v]); }
+#define ORBIT_END2(v) STORE(v, pp + mm) STORE(v + 1, pp - mm) note(OF_TWO(smaller, v), OF_TWO(larger, v)); }
+#define ORBIT_END1(v) STORE(v, pp) note(odf[v], odf[v]); }
 
 // Evaluates the ODF at all vertices from its SH coefficients c, with its largest and smallest value.
 void evaluate_odf(float c[N_COEFFICIENTS])

@@ -133,7 +133,7 @@ typedef struct gls_monitor {
  *   seed_grid instead of nseeds for other seeds.
  * - seed_direction: none or three numbers, for the tracker.
  * - shard: "3/8", or "auto" for what srun or mpirun says. NULL: all seeds.
- * - preset: the set of defaults for options that are not given, see gls_job_options_settle().
+ * - preset: the set of defaults for options that are not given, see gls_job_options_set_defaults().
  * - regions: each a text as gls_regions_add() takes it.
  * - with tissue a stop_threshold of -1 leaves the stop map out, and a min_length of -1 stands for two voxels.
  * - device: see gls_device_open(); several names with commas share the work. ngpus: 1 to GLS_TRACKER_MAX_DEVICES.
@@ -180,7 +180,7 @@ GLS_API gls_job_options gls_job_options_default(void);
  * the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the direction getter are chosen
  * first, by the kind of data alone: AUTO and ifod2 for a series, prob for sh and odf, fact for peaks; a given OPDT or
  * CSA gets boot, a given CSD gets prob. All other defaults follow from the preset, the getter and the model. */
-GLS_API void gls_job_options_settle(gls_job_options *options, const char *const *given);
+GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 
 /* What a job did. */
 typedef struct gls_job_result {

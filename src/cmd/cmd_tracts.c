@@ -19,7 +19,7 @@ const cmd_command command_info = {
     .positionals =
         (const char *const[]){
             "TRACKS",
-            "Tractograms: TRX (file or folder), TRK, TCK or VTK, told apart by their contents.",
+            "Tractograms: TRX (file or folder), TRK, TCK or VTK, recognised by their contents.",
             NULL,
         },
     .max_positionals = CMD_MAX_POSITIONALS,
@@ -50,7 +50,7 @@ const cmd_command command_convert = {
     .positionals =
         (const char *const[]){
             "IN",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK, told apart by its contents.",
+            "Tractogram: TRX (file or folder), TRK, TCK or VTK, recognised by its contents.",
             "OUT",
             "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format.",
             NULL,

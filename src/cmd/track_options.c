@@ -165,7 +165,7 @@ static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
     size_t n = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (cmd_options_given(arguments, row->name)) given[n++] = row->name;
-    gls_job_options_settle(&decided, given);
+    gls_job_options_set_defaults(&decided, given);
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner != GLS_OF_COMMAND && !cmd_options_given(arguments, row->name)) gls_option_copy(row, o, &decided);
 }

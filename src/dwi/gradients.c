@@ -12,9 +12,9 @@
 
 #define MAX_NORM_DEVIATION 0.01 /* deviations of a vector's length from 1 beyond this are errors, not rounding */
 #define MAX_SCALING 0.01        /* vectors whose squared lengths differ from 1 by more than this scale their b-values */
-#define TELL_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
-#define MAX_BVAL 1e12            /* s/mm2: no such gradient exists, and larger squares overflow */
-#define HIGH_B0_THRESHOLD 200.0  /* s/mm2: from here on diffusion is visible in a "b0" volume */
+#define MIN_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
+#define MAX_BVAL 1e12           /* s/mm2: no such gradient exists, and larger squares overflow */
+#define HIGH_B0_THRESHOLD 200.0 /* s/mm2: from here on diffusion is visible in a "b0" volume */
 
 gls_gradients_options gls_gradients_options_default(void)
 {
@@ -210,7 +210,7 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
         double norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); /* differs from 1 if the affine shears */
         for (int r = 0; r < 3 && norm > 0; r++) v[r] /= norm;
     }
-    if (largest > TELL_NORM_DEVIATION)
+    if (largest > MIN_NORM_DEVIATION)
         gls_log(GLS_LOG_INFO,
                 "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest,
                 where);

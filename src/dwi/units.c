@@ -23,15 +23,17 @@ gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], b
 {
     if (evals[0] >= MIN_DIFFUSIVITY && evals[0] <= MAX_DIFFUSIVITY) return GLS_OK;
     const bool high = evals[0] > MAX_DIFFUSIVITY;
-    const char *bound = high ? "below 0.004" : "above 5e-05";
+    const char *limit = high ? "at most" : "at least";
+    const double bound = high ? MAX_DIFFUSIVITY : MIN_DIFFUSIVITY;
     if (of_series)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: the series gives eigenvalues of %.4g and %.4g mm2/s, those of water are %s: are its "
-                        "b-values in s/mm2%s?",
-                        who, evals[0], evals[1], bound,
+                        "%s: the series gives eigenvalues of %.4g and %.4g mm2/s, those of water are %s %g: are "
+                        "its b-values in s/mm2%s?",
+                        who, evals[0], evals[1], limit, bound,
                         high ? ", and not in ms/um2, which are 1000 times smaller" : "");
-    return gls_fail(GLS_ERR_INPUT, "%s: the response has eigenvalues of %.4g and %.4g mm2/s, those of water are %s: %s",
-                    who, evals[0], evals[1], bound,
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: the response has eigenvalues of %.4g and %.4g mm2/s, those of water are %s %g: %s", who,
+                    evals[0], evals[1], limit, bound,
                     high ? "if they are in um2/ms, divide them by 1000"
                          : "if they are in mm2/ms, multiply them by 1000; if they are in cm2/s, by 100");
 }

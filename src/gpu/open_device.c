@@ -70,7 +70,7 @@ static void find_reset_status(gls_device *device)
     if (strategy == GL_LOSE_CONTEXT_ON_RESET)
         device->reset_status = core ? glGetGraphicsResetStatus : glGetGraphicsResetStatusARB;
     else
-        gls_log(GLS_LOG_DEBUG, "the driver does not tell of resets");
+        gls_log(GLS_LOG_DEBUG, "the driver does not report resets");
 }
 
 static void device_free(gls_device *device);

@@ -218,7 +218,8 @@ static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
         if (gls_mrtrix_split(line, &key, &value)) status = parse_line(l, h, key, value);
     if (!status && !l->has_type) status = gls_fail(GLS_ERR_INPUT, "%s: no datatype", l->path);
     if (!status && l->n_files == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: no line that tells where the values are", l->path);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: the header has no line \"file\", which says where the values are", l->path);
     if (!status && !h->file && h->offset < n)
         status = gls_fail(GLS_ERR_INPUT, "%s: its header, of %zu bytes, says that the values begin at byte %llu",
                           l->path, n, (unsigned long long)h->offset);

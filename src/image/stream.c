@@ -106,7 +106,7 @@ struct gls_inflater {
     z_stream z;
 };
 
-gls_inflater *inflater_create(void)
+static gls_inflater *inflater_create(void)
 {
     gls_inflater *i = calloc(1, sizeof *i);
     if (i && inflateInit2(&i->z, 15 + 16) != Z_OK) {
@@ -116,19 +116,19 @@ gls_inflater *inflater_create(void)
     return i;
 }
 
-void inflater_destroy(gls_inflater *i)
+static void inflater_destroy(gls_inflater *i)
 {
     if (!i) return;
     inflateEnd(&i->z);
     free(i);
 }
 
-void inflater_reset(gls_inflater *i)
+static void inflater_reset(gls_inflater *i)
 {
     inflateReset(&i->z);
 }
 
-gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
+static gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, const char **reason)
 {
     uint32_t n_in = portion(b->n_in), n_out = portion(b->n_out);
     i->z.next_in = (unsigned char *)(uintptr_t)b->in; /* the library only reads it */

@@ -141,7 +141,7 @@ static bool is_decided_here(const row *r)
     return r->param != ROW_dg && r->param != ROW_model && !(r->param == ROW_sh_order && r->presets & PLAIN);
 }
 
-void gls_job_options_settle(gls_job_options *o, const char *const *given)
+void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
 {
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
@@ -177,7 +177,7 @@ void gls_job_options_settle(gls_job_options *o, const char *const *given)
 gls_job_options gls_job_options_default(void)
 {
     gls_job_options o = gls_job_options_bare();
-    gls_job_options_settle(&o, NULL);
+    gls_job_options_set_defaults(&o, NULL);
     return o;
 }
 
@@ -185,7 +185,7 @@ gls_track_params gls_track_params_default_for(gls_direction_getter dg)
 {
     gls_job_options o = gls_job_options_bare();
     o.track.dg = dg;
-    gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+    gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
     o.track.fod_cutoff = gls_track_cutoff(&o.track);
     return o.track;
 }
@@ -227,7 +227,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
     if (is_given(given, "model")) d.model.model = o->model.model;
     if (is_given(given, "select")) d.track.select = o->track.select;
-    gls_job_options_settle(&d, given);
+    gls_job_options_set_defaults(&d, given);
     return d;
 }
 
@@ -318,7 +318,7 @@ void gls_default_text(const char *name, char *text, size_t size)
     for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         gls_job_options o = gls_job_options_bare();
         o.track.dg = (gls_direction_getter)dg;
-        gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+        gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
         const gls_param *param = gls_params_find(name);
         bool used_by = gls_param_is_used(param, &o);
         gls_option_number v = gls_option_get_number(param, &o);

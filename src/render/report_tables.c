@@ -38,11 +38,11 @@ void gls_report_missing(const gls_report *r, gls_text *out, const char *what)
 {
     const char *command = command_of(r);
     if (!r->sidecar)
-        gls_text_printf(out, "<p>There is no sidecar, which would tell %s.</p>\n", what);
+        gls_text_printf(out, "<p>There is no sidecar, which would record %s.</p>\n", what);
     else if (command && !r->describes_tracking)
-        gls_text_printf(out, "<p>The sidecar is that of glslines %s, which does not tell %s.</p>\n", command, what);
+        gls_text_printf(out, "<p>The sidecar is that of glslines %s, which does not record %s.</p>\n", command, what);
     else
-        gls_text_printf(out, "<p>The sidecar does not tell %s.</p>\n", what);
+        gls_text_printf(out, "<p>The sidecar does not record %s.</p>\n", what);
 }
 
 /* If the sidecar is of another command than track, appends its command and input. */

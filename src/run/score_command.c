@@ -114,7 +114,7 @@ static gls_job_options options_of(const methods_run *run, gls_model_kind kind, g
     options.model.model = kind;
     options.track.dg = dg;
     if (run->scores->act) options.act = "built-in phantom"; /* the text selects defaults of runs with tissue */
-    gls_job_options_settle(&options, given);
+    gls_job_options_set_defaults(&options, given);
     return options;
 }
 

@@ -64,7 +64,7 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
 
 /* Handles a failure of device i while its engine is made: retries, or goes on without the device. Returns the failure
  * if the tracker cannot do without it. */
-static gls_status settle(gls_tracker *t, size_t i, gls_status status)
+static gls_status handle_failure(gls_tracker *t, size_t i, gls_status status)
 {
     size_t n_others = 0;
     gls_engine_destroy(t->engine[i]);
@@ -112,7 +112,7 @@ static gls_status on_all_engines(gls_tracker *t, gls_device_team *team, gls_devi
     (void)gls_device_team_run(team, step, t);
     for (size_t i = 0; i < t->n && !status; i++) {
         status = gls_device_team_status(team, i);
-        if (status) status = settle(t, i, status);
+        if (status) status = handle_failure(t, i, status);
     }
     return status;
 }
@@ -130,7 +130,7 @@ static gls_status fill_engines(gls_tracker *t)
         }
         gls_status status = n > 0 ? gls_engine_fill(engine, n, &t->input, &failed) : GLS_OK;
         if (!status || failed == SIZE_MAX) return status;
-        status = settle(t, index[failed], status);
+        status = handle_failure(t, index[failed], status);
         if (status) return status;
     }
 }

@@ -52,14 +52,14 @@ static void test_gpustreamlines(void **state)
         gls_job_options o = gls_job_options_default();
         o.preset = bare.preset;
         o.track.dg = bare.track.dg;
-        gls_job_options_settle(&o, GIVEN("preset", "dg"));
+        gls_job_options_set_defaults(&o, GIVEN("preset", "dg"));
         assert_same_options(&o, &bare);
         assert_true(o.track.max_angle == 60 && o.track.max_length == 500 && o.track.stop_threshold == 0.1);
     }
     gls_job_options o = gls_job_options_default();
     o.preset = GLS_PRESET_GPUSTREAMLINES;
     o.track.dg = GLS_DG_IFOD1;
-    gls_job_options_settle(&o, GIVEN("preset", "dg"));
+    gls_job_options_set_defaults(&o, GIVEN("preset", "dg"));
     assert_true(o.track.max_angle == 15 && o.track.step_size == -0.1 && o.track.max_length == -100);
 }
 
@@ -69,21 +69,21 @@ static void test_getters(void **state)
     gls_job_options o = gls_job_options_default();
     assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.max_angle == 45 && o.track.max_length == -100);
     o.model.model = GLS_MODEL_OPDT;
-    gls_job_options_settle(&o, GIVEN("model"));
+    gls_job_options_set_defaults(&o, GIVEN("model"));
     assert_true(o.track.dg == GLS_DG_BOOT && o.track.max_angle == 45 && o.track.max_length == 250);
     o.model.model = GLS_MODEL_CSD;
-    gls_job_options_settle(&o, GIVEN("model"));
+    gls_job_options_set_defaults(&o, GIVEN("model"));
     assert_true(o.track.dg == GLS_DG_PROB && o.track.max_angle == 25 && o.track.stop_threshold == 0.15);
     o.model.model = GLS_MODEL_CSA;
     o.track.dg = GLS_DG_BOOT;
-    gls_job_options_settle(&o, GIVEN("model", "dg"));
+    gls_job_options_set_defaults(&o, GIVEN("model", "dg"));
     assert_true(o.track.max_angle == 42 && o.track.stop_threshold == 0.1);
     o.model.model = GLS_MODEL_MSMT;
-    gls_job_options_settle(&o, GIVEN("model"));
+    gls_job_options_set_defaults(&o, GIVEN("model"));
     assert_true(o.track.dg == GLS_DG_IFOD2 && o.track.max_angle == 45 && o.track.max_length == -100);
     o = gls_job_options_default();
     o.sh = "fod.nii";
-    gls_job_options_settle(&o, NULL);
+    gls_job_options_set_defaults(&o, NULL);
     assert_true(o.track.dg == GLS_DG_PROB && o.track.max_angle == 25);
     for (int dg = GLS_DG_BOOT; dg <= GLS_DG_SDSTREAM; dg++) {
         gls_track_params p = gls_track_params_default_for((gls_direction_getter)dg);
@@ -136,7 +136,7 @@ static void test_method(void **state)
             }
             if (table[i].given && strcmp(table[i].given, "dg") == 0) o.track.dg = (gls_direction_getter)table[i].value;
             if (table[i].given && strcmp(table[i].given, "model") == 0) o.model.model = (gls_model_kind)table[i].value;
-            gls_job_options_settle(&o, GIVEN("preset", table[i].given));
+            gls_job_options_set_defaults(&o, GIVEN("preset", table[i].given));
             if (o.model.model != table[i].model || o.track.dg != table[i].dg)
                 fail_msg("row %zu, places %zu: model %d, getter %d", i, place, (int)o.model.model, (int)o.track.dg);
             if (!table[i].given) assert_non_null(gls_default_getter_reason(&o));
@@ -150,16 +150,16 @@ static void test_given(void **state)
     o.track.dg = GLS_DG_PROB;
     o.track.max_angle = 61;
     o.track.min_length = 0;
-    gls_job_options_settle(&o, GIVEN("dg", "max-angle", "min-length"));
+    gls_job_options_set_defaults(&o, GIVEN("dg", "max-angle", "min-length"));
     assert_true(o.track.max_angle == 61 && o.track.min_length == 0 && o.track.stop_threshold == 0.15);
     /* twice is as once */
     gls_job_options again = o;
-    gls_job_options_settle(&again, GIVEN("dg", "max-angle", "min-length"));
+    gls_job_options_set_defaults(&again, GIVEN("dg", "max-angle", "min-length"));
     assert_memory_equal(&o, &again, sizeof o);
     o.act = "5tt.nii";
-    gls_job_options_settle(&o, GIVEN("dg"));
+    gls_job_options_set_defaults(&o, GIVEN("dg"));
     assert_true(o.track.stop_threshold == -1 && o.track.min_length == -2);
-    gls_job_options_settle(&o, GIVEN("dg", "fa-threshold"));
+    gls_job_options_set_defaults(&o, GIVEN("dg", "fa-threshold"));
     assert_true(o.track.stop_threshold == -1 && o.track.min_length == -2);
 }
 
@@ -169,25 +169,25 @@ static void test_presets(void **state)
     (void)state;
     gls_job_options o = gls_job_options_default();
     o.preset = GLS_PRESET_PYAFQ;
-    gls_job_options_settle(&o, GIVEN("preset"));
+    gls_job_options_set_defaults(&o, GIVEN("preset"));
     assert_true(o.model.model == GLS_MODEL_CSD && o.track.dg == GLS_DG_PROB && o.track.max_angle == 30);
     assert_true(o.nseeds == 10000000 && o.track.step_size == 0.5 && o.in_mm.step_size && o.track.min_length == 20);
     o = gls_job_options_default();
     o.preset = GLS_PRESET_TRACTOFLOW;
     o.nseeds = 5;
-    gls_job_options_settle(&o, GIVEN("preset", "nseeds"));
+    gls_job_options_set_defaults(&o, GIVEN("preset", "nseeds"));
     assert_true(o.seeds_per_voxel == 0 && o.nseeds == 5 && o.model.sh_order == 8);
-    gls_job_options_settle(&o, GIVEN("preset"));
+    gls_job_options_set_defaults(&o, GIVEN("preset"));
     assert_true(o.seeds_per_voxel == 10);
     o = gls_job_options_default();
     o.preset = GLS_PRESET_TCKGEN;
     o.track.dg = GLS_DG_SDSTREAM;
-    gls_job_options_settle(&o, GIVEN("preset", "dg"));
+    gls_job_options_set_defaults(&o, GIVEN("preset", "dg"));
     assert_true(o.model.model == GLS_MODEL_AUTO && o.track.dg == GLS_DG_SDSTREAM && o.track.max_angle == 60);
     assert_true(o.track.select == 5000 && o.nseeds == 5000000);
     o = gls_job_options_default();
     o.preset = GLS_PRESET_DIPY;
-    gls_job_options_settle(&o, GIVEN("preset"));
+    gls_job_options_set_defaults(&o, GIVEN("preset"));
     assert_true(o.track.boot_retry == GLS_BOOT_RETRY_PEAK && o.track.boot_start == GLS_BOOT_START_FIT);
 }
 
@@ -199,7 +199,7 @@ static void test_texts(void **state)
     char text[256];
     o.track.dg = GLS_DG_PROB;
     o.track.max_length = 100;
-    gls_job_options_settle(&o, GIVEN("dg", "max-length"));
+    gls_job_options_set_defaults(&o, GIVEN("dg", "max-length"));
     size_t n = gls_defaults_held(&o, held);
     assert_int_equal(n, 4);
     assert_true(gls_default_is_of_method(&held[0]) && strcmp(held[0].param->name, "model") == 0);
@@ -233,9 +233,9 @@ static void expect_changed(gls_job_options o, const char *keys)
     assert_string_equal(list, keys);
 }
 
-static gls_job_options settled(gls_job_options o, const char *const *given)
+static gls_job_options completed(gls_job_options o, const char *const *given)
 {
-    gls_job_options_settle(&o, given);
+    gls_job_options_set_defaults(&o, given);
     return o;
 }
 
@@ -250,7 +250,7 @@ static void test_changed(void **state)
                 o.preset = (gls_preset)preset;
                 o.track.dg = (gls_direction_getter)dg;
                 o.model.model = (gls_model_kind)model;
-                gls_job_options_settle(&o, GIVEN("preset", "dg", "model"));
+                gls_job_options_set_defaults(&o, GIVEN("preset", "dg", "model"));
                 cJSON *changed = gls_defaults_changed(&o), *key;
                 cJSON_ArrayForEach(key, changed)
                     assert_true(strcmp(key->valuestring, "dg") == 0 || strcmp(key->valuestring, "model") == 0);
@@ -259,30 +259,30 @@ static void test_changed(void **state)
     gls_job_options o = gls_job_options_default();
     expect_changed(o, "");
     o.dwi = "dwi.nii";
-    expect_changed(settled(o, NULL), "");
+    expect_changed(completed(o, NULL), "");
     o.model.model = GLS_MODEL_CSD;
-    expect_changed(settled(o, GIVEN("model")), "model ");
+    expect_changed(completed(o, GIVEN("model")), "model ");
     o = gls_job_options_default();
     o.track.dg = GLS_DG_IFOD2;
     o.model.model = GLS_MODEL_CSD;
     o.track.max_angle = 45; /* the default of this getter */
-    expect_changed(settled(o, GIVEN("dg", "model", "max-angle")), "model dg ");
+    expect_changed(completed(o, GIVEN("dg", "model", "max-angle")), "model dg ");
     o.track.max_angle = 25; /* that of another */
     o.act = "5tt.nii";
-    expect_changed(settled(o, GIVEN("dg", "model", "max-angle")), "model dg max_angle_degrees act ");
+    expect_changed(completed(o, GIVEN("dg", "model", "max-angle")), "model dg max_angle_degrees act ");
     o = gls_job_options_default();
     o.preset = GLS_PRESET_TCKGEN;
-    expect_changed(settled(o, NULL), "");
+    expect_changed(completed(o, NULL), "");
     o.nseeds = 77;
-    expect_changed(settled(o, GIVEN("nseeds")), "nseeds ");
+    expect_changed(completed(o, GIVEN("nseeds")), "nseeds ");
     o = gls_job_options_default();
     o.preset = GLS_PRESET_TCKGEN;
     o.track.select = 10;
-    expect_changed(settled(o, GIVEN("select")), "select ");
+    expect_changed(completed(o, GIVEN("select")), "select ");
     o.preset = GLS_PRESET_TRACTOFLOW;
     o.track.select = 0;
     o.seeds_per_voxel = 3;
-    expect_changed(settled(o, GIVEN("seeds-per-voxel")), "seeds_per_voxel ");
+    expect_changed(completed(o, GIVEN("seeds-per-voxel")), "seeds_per_voxel ");
 }
 
 int main(void)

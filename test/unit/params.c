@@ -20,7 +20,7 @@ static gls_job_options of_boot(void)
 {
     gls_job_options o = gls_job_options_default();
     o.track.dg = GLS_DG_BOOT;
-    gls_job_options_settle(&o, (const char *const[]){"dg", NULL});
+    gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
     return o;
 }
 

@@ -251,8 +251,8 @@ for _name, _letters in _SIGNATURES.items():
 for _name, _struct in _DEFAULTS.items():
     getattr(_dll, _name).argtypes = []
     getattr(_dll, _name).restype = structs[_struct]
-_dll.gls_job_options_settle.argtypes = [c_void_p, c_void_p]
-_dll.gls_job_options_settle.restype = None
+_dll.gls_job_options_set_defaults.argtypes = [c_void_p, c_void_p]
+_dll.gls_job_options_set_defaults.restype = None
 _dll.gls_tractogram_writer_sink.argtypes = [c_void_p]
 _dll.gls_tractogram_writer_sink.restype = structs["gls_sink"]
 

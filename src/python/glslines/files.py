@@ -89,7 +89,7 @@ def track(dwi: Any = None, bval: Any = None, bvec: Any = None,
     monitor, made_files = structs["gls_monitor"](), []
     monitor.step = watch.pointer.value
     try:
-        result = watch.run(_run, given.settled(), monitor, made_files)
+        result = watch.run(_run, given.completed(), monitor, made_files)
     finally:
         if isinstance(tell, Bar):
             tell.close()

@@ -136,11 +136,11 @@ class Options:
             target.value[i] = convert(entry)
         target.n = len(entries)
 
-    def settled(self):
+    def completed(self):
         """A copy of the struct in which all that was not given has the default of preset, getter and model."""
         copy = type(self.struct).from_buffer_copy(self.struct)
         named = [_ROWS[name]["name"].encode() for name in self.given]
-        _library.call.gls_job_options_settle(ctypes.byref(copy), (ctypes.c_char_p * (len(named) + 1))(*named, None))
+        _library.call.gls_job_options_set_defaults(ctypes.byref(copy), (ctypes.c_char_p * (len(named) + 1))(*named, None))
         return copy
 
     def set_path(self, member, value):
@@ -183,7 +183,7 @@ class Params(Options):
 
     def in_mm(self, voxel, cube=None):
         """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count."""
-        copy = self.settled()
+        copy = self.completed()
         for row in _ROWS.values():
             if row["of"] == "TRACK" and row["type"] == "LENGTH":
                 if not ctypes.c_bool.from_buffer(copy, row["mm_offset"]).value:

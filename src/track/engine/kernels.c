@@ -11,24 +11,25 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
 {
     static const char *const axis[] = {"GRID_X", "GRID_Y", "GRID_Z"};
     static const char *const axis_n[] = {"GRID_NX", "GRID_NY", "GRID_NZ"};
-    gls_define_int(d, "MAX_DIRECTIONS", params->max_directions_per_seed, "max_directions_per_seed");
-    gls_define_int(d, "ANGULAR_WEIGHT", params->angular_weight > 0, "angular_weight is above 0");
-    gls_define_int(d, "CUTOFF", params->fod_cutoff > 0, "fod_cutoff is given");
-    gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "so is seed_cutoff, or cutoff");
-    gls_define_int(d, "FRAMED", plan->getter->framed, "a half carries a frame instead of a vertex");
-    gls_define_int(d, "SUBSTEPS", plan->substeps, "turns for each stored point");
-    gls_define_int(d, "VOXEL_RUNS", plan->voxel_runs, "all steps in a voxel are taken and stored together");
-    gls_define_int(d, "LOOP_CHECK", params->loop_check, "halves end where they turn back");
-    gls_define_int(d, "STEP_PARTS", plan->parts, "places that a step leads over");
-    gls_define_int(d, "OWN_STEPS", plan->getter->parts != NULL, "steps lead over places that the getter knows");
-    gls_define_int(d, "OWN_START", plan->getter->own_start, "initial directions are no vertices");
-    gls_define_int(d, "N_VERTICES", (int64_t)sphere->n, "of the sphere");
-    gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4, "vertices in whole tiles");
-    gls_define_int(d, "ANTIPODAL", sphere->antipodal, "a vertex stands for both senses");
+    gls_define_int(d, "MAX_DIRECTIONS", params->max_directions_per_seed, "option max_directions_per_seed");
+    gls_define_int(d, "ANGULAR_WEIGHT", params->angular_weight > 0, "option angular_weight is above 0");
+    gls_define_int(d, "CUTOFF", params->fod_cutoff > 0, "option fod_cutoff is above 0");
+    gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "option seed_cutoff or fod_cutoff is above 0");
+    gls_define_int(d, "FRAMED", plan->getter->framed, "a half-streamline carries a frame instead of a vertex");
+    gls_define_int(d, "SUBSTEPS", plan->substeps, "steps for each stored point");
+    gls_define_int(d, "VOXEL_RUNS", plan->voxel_runs, "all steps in a voxel are computed and stored together");
+    gls_define_int(d, "LOOP_CHECK", params->loop_check, "half-streamlines end where they turn back");
+    gls_define_int(d, "STEP_PARTS", plan->parts, "positions that are tested along a step");
+    gls_define_int(d, "OWN_STEPS", plan->getter->parts != NULL, "the getter computes the positions along a step");
+    gls_define_int(d, "OWN_START", plan->getter->own_start, "initial directions are packed vectors, not vertices");
+    gls_define_int(d, "N_VERTICES", (int64_t)sphere->n, "vertices of the sphere");
+    gls_define_int(d, "ODF_CHANNELS", (int64_t)(sphere->n + 3) / 4 * 4,
+                   "number of vertices, rounded up to whole tiles of four");
+    gls_define_int(d, "ANTIPODAL", sphere->antipodal, "a vertex stands for both senses of its direction");
     gls_define_int(d, "MAX_CANDIDATES", sphere->n < 384 ? (int64_t)(sphere->n + 2) / 3 : 128,
-                   "local maxima are no neighbours: a third of the vertices at most");
+                   "no two local maxima are neighbours, so a third of the vertices is enough");
     gls_define_float(d, "LOOP_MIRROR", gls_grid_determinant(grid) > 0 ? grid->dim[0] - 1 : -1,
-                     "x that FSL counts from, where it mirrors x");
+                     "largest x of the grid where FSL mirrors x, else -1");
     for (int a = 0; a < 3; a++) {
         gls_define_float(d, axis[a], grid->dim[a], "voxels");
         gls_define_int(d, axis_n[a], grid->dim[a], "voxels");
@@ -40,15 +41,17 @@ static void define_mapping(gls_define_list *d, const gls_track_plan *plan, const
 {
     gls_define_file(d, "lanes", plan->mapping->shader, plan->mapping->name);
     if (plan->mapping->extension) gls_define_int(d, GLS_DEFINE_SUBGROUPS, 1, "the mapping needs KHR_shader_subgroup");
-    gls_define_int(d, "GATHER_RUN", gls_gather_run(limits), "points that an invocation packs: side by side on a GPU");
-    gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes need no barrier to meet again");
+    gls_define_int(d, "GATHER_RUN", gls_gather_run(limits),
+                   "points that an invocation packs; neighbours pack neighbouring points on a GPU");
+    gls_define_int(d, "LANES_IN_STEP", plan->lanes_in_step, "lanes of a streamline run in step and need no barrier");
     gls_define_file(d, "quads",
                     limits->max_storage_bindings > 4 ? "kernel/quads_whole.glsl" : "kernel/quads_words.glsl",
-                    "whether there is room for a second view of the work buffer");
+                    "the number of storage buffers decides if the work buffer has a second view");
     if (!plan->mapping->looped) return;
     gls_define_int(d, "SUBGROUP_ARITHMETIC", (limits->subgroup_features & GLS_SUBGROUP_ARITHMETIC) != 0,
                    "the driver has sums and maxima over a subgroup");
-    if (gls_lanes_fixed(plan)) gls_define_int(d, "LANES", plan->lanes, "the compiler does not choose the width itself");
+    if (gls_lanes_fixed(plan))
+        gls_define_int(d, "LANES", plan->lanes, "lanes of a streamline, which the compiler does not choose");
 }
 
 /* A kernel that the plan needs. */
@@ -95,7 +98,7 @@ static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model
     if (model->odf) gls_define_loops(d, "odf", model->odf, looped);
     gls_define_loops(d, "peaks", "odf/peaks", looped);
     gls_define_int(d, "WRITTEN_OUT", !looped, "source is written out for one invocation");
-    gls_define_int(d, "SLOTS", w->group->slots, "streamlines of a work group at most");
+    gls_define_int(d, "SLOTS", w->group->slots, "largest number of streamlines in a work group");
     gls_define_int(d, "GROUP_SIZE", w->group->size, "invocations of a work group");
     gls_define_int(d, "HAVE_MEASURED", w->measured, "pass 1 begins with the measured signal");
     if (d->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the kernels");
@@ -166,7 +169,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
     tables->uniform =
         limits->software && plan->lanes == 1 && tables->n * sizeof *tables->word <= limits->max_uniform_bytes;
     gls_define_int(d, "MODEL_UNIFORM", tables->uniform, "CPU renderers read uniform blocks faster");
-    gls_define_int(d, "MODEL_BLOCKS", (int64_t)tables->n / 4, "of four words");
+    gls_define_int(d, "MODEL_BLOCKS", (int64_t)tables->n / 4, "size of the model buffer, in blocks of four words");
     gls_define_file(d, "getter", plan->getter->shader, plan->getter->name);
     gls_define_file(d, "initial_directions", plan->getter->initial, plan->getter->name);
     gls_define_file(d, "field", model->field.kind->shader, model->field.kind->name);

@@ -22,9 +22,10 @@
 /* Largest allowed error of the kernel's voxel coordinates, see MARGIN in glsl/kernel/visit.comp. */
 #define MAX_ERROR 6e-10
 
-static const gls_define defines[] = {{"GROUP_SIZE", GROUP, false, "a work group takes a streamline"},
-                                     {"TABLE_SIZE", TABLE, false, "voxels that a streamline may visit, and room"},
-                                     {"TABLE_BITS", TABLE_BITS, false, "of that number"}};
+static const gls_define defines[] = {
+    {"GROUP_SIZE", GROUP, false, "invocations of a work group, which follow one streamline"},
+    {"TABLE_SIZE", TABLE, false, "slots of the hash table of visited voxels"},
+    {"TABLE_BITS", TABLE_BITS, false, "TABLE_SIZE as a power of 2"}};
 /* The kernel is the same for all grids, so its definitions are constants. */
 #define N_DEFINES (sizeof defines / sizeof *defines)
 

@@ -116,9 +116,9 @@ static gls_status create(gls_field *field, const char *label)
 /* Definitions of glsl/odf/cells.glsl. */
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
-    gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "values that lie together");
-    gls_define_int(d, "CELL_BUFFERS", plan->n_parts, "that hold the field");
-    gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "of voxels in each of them");
+    gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "corners of a cell whose values lie together");
+    gls_define_int(d, "CELL_BUFFERS", plan->n_parts, "buffers that hold the field");
+    gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "layers of voxels in each buffer of the field");
 }
 
 /* A vertex and its position on a space-filling curve over the sphere, by which vertices are ordered. */
@@ -233,10 +233,10 @@ static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_
 {
     if (t->field->plan.cells.corners < 8) return GLS_OK;
     gls_define_list d = {0};
-    gls_define_int(&d, "GRID_NX", grid->dim[0], "voxels");
-    gls_define_int(&d, "GRID_NY", grid->dim[1], "voxels");
+    gls_define_int(&d, "GRID_NX", grid->dim[0], "voxels along x");
+    gls_define_int(&d, "GRID_NY", grid->dim[1], "voxels along y");
     gls_define_int(&d, "N_VERTICES", (int64_t)n, "directions of a voxel");
-    gls_define_int(&d, "GROUP_SIZE", GROUP, "invocations");
+    gls_define_int(&d, "GROUP_SIZE", GROUP, "invocations of a work group");
     gls_status status = d.failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a kernel")
                                  : gls_kernel_load(t->field->device, "kernel/octets.comp", d.define, d.n, &t->octets);
     gls_define_finish(&d);

@@ -151,12 +151,13 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
     gls_text text = {0};
-    gls_define_int(d, "TILE_CHANNELS", plan->textures.tile_channels, "of a texel");
-    gls_define_int(d, "VOLUME_TEXTURES", plan->n_parts, "that hold the field");
-    gls_define_int(d, "VOLUME_STRIPS", plan->textures.n_strips, "along x into which the grid is cut");
-    gls_define_float(d, "VOLUME_STRIP_STEP", plan->textures.strip_step, "voxels from strip to strip");
-    gls_define_float(d, "VOLUME_STRIP_WIDTH", plan->textures.strip_width, "texels");
-    gls_define_float(d, "VOLUME_ROUNDING", plan->textures.rounding, "places of samples in a voxel, along each axis");
+    gls_define_int(d, "TILE_CHANNELS", plan->textures.tile_channels, "channels of a texel");
+    gls_define_int(d, "VOLUME_TEXTURES", plan->n_parts, "textures that hold the field");
+    gls_define_int(d, "VOLUME_STRIPS", plan->textures.n_strips, "strips along x into which the grid is cut");
+    gls_define_float(d, "VOLUME_STRIP_STEP", plan->textures.strip_step, "voxels from the start of a strip to the next");
+    gls_define_float(d, "VOLUME_STRIP_WIDTH", plan->textures.strip_width, "width of a strip, texels");
+    gls_define_float(d, "VOLUME_ROUNDING", plan->textures.rounding,
+                     "number of positions along a side of a voxel to which samples are rounded");
     for (int a = 0; a < 3; a++)
         gls_define_float(d, scale[a], 1.0 / plan->textures.size[a], "one over a texture's side");
     textures_rows(&text, plan);

@@ -329,15 +329,16 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
                                           request->n_units, &model->field);
     if (status) return status;
     gls_table_sphere(&model->tables, d, input->sphere, request->looped);
-    gls_define_int(d, "MODEL_OPDT", GLS_QBALL_OPDT, "a value of MODEL");
-    gls_define_int(d, "MODEL", q->options.model, "of the q-ball model");
+    gls_define_int(d, "MODEL_OPDT", GLS_QBALL_OPDT, "value of MODEL for OPDT");
+    gls_define_int(d, "MODEL", q->options.model, "the q-ball model");
     gls_define_int(d, "N_MEASUREMENTS", (int64_t)q->n, "diffusion-weighted volumes");
-    gls_define_int(d, "N_BLOCKS", (int64_t)(q->n + 7) / 8, "of random numbers for a sample");
-    gls_define_int(d, "N_COEFFICIENTS", (int64_t)q->k, "of the SH order");
-    gls_define_int(d, "SH_ORDER", q->options.sh_order, "of the q-ball model");
-    gls_define_int(d, "RETRY_ON_CONE", params->boot_retry == GLS_BOOT_RETRY_CONE, "boot_retry");
-    gls_define_int(d, "VOLUME_COEFFICIENT_CHANNELS", boot_coefficient_channels(q), "in front of the residuals");
-    gls_define_int(d, "VOLUME_CHANNELS", boot_channels(q), "coefficients and residuals");
+    gls_define_int(d, "N_BLOCKS", (int64_t)(q->n + 7) / 8, "blocks of random numbers for a bootstrap sample");
+    gls_define_int(d, "N_COEFFICIENTS", (int64_t)q->k, "coefficients of the SH order");
+    gls_define_int(d, "SH_ORDER", q->options.sh_order, "SH order of the q-ball model");
+    gls_define_int(d, "RETRY_ON_CONE", params->boot_retry == GLS_BOOT_RETRY_CONE, "option boot_retry is cone");
+    gls_define_int(d, "VOLUME_COEFFICIENT_CHANNELS", boot_coefficient_channels(q),
+                   "channels of coefficients, which precede the residuals");
+    gls_define_int(d, "VOLUME_CHANNELS", boot_channels(q), "channels of coefficients and residuals");
     model->odf = "odf/sh";
     gls_define_loops(d, "boot_sample", "getter/boot", request->looped);
     gls_text text = {0};

@@ -40,7 +40,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     static const int steps[] = {[GLS_DG_NULLDIST1] = 1, [GLS_DG_NULLDIST2] = 2, [GLS_DG_SEEDTEST] = 0};
     gls_table_floats(&model->tables, &model->defines, "MODEL_NOTHING", (const double[1]){0}, 1);
-    gls_define_int(&model->defines, "NULL_STEPS", steps[request->params->dg], "none, straight, or along arcs");
+    gls_define_int(&model->defines, "NULL_STEPS", steps[request->params->dg],
+                   "kind of steps: 0 none, 1 straight, 2 along arcs");
     return gls_textures_plan(&request->input->stop_map->grid, 1, GLS_TEXTURE_R16F, request->limits, request->n_units,
                              &model->field);
 }

@@ -34,13 +34,15 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, params->seed_direction);
     gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
-    gls_define_int(d, "IFOD_ARCS", arcs, "iFOD2");
-    gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "fixed candidates");
-    gls_define_float(d, "IFOD_LN_RATIO", log(grid.ratio), "of the largest weight to theirs, at most");
-    gls_define_int(d, "IFOD_TRIALS", params->fod_trials, "fod_trials");
-    gls_define_int(d, "SEED_TRIES", params->seed_attempts, "seed_attempts");
-    gls_define_int(d, "IFOD_LOOPED", request->looped, "a candidate a lane");
-    gls_define_int(d, "IFOD_LOOKS", request->looped ? 1 : looks(params, &grid, arcs), "looks in a turn of the loop");
+    gls_define_int(d, "IFOD_ARCS", arcs, "steps are arcs (iFOD2)");
+    gls_define_int(d, "IFOD_GRID", (int64_t)grid.n, "number of fixed candidates");
+    gls_define_float(d, "IFOD_LN_RATIO", log(grid.ratio),
+                     "logarithm of the largest ratio of any weight to the largest of the fixed candidates");
+    gls_define_int(d, "IFOD_TRIALS", params->fod_trials, "option fod_trials");
+    gls_define_int(d, "SEED_TRIES", params->seed_attempts, "option seed_attempts");
+    gls_define_int(d, "IFOD_LOOPED", request->looped, "each lane examines a candidate");
+    gls_define_int(d, "IFOD_LOOKS", request->looped ? 1 : looks(params, &grid, arcs),
+                   "candidates examined in an iteration");
     gls_ifod_grid_finish(&grid);
     return GLS_OK;
 }

@@ -94,7 +94,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_list *d = &model->defines;
     const gls_precision precision = request->params->precision;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
-    gls_define_int(d, "PEAK_MEAN", mean, "of the eight voxels around a point");
+    gls_define_int(d, "PEAK_MEAN", mean, "directions are means over the eight voxels around a point");
     return gls_textures_plan(&request->input->stop_map->grid, (uint32_t)(request->input->peaks->n_volumes / 3 * 4),
                              precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                              request->limits, request->n_units, &model->field);
@@ -118,10 +118,12 @@ static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *mo
 static gls_status plan_bedpost(const gls_model_request *request, gls_model_plan *model)
 {
     const uint32_t samples = n_samples(request->input);
-    gls_define_int(&model->defines, "SAMPLES", samples, "of a voxel");
-    gls_define_int(&model->defines, "FIBRES", (int64_t)(request->input->peaks->n_volumes / 3 / samples), "of a sample");
-    gls_define_int(&model->defines, "START_FIBRE", request->params->start_fibre, "start_fibre");
-    gls_define_int(&model->defines, "STOP_BY_FRACTION", request->params->stop_by_fraction, "fractions end halves");
+    gls_define_int(&model->defines, "SAMPLES", samples, "samples of a voxel");
+    gls_define_int(&model->defines, "FIBRES", (int64_t)(request->input->peaks->n_volumes / 3 / samples),
+                   "fibres of a sample");
+    gls_define_int(&model->defines, "START_FIBRE", request->params->start_fibre, "option start_fibre");
+    gls_define_int(&model->defines, "STOP_BY_FRACTION", request->params->stop_by_fraction,
+                   "volume fractions end half-streamlines");
     return plan(request, model, false);
 }
 

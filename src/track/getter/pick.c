@@ -22,8 +22,9 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     static const char reason[] = "the basis functions' numbers, row by row";
     gls_define_list *d = &model->defines;
     size_t k = odf->parts->n_inputs;
-    gls_define_int(d, "N_COEFFICIENTS", (int64_t)k, "of the SH order");
-    gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4, "coefficients in whole tiles");
+    gls_define_int(d, "N_COEFFICIENTS", (int64_t)k, "coefficients of the SH order");
+    gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(k + 3) / 4 * 4,
+                   "number of coefficients, rounded up to whole tiles of four");
     gls_status status = gls_table_orbits(&model->tables, d, odf->sphere, odf->order);
     gls_text text = {0};
     if (!status) status = gls_rows_orbit_terms(&text, odf->order);
@@ -73,8 +74,9 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_list *d = &model->defines;
     gls_status status = plan_odf(request, model);
     double bits = ceil(log2((double)sphere->n));
-    gls_define_int(d, "DETERMINISTIC", deterministic, "which of the two getters it is");
-    gls_define_float(d, "PICK_ONE", exp2(31 - bits), "the sum over all vertices stays below 2^32");
+    gls_define_int(d, "DETERMINISTIC", deterministic, "the getter is det, not prob");
+    gls_define_float(d, "PICK_ONE", exp2(31 - bits),
+                     "fixed-point number for 1: the sum over all vertices stays below 2^32");
     gls_define_loops(d, "pick", "getter/pick", request->looped);
     size_t n_each = stretch(sphere->n, request);
     if (request->looped) gls_define_int(d, "STRETCH", (int64_t)n_each, "vertices of a lane; 0: found by the shader");

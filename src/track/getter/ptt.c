@@ -37,7 +37,7 @@ static void add_tables(const gls_model_request *request, gls_model_plan *model, 
     gls_tables_begin_shared(&model->tables, d);
     gls_ptt_table_nearest(&model->tables, d, request->input->odf->sphere, place);
     gls_tables_end_shared(&model->tables, d);
-    gls_define_int(d, "TABLES_SHARED", request->tables_shared, "room for them in shared memory");
+    gls_define_int(d, "TABLES_SHARED", request->tables_shared, "shared memory has room for the tables");
 }
 
 /* Plans the field, as cells if they fit into buffers, else as textures, and makes the tables of the sphere. */
@@ -58,8 +58,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     }
     gls_table_sphere(&model->tables, d, sphere, true);
     model->odf = cells ? "odf/cells" : "odf/amplitudes";
-    gls_define_int(d, "PROBE_STEPS", request->params->probe_quality, "probe_quality");
-    gls_define_int(d, "PROBE_COUNT", request->params->probe_count, "probe_count");
+    gls_define_int(d, "PROBE_STEPS", request->params->probe_quality, "option probe_quality");
+    gls_define_int(d, "PROBE_COUNT", request->params->probe_count, "option probe_count");
     gls_define_loops(d, "ptt_search", "getter/ptt", request->looped);
     gls_define_file(d, "ptt_amplitude", cells ? "getter/ptt_cells.glsl" : "getter/ptt_textures.glsl",
                     cells ? "room for a buffer of cells" : "no room for a buffer of cells, or single precision");

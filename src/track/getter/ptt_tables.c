@@ -44,7 +44,7 @@ void gls_ptt_table_nearest(gls_tables *s, gls_define_list *defines, const gls_sp
 {
     size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE, "side of the map of nearest vertices");
-    gls_define_int(defines, "NEAREST_WORDS", (int64_t)words, "of that map");
+    gls_define_int(defines, "NEAREST_WORDS", (int64_t)words, "words of the map of nearest vertices");
     uint32_t *word = gls_table_shared(s, defines, "TABLE_NEAREST", words);
     if (!word) return;
 #pragma omp parallel for schedule(static)

@@ -113,7 +113,8 @@ gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *m
                           request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F,
                           request->limits, request->n_units, &model->field);
     if (status) return status;
-    gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(n + 3) / 4 * 4, "coefficients in whole tiles");
+    gls_define_int(d, "VOLUME_CHANNELS", (int64_t)(n + 3) / 4 * 4,
+                   "number of coefficients, rounded up to whole tiles of four");
     gls_define_slot(d, "sh_rows", rows_of(odf->order, &model->field),
                     "polynomials of the basis functions, order by order");
     return GLS_OK;

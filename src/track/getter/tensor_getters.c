@@ -223,11 +223,11 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
     model->looped = n_quads(request->input) > MAX_ROWS;
-    gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
-    gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");
-    gls_define_int(d, "TENSOR_SIGNS_KEPT", !request->looped, "a lane has several quads of a block of signs");
-    gls_define_int(d, "TENSOR_QUADS", n_quads(request->input), "of volumes");
-    gls_define_int(d, "TENSOR_VOLUMES", (int64_t)request->input->dwi->n_volumes, "of the series");
+    gls_define_int(d, "TENSOR_RK4", request->params->rk4, "option rk4");
+    gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "the bootstrap draws signs of residuals");
+    gls_define_int(d, "TENSOR_SIGNS_KEPT", !request->looped, "a lane reads several quads that share a block of signs");
+    gls_define_int(d, "TENSOR_QUADS", n_quads(request->input), "groups of four volumes");
+    gls_define_int(d, "TENSOR_VOLUMES", (int64_t)request->input->dwi->n_volumes, "volumes of the series");
     return plan_field(request, bootstrap, &model->field);
 }
 

@@ -36,22 +36,27 @@ void gls_guide_finish(gls_guide *guide)
 void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                       gls_define_list *defines)
 {
-    gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, in front of the field's");
-    gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "that the guide remembers of a half");
+    gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, which precede the field's");
+    gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "words of the guide's memory of a half-streamline");
     gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for the amplitude along the last step");
-    gls_define_int(defines, "TAKES_BACK", plan->backtracks, "halves that ended badly are taken back");
-    gls_define_int(defines, "BACKTRACK", plan->backtracks && plan->particles == 0, "and that is all");
-    gls_define_int(defines, "PARTICLES", plan->particles, "filter halves that ended badly");
+    gls_define_int(defines, "TAKES_BACK", plan->backtracks,
+                   "half-streamlines that ended badly are shortened and go on");
+    gls_define_int(defines, "BACKTRACK", plan->backtracks && plan->particles == 0,
+                   "they go on by backtracking, not by a particle filter");
+    gls_define_int(defines, "PARTICLES", plan->particles, "number of particles of the filter; 0: no filter");
     if (plan->particles > 0) {
-        gls_define_int(defines, "FILTER_BACK", plan->filter_back, "steps that particles begin before the end");
-        gls_define_int(defines, "FILTER_FRONT", plan->filter_front, "and go beyond it");
-        gls_define_int(defines, "FILTER_BLOCKS", plan->filter_blocks, "of the pool for the particles of a half");
-        gls_define_int(defines, "FILTER_TRIALS", params->pft_trials, "runs of the filter, at most, of a half");
+        gls_define_int(defines, "FILTER_BACK", plan->filter_back, "steps before the bad end at which particles begin");
+        gls_define_int(defines, "FILTER_FRONT", plan->filter_front, "steps that particles may go beyond the bad end");
+        gls_define_int(defines, "FILTER_BLOCKS", plan->filter_blocks,
+                       "blocks of the pool for the particles of a half-streamline");
+        gls_define_int(defines, "FILTER_TRIALS", params->pft_trials,
+                       "largest number of runs of the filter for a half-streamline");
     }
     gls_define_int(defines, "STOP_OPEN", plan->kind->by_voxel && gls_stop_map_is_open(params, input),
-                   "the stop map ends no half in the mask");
-    gls_define_int(defines, "GUIDE_BACKTRACK", plan->backtrack, "words of what is known of that");
-    gls_define_int(defines, "BLOCK_SIZE", plan->block_words, "words of the record of a block");
+                   "the stop map ends no half-streamline inside the mask");
+    gls_define_int(defines, "GUIDE_BACKTRACK", plan->backtrack,
+                   "first word of the memory of backtracking or filtering");
+    gls_define_int(defines, "BLOCK_SIZE", plan->block_words, "words of the record of a block of the pool");
     gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);
     if (plan->kind->define) plan->kind->define(plan, params, input, defines);
 }

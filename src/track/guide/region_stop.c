@@ -198,23 +198,27 @@ void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params
     const gls_regions *r = input->regions;
     uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE),
              ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
-    define_bits(d, "REGIONS_INCLUDE", include, "bits of include");
-    gls_define_int(d, "INCLUDE_FIRST", first_bit(include), "the first of them");
-    gls_define_int(d, "ORDERED_REGIONS", __builtin_popcount(ordered), "regions to be met in order");
-    gls_define_int(d, "ORDERED_FIRST", first_bit(ordered), "bit of the first of them");
+    define_bits(d, "REGIONS_INCLUDE", include, "bits of the include regions");
+    gls_define_int(d, "INCLUDE_FIRST", first_bit(include), "lowest bit of the include regions");
+    gls_define_int(d, "ORDERED_REGIONS", __builtin_popcount(ordered), "regions that must be met in order");
+    gls_define_int(d, "ORDERED_FIRST", first_bit(ordered), "lowest bit of the ordered regions");
     gls_define_int(d, "VISITED_REGIONS", plan->n_visits, "regions whose first visit is remembered");
-    gls_define_int(d, "STOP_AT_ALL", params->stop_at_all, "a half ends where all include regions have been met");
+    gls_define_int(d, "STOP_AT_ALL", params->stop_at_all,
+                   "a half-streamline ends where all include regions have been met");
     gls_define_int(d, "REGIONS_REMEMBERED", plan->remembers, "regions that were met are remembered");
-    gls_define_int(d, "GUIDE_MET", plan->met, "their word");
+    gls_define_int(d, "GUIDE_MET", plan->met, "word of the regions that were met");
     gls_define_int(d, "GUIDE_ORDER", plan->order, "word of the next region in order");
-    gls_define_int(d, "GUIDE_VISITS", plan->visits, "words of first visits");
-    gls_define_int(d, "GUIDE_LEAVING", plan->leaving, "words of the regions that halves may not leave");
-    gls_define_int(d, "LEAVING_REGIONS", __builtin_popcount(gls_regions_bits(r, GLS_REGION_STOP_LEAVING)), "of them");
-    define_bits(d, "REGIONS_LEAVING", gls_regions_bits(r, GLS_REGION_STOP_LEAVING), "their bits");
+    gls_define_int(d, "GUIDE_VISITS", plan->visits, "first word of the first visits");
+    gls_define_int(d, "GUIDE_LEAVING", plan->leaving, "first word of the regions that half-streamlines may not leave");
+    gls_define_int(d, "LEAVING_REGIONS", __builtin_popcount(gls_regions_bits(r, GLS_REGION_STOP_LEAVING)),
+                   "number of regions that half-streamlines may not leave");
+    define_bits(d, "REGIONS_LEAVING", gls_regions_bits(r, GLS_REGION_STOP_LEAVING),
+                "bits of the regions that half-streamlines may not leave");
     define_bits(d, "REGIONS_REJECTING", rejecting_bits(r), "bits of regions that reject streamlines");
     gls_define_int(d, "REGION_SIDE", plan->side, "texels along the axes of the texture of regions");
-    define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask");
-    define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK), "bits of tracking-mask");
+    define_bits(d, "REGIONS_MASK", gls_regions_bits(r, GLS_REGION_MASK), "bits of the mask regions");
+    define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK),
+                "bits of the tracking-mask regions");
     gls_define_slot(d, "region_rows", rows_of(r), "grids and spheres of the regions");
     gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half");
 }

@@ -162,27 +162,30 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     const gls_tissue *t = input->tissue;
     bool regions = has_regions(input);
     const double *side = t->image.voxel_size;
-    gls_define_int(d, "WITH_REGIONS", regions, "there are regions, too");
+    gls_define_int(d, "WITH_REGIONS", regions, "the run has regions besides the tissue");
     if (regions)
         gls_guide_regions_define(plan, params, input, d);
     else
         guide_regions_define_none(d);
-    gls_define_int(d, "TISSUE_UNIT", regions ? 2 : 1, "texture of the tissue");
-    gls_define_int(d, "PATH_UNIT", regions ? 3 : 2, "texture of pathology");
-    gls_define_int(d, "TISSUE_RULE", t->rule, "which of the rules it is");
-    gls_define_int(d, "TISSUE_SGM", has_sgm(t), "there is deep grey matter");
-    gls_define_int(d, "TISSUE_PATH", has_path(t), "there is pathology");
-    gls_define_int(d, "GUIDE_TISSUE", plan->tissue, "word of flags");
-    gls_define_int(d, "GUIDE_LEAST", plan->least, "words of a cut in deep grey matter");
-    gls_define_int(d, "GUIDE_KEEP", plan->keep, "as before");
-    gls_define_int(d, "GUIDE_KEEP_MET", plan->keep_met, "as before");
-    gls_define_int(d, "GUIDE_KEEP_ORDER", plan->keep_order, "as before");
-    gls_define_int(d, "GUIDE_LEFT_KEEP", plan->left_keep, "as before");
-    gls_define_int(d, "GUIDE_LEFT_MET", plan->left_met, "as before");
+    gls_define_int(d, "TISSUE_UNIT", regions ? 2 : 1, "texture unit of the tissue");
+    gls_define_int(d, "PATH_UNIT", regions ? 3 : 2, "texture unit of pathology");
+    gls_define_int(d, "TISSUE_RULE", t->rule, "rule that ends half-streamlines by tissue");
+    gls_define_int(d, "TISSUE_SGM", has_sgm(t), "the image has deep grey matter");
+    gls_define_int(d, "TISSUE_PATH", has_path(t), "the image has pathology");
+    gls_define_int(d, "GUIDE_TISSUE", plan->tissue, "word of the flags of tissue");
+    gls_define_int(d, "GUIDE_LEAST", plan->least, "word of the smallest amplitude in deep grey matter");
+    gls_define_int(d, "GUIDE_KEEP", plan->keep, "word of the number of points before the cut in deep grey matter");
+    gls_define_int(d, "GUIDE_KEEP_MET", plan->keep_met, "word of the regions met before the cut");
+    gls_define_int(d, "GUIDE_KEEP_ORDER", plan->keep_order, "word of the regions met in order before the cut");
+    gls_define_int(d, "GUIDE_LEFT_KEEP", plan->left_keep, "value of GUIDE_KEEP at the last exit from deep grey matter");
+    gls_define_int(d, "GUIDE_LEFT_MET", plan->left_met,
+                   "value of GUIDE_KEEP_MET at the last exit from deep grey matter");
     gls_define_float(d, "CMC_POWER", params->step_size / ((side[0] + side[1] + side[2]) / 3),
-                     "voxels that a step is long");
-    gls_define_int(d, "FILTER_WHITE", params->pft && params->pft_min_wm > 0, "good ends depend on white matter");
-    gls_define_float(d, "FILTER_MIN_WHITE", params->pft_min_wm, "of some point before");
+                     "length of a step, in voxels of the tissue image");
+    gls_define_int(d, "FILTER_WHITE", params->pft && params->pft_min_wm > 0,
+                   "a good end needs white matter at an earlier point");
+    gls_define_float(d, "FILTER_MIN_WHITE", params->pft_min_wm,
+                     "smallest fraction of white matter that an earlier point must have");
     define_map(d, t);
 }
 

@@ -39,7 +39,7 @@ uint32_t *gls_table_add(gls_tables *s, gls_define_list *defines, const char *nam
 uint32_t *gls_table_quads(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
 {
     gls_tables_fill_block(s);
-    gls_define_int(defines, name, (int64_t)(s->n / 4), "where this table begins, in quads");
+    gls_define_int(defines, name, (int64_t)(s->n / 4), "where this table begins in the model buffer, in quads");
     return table_words(s, 4 * n);
 }
 
@@ -59,13 +59,13 @@ void gls_table_floats(gls_tables *s, gls_define_list *defines, const char *name,
 void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_grid *grid, const double world[3])
 {
     double start[3];
-    gls_define_int(defines, "START_GIVEN", gls_grid_direction(grid, world, start), "seed_direction");
+    gls_define_int(defines, "START_GIVEN", gls_grid_direction(grid, world, start), "option seed_direction is given");
     gls_table_floats(s, defines, "MODEL_START", start, 3);
 }
 
 uint32_t *gls_table_shared(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
 {
-    gls_define_int(defines, name, (int64_t)(s->n - s->first_shared), "where it begins in the shared tables");
+    gls_define_int(defines, name, (int64_t)(s->n - s->first_shared), "where this table begins in the shared tables");
     return table_words(s, n);
 }
 
@@ -77,7 +77,7 @@ void gls_tables_begin_shared(gls_tables *s, gls_define_list *defines)
 
 void gls_tables_end_shared(gls_tables *s, gls_define_list *defines)
 {
-    gls_define_int(defines, "TABLE_WORDS", (int64_t)(s->n - s->first_shared), "of all shared tables");
+    gls_define_int(defines, "TABLE_WORDS", (int64_t)(s->n - s->first_shared), "words of all shared tables");
 }
 
 void gls_table_matrix(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t rows,
@@ -97,7 +97,8 @@ void gls_table_sphere(gls_tables *s, gls_define_list *defines, const gls_sphere 
     for (size_t v = 0; v < sphere->n; v++)
         if (sphere->first[v + 1] - sphere->first[v] > most) most = sphere->first[v + 1] - sphere->first[v];
     size_t quads = (most + 7) / 8;
-    gls_define_int(defines, "NEIGHBOUR_QUADS", (int64_t)quads, "eight neighbours each, for those of any vertex");
+    gls_define_int(defines, "NEIGHBOUR_QUADS", (int64_t)quads,
+                   "quads of eight neighbours that any vertex needs at most");
     uint32_t *word = gls_table_quads(s, defines, "MODEL_NEIGHBOURS", quads * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
         for (size_t m = 0; m < 8 * quads; m++) {
@@ -182,7 +183,8 @@ void gls_table_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *s
 {
     size_t words = (sphere->n + 31) / 32;
     double least = min_cosine(max_angle);
-    gls_define_int(defines, "CONE_WORDS", (int64_t)words, "of a row of the table of cones: a bit a vertex");
+    gls_define_int(defines, "CONE_WORDS", (int64_t)words,
+                   "words of a row of the table of cones, with one bit for each vertex");
     uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", words * sphere->n);
     for (size_t v = 0; word && v < sphere->n; v++)
         for (size_t u = 0; u < sphere->n; u++)
