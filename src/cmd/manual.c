@@ -23,10 +23,12 @@ const char *manual_topic_title(const manual_topic *topic, char *buffer, size_t s
 const manual_topic *manual_link_topic(const char *target, size_t n)
 {
     char name[64];
+    /* the file of the link, without the section behind #; other links lead out of the manual */
     size_t length = strcspn(target, "#)");
     if (length > n) length = n;
     if (length < 4 || length >= sizeof name || memcmp(target + length - 3, ".md", 3) != 0) return NULL;
     length -= 3;
+    /* names of topics are lower-case names of files */
     for (size_t i = 0; i < length; i++) name[i] = (char)gls_to_lower((unsigned char)target[i]);
     return manual_topic_find(name, length);
 }
@@ -39,11 +41,13 @@ char *manual_plain_text(const char *text, bool quote)
     md_span span;
     if (!out) return NULL;
     while (md_next_span(&text, &span)) {
+        /* a topic becomes the command that shows it; the address of a page follows its text */
         const manual_topic *topic = span.kind == MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
         if (topic)
             fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
         else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
             fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
+        /* a code with blanks needs quotes, so that its ends are seen */
         else if (quote && span.kind == MD_CODE && memchr(span.text, ' ', span.n))
             fprintf(out, memchr(span.text, '\'', span.n) ? "\"%.*s\"" : "'%.*s'", (int)span.n, span.text);
         else
@@ -83,6 +87,7 @@ static size_t longest_word(const char *text)
 
 bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width)
 {
+    /* at first each column is as wide as its longest cell */
     size_t min_width[MANUAL_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
     for (size_t c = 0; c < columns; c++) {
         column_width[c] = 0;
@@ -94,11 +99,13 @@ bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t 
         }
         total += column_width[c];
     }
+    /* characters are taken from the widest column that can become narrower */
     for (; total > width; total--) {
         size_t widest = columns;
         for (size_t c = 0; c < columns; c++)
             if (column_width[c] > min_width[c] && (widest == columns || column_width[c] > column_width[widest]))
                 widest = c;
+        /* all columns are as narrow as their longest words */
         if (widest == columns) return false;
         column_width[widest]--;
     }
