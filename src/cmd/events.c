@@ -85,10 +85,10 @@ gls_status cmd_events_begin(const cmd_common *common, const char *command, bool 
 {
     events.go_on = go_on;
     events.mode = (cmd_progress_mode)common->progress;
+    /* --progress-file takes precedence: standard error then stays text */
     if (common->progress_file) {
         gls_status status = open_file(common->progress_file);
         if (status) return status;
-        /* --progress-file takes precedence: standard error then stays text */
     } else if (events.mode == CMD_PROGRESS_JSON) {
         events.fd = STDERR_FILENO;
     }

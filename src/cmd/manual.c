@@ -43,11 +43,11 @@ char *manual_plain_text(const char *text, bool quote)
     while (md_next_span(&text, &span)) {
         /* a topic becomes the command that shows it; the address of a page follows its text */
         const manual_topic *topic = span.kind == MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
+        /* a code with blanks needs quotes, so that its ends are seen */
         if (topic)
             fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
         else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
             fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
-        /* a code with blanks needs quotes, so that its ends are seen */
         else if (quote && span.kind == MD_CODE && memchr(span.text, ' ', span.n))
             fprintf(out, memchr(span.text, '\'', span.n) ? "\"%.*s\"" : "'%.*s'", (int)span.n, span.text);
         else
