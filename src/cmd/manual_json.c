@@ -76,6 +76,7 @@ static cJSON *command_json(const cmd_command *command)
     cmd_values values = {{0}};
     cJSON *object = cJSON_CreateObject();
     cmd_table table;
+    /* defaults come from the command itself, as at run time */
     command->set_defaults(values.bytes);
     cmd_options_list(command, &table);
     cJSON_AddStringToObject(object, "name", command->name);

@@ -160,10 +160,10 @@ static void write_records(page *p, char *const *cells, size_t rows, size_t colum
         for (size_t c = 1, first = 1; c < columns; c++) {
             if (!*cells[r * columns + c]) continue;
             fputs(first ? "\n" : "\n.br\n", p->out);
+            /* a cell names its column where the columns have headings; the first cell is the tag of the record */
             if (columns > 2 && *cells[c]) {
                 write_spans(p->out, cells[c]);
                 fputs(": ", p->out);
-                /* a cell names its column where the columns have headings; the first cell is the tag of the record */
             }
             write_spans(p->out, cells[r * columns + c]);
             first = 0;

@@ -30,6 +30,7 @@ void gls_html_puts(gls_text *out, const char *text)
 {
     static const char special[] = "&<>\"'", *const instead[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     char escape[GLS_ESCAPE_BYTES];
+    /* text that is not UTF-8 and control characters are escaped, as the program prints them */
     for (size_t n; *text; text += n) {
         const char *found = strchr(special, *text);
         n = gls_escape_next(text, escape);
@@ -44,6 +45,7 @@ void gls_html_puts(gls_text *out, const char *text)
 
 void gls_html_json(gls_text *out, const char *json)
 {
+    /* what is not UTF-8 becomes ?; "<" is escaped, so that no </script> ends the part */
     for (size_t n; *json; json += n ? n : 1) {
         n = gls_utf8_bytes(json);
         const bool control = n == 1 && (unsigned char)*json < ' ' && *json != '\n' && *json != '\t';
@@ -74,6 +76,7 @@ void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gl
                    void *user)
 {
     char name[32];
+    /* text up to {{NAME}}, then the value of NAME */
     for (const char *at; (at = strstr(page, "{{")); page = strstr(at, "}}") + 2) {
         gls_text_append(out, page, (size_t)(at - page));
         snprintf(name, sizeof name, "%.*s", (int)(strstr(at, "}}") - at - 2), at + 2);

@@ -54,6 +54,7 @@ double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margi
         wide += fabs(camera->right[a]) * size;
         tall += fabs(camera->up[a]) * size;
     }
+    /* at least 8 pixels, however large the margin */
     double x = fmax(camera->width - 2 * margin, 8), y = fmax(camera->height - 2 * margin, 8);
     return fmin(x / fmax(wide, 1e-3), y / fmax(tall, 1e-3));
 }
@@ -62,6 +63,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box)
 {
     for (int corner = 0; corner < 8; corner++) {
         double p[3], w[3];
+        /* corners of voxels lie half a voxel outside their centres */
         for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
         gls_affine_apply(grid->affine, p, w);
         for (int a = 0; a < 3; a++) {

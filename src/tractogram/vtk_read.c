@@ -141,9 +141,9 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
             status = gls_vtk_scan_token(&t->scan, word);
         else if (!status)
             status = gls_reader_damaged(r, "SCALARS without a LOOKUP_TABLE");
+    } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
         /* colours: bytes in binary files, floats from 0 to 1 in text; a table of colours has 4 values a row and is
          * skipped */
-    } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
         status = gls_vtk_scan_count(&t->scan, &components);
         strcpy(type, t->scan.binary ? "unsigned_char" : "float");
         if (!gls_case_compare(kind, "LOOKUP_TABLE"))
