@@ -155,8 +155,8 @@ static uint32_t iterations(const gls_track_params *params)
                                           __VA_ARGS__}
 PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .framed = true,
             .by_voxel = true, .deterministic = true,
-            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS) | GLS_GETTER_HAS(NOISE),
-            .cutoff = 0.1, .act_cutoff = 0.05, .plan = plan_fact);
+            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS) | GLS_GETTER_HAS(NOISE), .cutoff = 0.1,
+            .act_cutoff = 0.05, .plan = plan_fact);
 /* Halves of eudx carry no frame: the backward half begins against the first step of the forward half. */
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .any_seed = true,
