@@ -19,6 +19,7 @@
 
 /* --- Columns of streamlines from files beside a tractogram: tables, and track scalar files. */
 
+/* largest table, bytes */
 #define MAX_BYTES ((size_t)1 << 33)
 
 /* Splits "name_3": *length is 4, *number is 3. Returns false without a number at the end. */
@@ -44,6 +45,7 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
         free(t->header);
         t->header = copy;
     } else {
+        /* the header is cut again at commas if tabs give another number of names */
         free(copy);
     }
     while (k < n && k < n_cells && *names[k]) k++;
@@ -55,6 +57,7 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
 /* Reads the names of columns and counts their components. */
 static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
 {
+    /* columns x_0, x_1, x_2 make one column x of three components */
     size_t length = 0, number = 0, next = 0; /* next: the component that continues the last column; 0: none */
     t->column = calloc(n_cells, sizeof *t->column);
     char **names = calloc(n_cells, sizeof *names);
@@ -93,6 +96,7 @@ gls_status gls_tract_table_read(gls_tract_table *t, const char *path)
     t->rows = n_rows;
     t->values = status ? NULL : malloc(n_rows * n_cells * sizeof *t->values);
     if (!status && !t->values) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    /* from rows of cells to one array for each column */
     for (size_t k = 0, first = 0; k < t->n && !status; k++) {
         const size_t width = t->column[k].components;
         double *to = t->values + first * n_rows;
@@ -116,6 +120,7 @@ void gls_tract_table_finish(gls_tract_table *t)
 
 /* --- Track scalars. */
 
+/* For gls_tck_header_read(): keeps the first timestamp, which names the tractogram of the scalars. */
 static gls_status take_line(void *user, const char *key, const char *value, const char *text, size_t value_at)
 {
     gls_tract_scalars *s = user;
@@ -128,7 +133,9 @@ static gls_status take_line(void *user, const char *key, const char *value, cons
 
 gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
 {
+    /* first line of track scalar files, whose header is otherwise that of a TCK file */
     static const char first[] = "mrtrix track scalars";
+    /* FILE=NAME: the file may hold "=", the name may not */
     const char *mark = strrchr(text, '=');
     char start[sizeof first - 1];
     uint64_t bytes;
@@ -143,6 +150,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
     if (bytes < sizeof start || gls_regular_read(s->path, s->fd, 0, start, sizeof start) != GLS_OK ||
         memcmp(start, first, sizeof start) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file: its first line is not '%s'", s->path, first);
+    /* values are read like positions with one component */
     status = gls_tck_header_read(s->path, s->fd, bytes, take_line, s, &s->header);
     return status ? status : gls_tck_header_open(&s->header, s->path, s->fd, bytes, 1, false, &s->cursor);
 }
@@ -178,10 +186,15 @@ static bool read_values(gls_tract_scalars *s, size_t n, float *value)
 
 /* A filter that adds the values of a track scalar file as a column. */
 typedef struct adder {
+    /* the file; its position moves on from batch to batch */
     gls_tract_scalars *scalars;
+    /* owned */
     gls_sink next;
+    /* values of the points of a batch; columns that are passed on */
     float *value;
+    /* columns of the block, with the new one */
     gls_column *column;
+    /* room of value and column */
     size_t points, columns;
 } adder;
 
@@ -192,6 +205,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     float end;
     for (size_t i = 0; i < in->n; i++, s->line++) {
         const size_t first = (size_t)in->offset[i], n = (size_t)(in->offset[i + 1] - in->offset[i]);
+        /* NaN ends the values of a streamline, infinity those of the file */
         bool fits = read_values(s, n, a->value + first) && read_values(s, 1, &end);
         for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
         if (!fits || !isnan(end))
@@ -226,6 +240,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return gls_sink_append(&a->next, &out);
 }
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     adder *a = user;
@@ -262,13 +277,20 @@ gls_status gls_tract_scalars_sink(gls_tract_scalars *scalars, gls_sink *sink)
 
 /* State of `glslines convert`. */
 typedef struct conversion {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_convert_cli *o;
+    /* paths of input and output */
     const char *in, *out;
+    /* --weights */
     gls_tract_weights weights;
+    /* --dps: columns from a table */
     gls_tract_table table;
+    /* --tsf: a column from each file */
     gls_tract_scalars scalars[GLS_MAX_STRINGS];
+    /* summary of what is written, for the report */
     gls_summary *summary;
+    /* streamlines with points, and all */
     gls_filter_counts valid;
 } conversion;
 
@@ -295,6 +317,7 @@ static gls_status read_columns(conversion *c, gls_tract_output *output)
     }
     for (int k = 0; k < c->o->tsf.n && !status; k++) {
         status = gls_tract_scalars_open(&c->scalars[k], c->o->tsf.value[k]);
+        /* --tsf of another run of tckgen fits by chance only */
         if (!status) compare_stamps(c, &c->scalars[k], output->info);
         if (!status && n + 1 < sizeof output->added / sizeof *output->added) output->added[n++] = c->scalars[k].name;
     }
@@ -310,11 +333,13 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
     gls_grid grid;
     gls_sink both[2];
     gls_status status = gls_tractogram_format_parse(c->out, &format);
+    /* TCK and VTK get a grid only by --reference */
     if (!status && (gls_tract_needs_grid(format) || c->run->options.reference)) {
         status = gls_tract_grid_choose(c->run, c->in, info, c->out, &grid);
         output.grid = &grid;
     }
     if (!status) status = read_columns(c, &output);
+    /* with a reference, streamlines outside of its grid are counted */
     if (!status) status = gls_summary_create(c->run->options.reference ? &grid : NULL, &c->summary);
     if (!status) status = gls_tract_writer_create(c->run, &output, &both[0]);
     if (status) return status;

@@ -35,6 +35,7 @@ enum { USUAL, ALL, FIRST_MODEL };
 /* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
 static bool wanted(const gls_score_cli *o, int model, int dg)
 {
+    /* FIRST_MODEL + m asks for one model, dg - 1 is the getter; 0 stands for all */
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
@@ -55,6 +56,7 @@ static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_me
         for (int dg = 0; dg < GLS_N_GETTERS; dg++) chosen[model][dg] = wanted(o, model, dg);
     const char *given[8] = {NULL};
     size_t n = 0;
+    /* parameters that the user gave, by comparison with their defaults in score_phantom.def */
     if (o->probe_length.value != 0.5 || o->probe_length.mm) given[n++] = "probe-length";
     if (o->min_radius.value > 0) given[n++] = "min-radius-of-curvature";
     if (o->csd_rule) given[n++] = "csd-rule";
@@ -71,6 +73,7 @@ static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_me
     job.api = (gls_graphics)o->api;
     job.track.rng_seed = o->seed;
     job.track.max_angle = o->max_angle;
+    /* negative: the default of each method */
     job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
     scores->act = o->act;
     job.track.min_length = o->min_length;
@@ -81,6 +84,7 @@ static gls_status score(const gls_tract_run *run, const gls_score_cli *o, gls_me
     return gls_methods_score(&job, given, o->snr, (const bool(*)[GLS_N_GETTERS])chosen, run->monitor, scores);
 }
 
+/* Prints the bundles of one method: valid streamlines, overlap, overreach, f1. */
 static void show_bundles(gls_text *text, const gls_method_score *row)
 {
     gls_text_printf(text, "\n%s%s%s\n%-30s %8s %7s %7s %7s\n", gls_method_model(row), *gls_method_model(row) ? " " : "",
@@ -139,10 +143,14 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
 
 /* State of `glslines score`. */
 typedef struct scoring {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_score_cli *o;
+    /* path of the tractogram */
     const char *tracks;
+    /* grid on which overlap and overreach are measured */
     gls_grid grid;
+    /* the text that is printed */
     gls_text shown;
 } scoring;
 
@@ -153,6 +161,7 @@ static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
     uint8_t *inside = malloc(n);
     double p[3];
     for (size_t v = 0; v < n && inside; v++) {
+        /* centre of the voxel, world mm */
         gls_region_centre(&s->grid, v, p);
         gls_affine_apply(s->grid.affine, p, p);
         inside[v] = gls_rois_has(rois, region, (const float[3]){(float)p[0], (float)p[1], (float)p[2]});
@@ -176,6 +185,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
         r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
     }
     if (!r->truth) return GLS_OK;
+    /* a region, or a tractogram whose voxels count */
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
     if (status) return status;
     bundle->mask = rasterise(s, masks, region);
@@ -187,10 +197,14 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
 
 /* Rules other than those of ends. */
 typedef struct other_rules {
+    /* rules of all bundles */
     const gls_bundle_rules *rules;
+    /* space for the regions that a streamline meets */
     gls_roi_hits hits;
 } other_rules;
 
+/* gls_score_truth.keep: of the bundles whose ends the streamline joins (bits of `joined`), those whose other rules it
+ * passes, too. */
 static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joined)
 {
     other_rules *other = user;
@@ -205,6 +219,7 @@ static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joi
     return kept;
 }
 
+/* For the sink: adds a batch to the score. user: the gls_score. */
 static gls_status add_to_score(void *user, const gls_streamlines *in)
 {
     return gls_score_add(user, in);
@@ -253,6 +268,7 @@ static gls_status score_truth(scoring *s)
         options.route_distance = GLS_SCORE_ANY_ROUTE;
         options.ends_are_beyond = true;
     }
+    /* options of the user win over the rules of the file */
     if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
     if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
     cJSON *rule = cJSON_AddObjectToObject(s->run->root, "scoring");
@@ -264,6 +280,7 @@ static gls_status score_truth(scoring *s)
     cJSON_AddBoolToObject(rule, "ends_are_beyond", options.ends_are_beyond);
     if (!status) status = gls_score_create_for(&truth, &options, &score);
     if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
+    /* bundles are decided as the streamlines pass; nothing is kept */
     gls_sink sink = {.append = add_to_score, .user = score};
     status = gls_tract_pump(s->run, reader, &sink, status);
     if (!status && other.hits.failed)
@@ -274,6 +291,7 @@ static gls_status score_truth(scoring *s)
         report_truth(s, &result);
         gls_tract_run_count(s->run, "read", result.streamlines);
     }
+    /* the score borrowed the masks */
     for (size_t b = 0; b < rules.n && bundle; b++) {
         free((void *)bundle[b].mask);
         for (int e = 0; e < 2; e++) free((void *)bundle[b].ends[e]);
@@ -289,13 +307,19 @@ static gls_status score_truth(scoring *s)
 
 /* One of two tractograms that are compared. */
 typedef struct side {
+    /* streamlines in each voxel */
     gls_density *density;
+    /* the same as numbers */
     double *map;
+    /* their lengths */
     gls_bundle_stats *lengths;
+    /* their points, for streamlines in common */
     gls_line_set *set;
+    /* taken: all; kept: those in the other tractogram */
     gls_filter_counts shared;
 } side;
 
+/* Function `append` of a sink: adds the lengths of a batch. */
 static gls_status add_lengths(void *user, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
@@ -305,6 +329,7 @@ static gls_status add_lengths(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Function `append` of a sink that takes all and keeps nothing. */
 static gls_status drop(void *user, const gls_streamlines *in)
 {
     (void)user;
@@ -320,7 +345,9 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     const gls_sink nowhere = {.append = drop};
     size_t n = 0;
     gls_status status = gls_density_create(&s->grid, NULL, &a->density);
+    /* all lengths are kept, for the distance of distributions */
     if (!status) status = gls_bundle_stats_create(NULL, SIZE_MAX, &a->lengths);
+    /* equal to 1e-4 mm, in either direction */
     if (!status) status = gls_line_set_create(4, GLS_LINES_EITHER_WAY, &a->set);
     if (!status) {
         all[n++] = gls_density_sink(a->density);
@@ -360,6 +387,7 @@ static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 static void report_pair(scoring *s, const side *a, const side *b)
 {
     double both = 0, one = 0, sum = 0, shared = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
+    /* voxels that neither visits would dominate the correlation */
     for (size_t v = 0; v < gls_grid_voxels(&s->grid); v++) {
         double x = a->map[v], y = b->map[v];
         if (x == 0 && y == 0) continue;
@@ -380,6 +408,8 @@ static void report_pair(scoring *s, const side *a, const side *b)
     const struct {
         const char *name;
         double value;
+        /* Dice of the visited voxels; weighted by the numbers of streamlines; Pearson's correlation over visited voxels
+         */
     } rows[] = {{"dice", 2 * both / one},
                 {"weighted_dice", shared / sum},
                 {"density_correlation", correlation},
@@ -411,6 +441,7 @@ static gls_status compare(scoring *s)
     return status;
 }
 
+/* Chooses the grid on which maps are compared: --template, or that of the tractogram. */
 static gls_status choose_grid(scoring *s)
 {
     gls_tractogram_reader *reader = NULL;
@@ -425,6 +456,7 @@ static gls_status choose_grid(scoring *s)
     return status;
 }
 
+/* Scores the given tractogram, by --truth or by --against. */
 static gls_status score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
 {
     scoring s = {.run = run, .o = o, .tracks = tracks};

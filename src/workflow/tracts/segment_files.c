@@ -23,6 +23,7 @@ gls_status gls_bundle_files_check(const char *each)
 static char *name_file(const char *each, const char *bundle)
 {
     gls_text path = {0};
+    /* each occurrence of {} in the pattern */
     for (const char *at; (at = strstr(each, "{}")); each = at + 2) {
         const bool is_entity = at > each && at[-1] == '-';
         gls_text_append(&path, each, (size_t)(at - each));
@@ -36,6 +37,7 @@ static char *name_file(const char *each, const char *bundle)
 /* Keeps columns of values in the file and removes groups. */
 static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 {
+    /* names of all columns of values; the filter drops what is not named, groups among them */
     const size_t max_columns = info->n_dps + info->n_dpv;
     const char **names = malloc((max_columns + 1) * sizeof *names);
     const gls_sink next = *sink;
@@ -52,6 +54,7 @@ static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gl
                               gls_bundle_file *file, gls_sink *sink)
 {
     const gls_tract_output output = {.path = file->path, .grid = grid, .info = info, .drops_group_data = true};
+    /* the selection by the group that the rules made */
     gls_select_options options = gls_select_options_default();
     options.group = file->group;
     options.n_groups = 1;
@@ -77,12 +80,14 @@ gls_status gls_bundle_files_create(gls_tract_run *run, const char *each, const g
     for (size_t k = 0; k < n && !status; k++) {
         const gls_bundle_info bundle = gls_bundles_get(bundles, k);
         gls_bundle_file *file = &files->file[files->n];
+        /* bundles without streamlines have no file */
         if (bundle.count == 0) continue;
         file->group[0] = bundle.name;
         file->path = name_file(each, bundle.name);
         status = file->path ? create_file(run, grid, info, file, &files->sink[files->n]) : gls_no_memory();
         files->n++;
     }
+    /* the last file was aborted where it failed */
     for (size_t k = 0; k + 1 < files->n && status; k++) gls_sink_abort(&files->sink[k]);
     return status;
 }
