@@ -12,10 +12,13 @@
 #include "workflow/weight_files.h"
 #include "util/json_text.h"
 
+/* State of --connectome. */
 typedef struct matrix_state {
+    /* the matrix so far */
     gls_connectome *connectome;
 } matrix_state;
 
+/* Takes LABELS:FILE. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const char *text = job->options.connectome;
@@ -37,6 +40,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tracto
     return status;
 }
 
+/* Whether the matrix needs more than the ends, as for some rules of assignment. */
 static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;
@@ -51,12 +55,14 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return weights ? gls_weights_sink_connect(weights, job, ((matrix_state *)sink->state)->connectome) : GLS_OK;
 }
 
+/* Writes the matrix; cells without a value are "nan". */
 static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
 {
     return gls_connectome_write_grouped(((matrix_state *)sink->state)->connectome, sink->output, job->run.force,
                                         &job->run.group, NULL, "nan");
 }
 
+/* Adds the image of labels to the inputs, unless it was deleted meanwhile. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};
@@ -64,6 +70,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
         gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_connectome_destroy(((matrix_state *)sink->state)->connectome);

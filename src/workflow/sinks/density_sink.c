@@ -5,10 +5,13 @@
 #include "util/status.h"
 #include "workflow/job.h"
 
+/* State of --density and of --dec. */
 typedef struct map_state {
+    /* the map so far */
     gls_density *map;
 } map_state;
 
+/* Checks the name of the map and takes it as the output. */
 static gls_status take_map(gls_run_sink *sink, const gls_job *job, const char *path)
 {
     gls_status status = gls_image_name_check(path);
@@ -16,11 +19,13 @@ static gls_status take_map(gls_run_sink *sink, const gls_job *job, const char *p
     return status ? status : gls_sink_writes(sink, job, path);
 }
 
+/* Takes --density. Maps of shards add up, see gls_merge_files(). */
 static gls_status take_density(gls_run_sink *sink, gls_job *job)
 {
     return job->options.density ? take_map(sink, job, job->options.density) : GLS_OK;
 }
 
+/* Takes --dec. Parts of such a map are not added up, so --shard is refused. */
 static gls_status take_dec(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -49,16 +54,19 @@ static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_sink *tractogra
     return GLS_OK;
 }
 
+/* Whether the points are read: not if a device counts the visited voxels. */
 static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     return !gls_density_takes_visited(((const map_state *)sink->state)->map, tracked);
 }
 
+/* Function `write` of the sink. */
 static gls_status write_map(gls_run_sink *sink, gls_job *job)
 {
     return gls_density_write_grouped(((map_state *)sink->state)->map, sink->output, job->run.force, &job->run.group);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_density_destroy(((map_state *)sink->state)->map);

@@ -6,7 +6,9 @@
 
 /* A grid in which points are looked up: each point belongs to the voxel with the nearest centre. */
 typedef struct gls_fdt_grid {
+    /* voxels along each axis */
     int32_t dim[3];
+    /* world mm to voxel coordinates */
     double to_voxel[3][4];
 } gls_fdt_grid;
 
@@ -17,6 +19,7 @@ int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3]);
 
 /* A half of a streamline: its points from the seed to one end. The seed is the first point of both halves. */
 typedef struct gls_fdt_half {
+    /* the seed, world mm; further points follow in steps of `sense` */
     const float (*seed)[3];
     ptrdiff_t sense; /* index step from a point to the next one after the seed: 1 or -1 */
     size_t n;        /* 0: the half does not count */
@@ -30,7 +33,9 @@ static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
 
 /* Regions of --fdt-network. */
 typedef struct gls_fdt_rois {
+    /* grid of the image of labels */
     gls_fdt_grid grid;
+    /* number of regions */
     size_t n;
     uint32_t *of_voxel; /* number of the region of each voxel, from 1; 0: none */
 } gls_fdt_rois;

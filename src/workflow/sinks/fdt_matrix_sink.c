@@ -16,9 +16,12 @@
 
 /* The voxels that are rows, or columns, of a matrix. */
 typedef struct locations {
+    /* grid of the mask, for the files that name voxels */
     gls_grid grid;
+    /* lookup of points in this grid */
     gls_fdt_grid at;
     uint32_t *number; /* number of each voxel, from 1; 0: not in the mask */
+    /* number of voxels in the mask */
     uint32_t n;
 } locations;
 
@@ -54,6 +57,8 @@ typedef struct sparse {
     cell *cell;
 } sparse;
 
+/* The cell of a key, or the free cell where the key belongs. The table must have a free cell. Fibonacci hashing: 2^64
+ * divided by the golden ratio spreads neighbouring keys. */
 static cell *find(const sparse *m, uint64_t key)
 {
     size_t at = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (m->slots - 1);
@@ -91,8 +96,11 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 typedef struct matrix_state {
     locations seeds, target; /* target: of matrices 2 and 3 */
     const gls_fdt_rois *rois;
+    /* the matrix so far */
     sparse sum;
+    /* --distance-correction: lengths in mm in place of counts */
     bool by_length;
+    /* step size, mm */
     double step;
     /* State of the streamline that is being counted, number `line`. met: the n_met voxels that it has met. For each
      * voxel: last: number of the last streamline that met it; length: its distance along that streamline, mm. */
@@ -101,6 +109,7 @@ typedef struct matrix_state {
     double *length;
 } matrix_state;
 
+/* Text of the option of this matrix; NULL: not wanted. */
 static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
 {
     return kind == &gls_fdt_matrix1_kind   ? o->fdt_matrix1
@@ -132,6 +141,7 @@ static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
             if (location > 0 && location != own)
                 note(t, location, k > 1 ? (double)(k - 1) * t->step : h == 0 ? 1.0 : t->step);
         }
+    /* a seed outside the mask has no row */
     bool added = true;
     for (uint32_t i = 0; i < t->n_met && own > 0 && added; i++)
         added = add(&t->sum, own, t->met[i], t->by_length ? t->length[t->met[i]] : 1);
@@ -148,6 +158,7 @@ static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
         double length = t->step;
         for (size_t k = 0; k < half[h].n && added; k++) {
             const uint32_t location = location_of(&t->target, gls_fdt_point(&half[h], k));
+            /* each target counts once for a streamline, over both halves */
             if (location == 0 || t->last[location] == t->line) continue;
             note(t, location, length);
             added = add(&t->sum, own, location, t->by_length ? length : 1);
@@ -157,6 +168,7 @@ static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
+/* For qsort(): numbers in ascending order. */
 static int by_number(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -174,6 +186,7 @@ static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
             const uint32_t location = location_of(&t->target, gls_fdt_point(&half[h], k));
             if (location > 0) note(t, location, (h == 0 ? 1 : -1) * (double)k * t->step);
         }
+    /* by rising number, so that the pair is in the upper triangle */
     qsort(t->met, t->n_met, sizeof *t->met, by_number);
     for (uint32_t i = 0; i < t->n_met && added; i++)
         for (uint32_t k = i + 1; k < t->n_met && added; k++) {
@@ -209,16 +222,19 @@ static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matr
     return GLS_OK;
 }
 
+/* Function `append` of the sink of matrix 1. */
 static gls_status append1(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_seeds);
 }
 
+/* Function `append` of the sink of matrix 2. */
 static gls_status append2(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_targets);
 }
 
+/* Function `append` of the sink of matrix 3. */
 static gls_status append3(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_pairs);
@@ -249,6 +265,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tracto
     (void)tractogram;
     gls_status status = number_all(sink, job);
     if (status) return status;
+    /* met, last and length have an element for each number, from 1 */
     const size_t n = (size_t)(t->target.n > 0 ? t->target.n : t->seeds.n) + 1;
     t->rois = gls_fdt_find_rois(job);
     t->by_length = job->options.distance_correction;
@@ -264,6 +281,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_job *job, gls_sink *tracto
     return GLS_OK;
 }
 
+/* For qsort(): cells by column, then by row. */
 static int by_key(const void *a, const void *b)
 {
     const uint64_t x = ((const cell *)a)->key, y = ((const cell *)b)->key;
@@ -277,6 +295,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
     const bool third = sink->kind == &gls_fdt_matrix3_kind, first = sink->kind == &gls_fdt_matrix1_kind;
     gls_text text = {0};
     size_t n = 0;
+    /* the cells of the table move to its start, which empties it */
     for (size_t i = 0; i < t->sum.slots; i++)
         if (t->sum.cell[i].key) t->sum.cell[n++] = t->sum.cell[i];
     if (n > 0) qsort(t->sum.cell, n, sizeof *t->sum.cell, by_key);
@@ -285,10 +304,12 @@ static gls_status write_matrix(gls_run_sink *sink, gls_job *job)
             gls_text_printf(&text, "%u  %u  %.10g\n", (unsigned)t->sum.cell[i].key,
                             (unsigned)(t->sum.cell[i].key >> 32), t->sum.cell[i].value);
     t->sum.n = t->sum.slots = 0;
+    /* the last line has the size with the value 0, from which readers of .dot files make a matrix */
     gls_text_printf(&text, "%u  %u  0\n", third ? t->target.n : t->seeds.n, first ? t->seeds.n : t->target.n);
     return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
+/* Frees the state; calloc() set members that were never made to NULL. */
 static void finish_matrix(gls_run_sink *sink)
 {
     matrix_state *t = sink->state;
@@ -313,6 +334,7 @@ MATRIX_KIND(fdt_matrix3);
 
 /* --- Files beside a matrix, in its folder. Their names are a word and the name of the matrix without .dot. */
 
+/* The matrix beside which a file lies. */
 static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
 {
     return kind == &gls_fdt_coords1_kind   ? &gls_fdt_matrix1_kind
@@ -329,6 +351,7 @@ static gls_status take_beside(gls_run_sink *sink, gls_job *job)
                        : sink->kind == &gls_fdt_columns2_kind ? "tract_space_coords_for_"
                                                               : "coords_for_";
     const gls_run_sink *matrix = gls_sink_find(job, matrix_of(sink->kind));
+    /* without the matrix there is no file beside it */
     if (!matrix) return GLS_OK;
     const char *name = gls_file_name(matrix->output);
     const size_t length = strlen(name), n = length > 4 && strcmp(name + length - 4, ".dot") == 0 ? length - 4 : length;

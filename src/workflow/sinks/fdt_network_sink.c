@@ -12,6 +12,7 @@
 #include "workflow/job.h"
 #include "workflow/sinks/fdt.h"
 
+/* largest number of regions: the matrix has its square, in doubles */
 #define MAX_ROIS 20000
 
 void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid)
@@ -61,11 +62,12 @@ static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_rois *rois, gls_fdt_half half[2])
 {
     const uint64_t seed = point_of_seed(s, i);
+    /* the first half goes to the last point, the second one to the first */
     half[0] = (gls_fdt_half){s->point + seed, 1, (size_t)(s->offset[i + 1] - seed)};
     half[1] = (gls_fdt_half){s->point + seed, -1, (size_t)(seed - s->offset[i]) + 1};
     if (!rois) return true;
     const uint32_t own = gls_fdt_roi_at(rois, s->point[seed]);
-    for (int h = 0; h < 2; h++)
+    for (int h = 0; h < 2; h++) /* a streamline from outside all regions has no row */
         if (own == 0 || !meets_another(rois, own, &half[h])) half[h].n = 0;
     return half[0].n > 0 || half[1].n > 0;
 }
@@ -88,16 +90,20 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_job *job)
 
 /* State of --fdt-network. */
 typedef struct network_state {
+    /* regions of the network */
     gls_fdt_rois rois;
     double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
     uint64_t
         *length; /* for each region: steps from the seed until a half of the current streamline meets it; 0: never */
     double *of_line; /* for each region: sum of these lengths, mm, over both halves */
     uint8_t *times;  /* for each region: number of halves that meet it */
+    /* --distance-correction: lengths in mm in place of counts */
     bool by_length;
+    /* step size, mm */
     double step;
 } network_state;
 
+/* Takes LABELS:FILE, with all points in one process. */
 static gls_status take(gls_run_sink *sink, gls_job *job)
 {
     const char *text = job->options.fdt_network;
@@ -105,6 +111,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     return status || !text ? status : gls_fdt_check(sink, job);
 }
 
+/* For qsort() and bsearch(): labels in ascending order. */
 static int by_value(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -122,10 +129,12 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
         return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
     }
     for (size_t v = 0; v < n; v++) {
+        /* float holds whole numbers exactly up to 2^24 */
         const float value = image->data[v];
         label[v] = rois->of_voxel[v] = value >= 0.5f && value <= 16777216.0f ? (uint32_t)lrintf(value) : 0;
     }
     qsort(label, n, sizeof *label, by_value);
+    /* label[] becomes the list of the labels that occur */
     for (size_t v = 0; v < n; v++)
         if (label[v] > 0 && (rois->n == 0 || label[rois->n - 1] != label[v])) label[rois->n++] = label[v];
     for (size_t v = 0; v < n; v++) {
@@ -163,7 +172,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         memset(t->of_line, 0, t->rois.n * sizeof *t->of_line);
         memset(t->times, 0, t->rois.n);
         for (int h = 0; h < 2; h++) follow(t, own, &half[h]);
-        for (size_t r = 0; r < t->rois.n; r++)
+        for (size_t r = 0; r < t->rois.n; r++) /* mean over the halves that meet the region */
             if (t->times[r] > 0) t->sum[(own - 1) * t->rois.n + r] += t->by_length ? t->of_line[r] / t->times[r] : 1;
     }
     return GLS_OK;
@@ -203,6 +212,7 @@ static gls_status write_network(gls_run_sink *sink, gls_job *job)
     return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     network_state *t = sink->state;

@@ -15,20 +15,26 @@
 /* A voxel of the map. */
 typedef struct visit {
     uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
+    /* number of streamlines that visited the voxel */
     uint64_t n;
     double length; /* sum of the lengths from the seed to the first point */
 } visit;
 
 /* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
 typedef struct map_state {
+    /* grid of the map */
     gls_fdt_grid grid;
+    /* regions of --fdt-network; NULL: none */
     const gls_fdt_rois *rois;
+    /* voxels of the grid */
     size_t n_voxels;
+    /* count and length of each voxel */
     visit *voxel;
     uint64_t line;
     double step;
 } map_state;
 
+/* Takes the name of the map of --fdt-paths or --fdt-lengths. */
 static gls_status take_map(gls_run_sink *sink, gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -48,6 +54,7 @@ static void follow(map_state *m, const gls_fdt_half *half)
         if (at < 0 || m->voxel[at].last == m->line) continue;
         m->voxel[at].last = m->line;
         m->voxel[at].n++;
+        /* steps from the seed times the step size */
         m->voxel[at].length += (double)k * m->step;
     }
 }
@@ -65,6 +72,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Makes an empty map on the grid of the run. */
 static gls_status open_map(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     map_state *m = sink->state;
@@ -86,6 +94,7 @@ static gls_status write_map(gls_run_sink *sink, gls_job *job)
     const bool counts = sink->kind == &gls_fdt_paths_kind && !job->options.distance_correction;
     gls_grid plain = *job->inputs.grid;
     gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
+    /* no code of the space, as in maps from a tractogram */
     plain.space = 0;
     for (size_t v = 0; v < m->n_voxels && counts; v++)
         if (m->voxel[v].n > INT32_MAX) type = GLS_TYPE_FLOAT64;
@@ -99,6 +108,7 @@ static gls_status write_map(gls_run_sink *sink, gls_job *job)
         else if (type == GLS_TYPE_FLOAT64)
             ((double *)data)[v] = (double)at->n;
         else
+            /* paths with --distance-correction: sums of lengths; lengths: means */
             ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
     }
     gls_status status =
@@ -107,6 +117,7 @@ static gls_status write_map(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Function `finish` of the sink of the map, also after a failure. */
 static void finish_map(gls_run_sink *sink)
 {
     free(((map_state *)sink->state)->voxel);
@@ -126,11 +137,15 @@ MAP_KIND(fdt_lengths);
 
 /* State of --waytotal. rois: the regions of --fdt-network; NULL: none, and one number is counted. */
 typedef struct total_state {
+    /* borrowed */
     const gls_fdt_rois *rois;
+    /* number of counts */
     size_t n;
+    /* streamlines from each region, or all */
     uint64_t *count;
 } total_state;
 
+/* Takes the name of --waytotal. */
 static gls_status take_total(gls_run_sink *sink, gls_job *job)
 {
     if (!job->options.waytotal) return GLS_OK;
@@ -147,11 +162,13 @@ static gls_status count(void *user, const gls_streamlines *s)
     if (!t->rois) t->count[0] += s->n;
     for (size_t i = 0; t->rois && i < s->n; i++) {
         gls_fdt_half half[2];
+        /* a streamline with a half that counts begins in a region */
         if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_roi_at(t->rois, *half[0].seed) - 1]++;
     }
     return GLS_OK;
 }
 
+/* Makes the counts, for all streamlines or for each region of seeds. */
 static gls_status open_total(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     total_state *t = sink->state;
@@ -164,6 +181,7 @@ static gls_status open_total(gls_run_sink *sink, gls_job *job, gls_sink *tractog
     return GLS_OK;
 }
 
+/* One number needs no points; regions of seeds need the seed point. */
 static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;
@@ -179,6 +197,7 @@ static gls_status write_total(gls_run_sink *sink, gls_job *job)
     return gls_text_write(&text, sink->output, job->run.force, &job->run.group, GLS_OK);
 }
 
+/* Function `finish` of the sink of the total, also after a failure. */
 static void finish_total(gls_run_sink *sink)
 {
     free(((total_state *)sink->state)->count);

@@ -9,7 +9,9 @@
 #include "workflow/job_inputs.h"
 #include "workflow/tracts/tract_tables.h"
 
+/* State of --profile. */
 typedef struct profile_state {
+    /* members and their nodes */
     gls_bundles *bundles;
 } profile_state;
 
@@ -19,6 +21,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     const gls_job_options *o = &job->options;
     const char *text = o->profile, *last = text ? gls_names_last(text, ':') : NULL,
                *first = text ? gls_names_first(text, ':') : NULL;
+    /* the first colon ends the rules, the last one begins the file; between them stand the images */
     if (!text) return GLS_OK;
     if (!last || first == text || !last[1])
         return gls_fail(
@@ -32,6 +35,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT, "--profile: there is no FA without DWI: give --fa FILE, or name images, "
                                           "BUNDLES:IMAGE:FILE");
     sink->wanted = true;
+    /* without images FA is needed, also where the stop map is something else */
     job->sinks.wants_fa |= first == last;
     gls_status status = gls_sink_reads(sink, text, (size_t)(first - text));
     if (!status && first < last) status = gls_sink_reads_images(sink, first + 1, (size_t)(last - first - 1));
@@ -43,6 +47,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
 {
     profile_state *s = sink->state;
     gls_bundles_options options = gls_bundles_options_default();
+    /* positions along bundles are kept until the end, when the core is known */
     options.keep_nodes = true;
     options.grid = job->inputs.grid;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
@@ -50,6 +55,7 @@ static gls_status prepare(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Passes streamlines to the rules, which assign them to bundles. */
 static gls_status open_profile(gls_run_sink *sink, gls_job *job, gls_sink *tractogram, gls_sink *own)
 {
     (void)job, (void)tractogram;
@@ -69,6 +75,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job)
     gls_status status = GLS_OK;
     GLS_REQUIRE(image[0] || !by_fa);
     for (size_t i = 0; i < n && !status; i++) {
+        /* names of columns come from the files, as for `glslines profile` */
         const char *file = !by_fa ? sink->input[1 + i] : job->options.fa ? job->options.fa : "fa";
         if (!by_fa) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
         if (!by_fa) image[i] = read[i];
@@ -91,6 +98,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_job *job)
     return status;
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_bundles_destroy(((profile_state *)sink->state)->bundles);

@@ -19,6 +19,7 @@ gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length)
 {
     char *list = strndup(text, length), *rest = list;
+    /* images of this option, beside files that the sink reads otherwise */
     const size_t before = sink->n_inputs;
     gls_status status = list ? GLS_OK : gls_no_memory();
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
@@ -36,8 +37,11 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_job *job, const char *text)
 {
+    /* \: and \, become the letters themselves */
     char *path = gls_names_copy(text, strlen(text));
+    /* a shard writes a file of its own, which `merge` joins */
     sink->output = path && job->shard.count > 0 ? gls_shard_name(path, &job->shard) : path;
+    /* gls_shard_name() returned a new name, or NULL */
     if (sink->output != path) free(path);
     return sink->output ? GLS_OK : gls_no_memory();
 }
@@ -52,6 +56,7 @@ const char *gls_sink_option(const gls_run_sink *sink, char name[64])
 gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_job *job, const char *text, const char *form)
 {
     char name[64];
+    /* the last colon: paths may have others in front */
     const char *colon = gls_names_last(text, ':');
     if (!colon || colon == text || !colon[1])
         return gls_fail(GLS_ERR_ARGUMENT,
@@ -64,6 +69,7 @@ gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_job *job, const cha
 
 gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
 {
+    /* kinds that the options do not ask for have an entry, too */
     for (size_t i = 0; i < job->sinks.n; i++)
         if (job->sinks.sink[i].kind == kind && job->sinks.sink[i].wanted) return &job->sinks.sink[i];
     return NULL;
@@ -72,6 +78,7 @@ gls_run_sink *gls_sink_find(gls_job *job, const gls_sink_kind *kind)
 uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3])
 {
     uint64_t best = s->offset[i];
+    /* squared distances in float are exact enough: a seed differs from its point by rounding at most */
     float smallest = INFINITY;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
         float square = 0;

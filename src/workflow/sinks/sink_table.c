@@ -30,6 +30,7 @@ gls_status gls_sinks_take(gls_job *job)
         *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
         if (!sink->state) return gls_no_memory();
         sinks->n++;
+        /* a kind whose options are not given does nothing and stays unwanted */
         status = kinds[i]->take(sink, job);
     }
     return status;
@@ -49,6 +50,7 @@ gls_status gls_sinks_prepare(gls_job *job)
     FOR_EACH(gls_run_sink, sink, job, prepare)
     {
         size_t n = 0;
+        /* rules first: they name further files, which are then inputs of the run, too */
         if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]});
         if (!status) status = sink->kind->prepare(sink, job);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
@@ -59,6 +61,7 @@ gls_status gls_sinks_prepare(gls_job *job)
 
 /* --- Identity. */
 
+/* Hash of an input file or folder, which must be readable. */
 static gls_status hash_file(const char *path, uint64_t *hash)
 {
     gls_status status = gls_input_file_check(&(gls_input_file){.path = path});
@@ -73,6 +76,7 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
     gls_status status = GLS_OK;
     *hash = n;
     for (size_t i = 0; i < n && !status; i++) {
+        /* as in gls_inputs_add(): the text may be FILE:LABELS */
         struct stat info;
         char *file = gls_input_named_file(text[i]);
         const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
@@ -90,6 +94,7 @@ gls_status gls_sinks_hash(const gls_job *job, uint64_t *hash)
     *hash = 0;
     FOR_EACH(const gls_run_sink, sink, job, take)
     {
+        /* order, role, number of files, whether the result goes into a file, and options of its own */
         uint64_t part[6] = {*hash, gls_hash(sink->kind->role, strlen(sink->kind->role)), sink->n_inputs,
                             sink->output != NULL, sink->kind->choice ? sink->kind->choice(sink) : 0};
         if (sink->n_inputs == 0) continue;
@@ -117,9 +122,11 @@ gls_status gls_sinks_open(gls_job *job, gls_sink *tractogram)
         if (!status) status = sink->kind->open(sink, job, tractogram, &own[n]);
         n += own[n].append != NULL;
     }
+    /* without a tractogram the results are the only sink, even if there are none */
     if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
     for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
     if (status || !results.append) return status;
+    /* maps on this thread, no second one needed */
     if (!tractogram->append)
         *tractogram = results;
     else

@@ -14,14 +14,19 @@
 #include "workflow/sinks/sinks.h"
 #include "workflow/weight_files.h"
 
+/* streamlines of two points each that are passed to a connectome at a time */
 #define BATCH 16384
 
 /* State of --weights. */
 typedef struct weights_state {
+    /* fixels of the FODs that are tracked */
     gls_fod fod;
+    /* the mapper, then the solver */
     gls_weights *weights;
     gls_device *device; /* maps streamlines while others track; NULL: the CPU maps */
+    /* keeps_ends: a connectome needs ends; solved: weights are computed */
     bool keeps_ends, solved;
+    /* number of streamlines, and room, of `end` */
     size_t n, capacity;
     float (*end)[2][3]; /* the two ends of each streamline */
     float *alike;       /* 1 for each streamline if no weights can be computed; NULL otherwise */
@@ -34,11 +39,13 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
     if (!o->weights) return GLS_OK;
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then 'glslines weights'");
+    /* OPDT and CSA are no fibre densities */
     if (!o->sh && (!gls_fits_model(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
     sink->wanted = true;
     if (job->no_tractogram || job->format == GLS_FORMAT_TRX) return GLS_OK;
+    /* tracks.tck -> tracks_weights.txt: all formats have suffixes of four characters */
     if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(job->output) - 4, job->output) >= 0) return GLS_OK;
     sink->output = NULL;
     return gls_no_memory();
@@ -47,6 +54,7 @@ static gls_status take(gls_run_sink *sink, gls_job *job)
 /* Opens a context of its own on a GPU, so that the trackers continue beside it. */
 static gls_status set_device(weights_state *w, const gls_device_set *devices)
 {
+    /* a software renderer runs on the cores of the CPU anyway */
     if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
     gls_status status = gls_device_reopen(devices->device[0], &w->device);
     if (status) {
@@ -81,11 +89,13 @@ static gls_status append(void *user, const gls_streamlines *s)
 static gls_status segment_fods(weights_state *w, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
+    /* the image of --sh, or the coefficients of the fit */
     const gls_image *from = o->sh ? job->inputs.odf_image : job->inputs.model.sh;
     gls_image *sh = NULL;
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
     gls_status status =
+        /* to the basis and axes in which fixels are found */
         gls_odf_convert_sh(from, fod.sh, o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
                            o->sh ? gls_model_frame(&o->model) : GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &sh);
     if (!status) status = gls_fod_segment(&fod, sh, &w->fod);
@@ -107,6 +117,7 @@ static gls_status open_weights(gls_run_sink *sink, gls_job *job, gls_sink *tract
     if (status) return status;
     w->keeps_ends = job->options.connectome != NULL;
     *own = (gls_sink){.append = append, .user = w};
+    /* streamlines are walked along curves through their points */
     return gls_weights_set_walk(
         w->weights, gls_weights_upsampling(job->params.step_size, gls_fixels_grid(w->fod.fixels)), GLS_WALK_CURVE);
 }
@@ -128,6 +139,7 @@ static gls_status solve(weights_state *w, const gls_device_set *devices, const f
 {
     const bool software = gls_device_get_info(devices->device[0])->software;
     gls_status status = GLS_OK;
+    /* weights are asked for by the connectome, the tractogram and the text, but are computed once */
     if (!w->solved) {
         status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
         if (!status) gls_weights_log(w->weights);
@@ -147,6 +159,7 @@ gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_job *job, gls_con
     uint64_t offset[BATCH + 1], n;
     gls_sink sink = gls_connectome_sink(connectome);
     gls_status status = solve(w, &job->devices, &weight, &n);
+    /* each "streamline" has its two ends only */
     for (size_t i = 0; i <= BATCH; i++) offset[i] = 2 * i;
     for (size_t first = 0; first < w->n && !status; first += BATCH) {
         const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight + first};
@@ -171,6 +184,7 @@ static gls_status complete(gls_run_sink *sink, gls_job *job, gls_tractogram_writ
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
+/* Writes the weights as text, if they do not go into the tractogram. */
 static gls_status write_weights(gls_run_sink *sink, gls_job *job)
 {
     const float *weight = NULL;
@@ -180,11 +194,13 @@ static gls_status write_weights(gls_run_sink *sink, gls_job *job)
     return gls_weights_write_text(sink->output, job->run.force, &job->run.group, weight, n, 1, "weights by glslines");
 }
 
+/* Adds counts, mu and the cost of the fit. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), ((const weights_state *)sink->state)->weights);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;
