@@ -11,9 +11,13 @@
 #include "workflow/run_params.h"
 
 /* Shares of streamlines, and of seed voxels, above which something is probably wrong. */
+/* streamlines that were cut at the longest length */
 #define MAX_CUT 0.01
+/* streamlines longer than GLS_LONG_STREAMLINE */
 #define MAX_LONG 0.05
+/* voxels of the seed mask at or below the stop threshold, or of the mask without a value */
 #define MAX_OUTSIDE 0.2
+/* voxels of the seed mask where the stop map has no value */
 #define MAX_UNKNOWN 0.01
 /* FA of a response below this value means that the response comes from crossings or grey matter. */
 #define MIN_RESPONSE_FA 0.6
@@ -24,6 +28,7 @@
 #define MIN_FOD 0.02
 #define MAX_FOD 1
 
+/* Warns of a mask that covers the whole grid. */
 static void advise_of_mask(const gls_job_inputs *in)
 {
     if (in->mask_voxels < gls_grid_voxels(in->grid)) return;
@@ -107,6 +112,7 @@ static void advise_of_response(const gls_model *m)
 {
     const gls_response *r = &m->response;
     if (m->kind != GLS_MODEL_CSD || !m->has_response || r->is_zonal) return;
+    /* FA of eigenvalues a, b, b */
     double a = r->evals[0], b = r->evals[1], fa = (a - b) / sqrt(a * a + 2 * b * b);
     if (fa >= MIN_RESPONSE_FA) return;
     gls_log(GLS_LOG_WARNING,
@@ -133,10 +139,12 @@ static void advise_of_seeds(const gls_job_inputs *in, double threshold)
  * of 0.2821 after multi-tissue deconvolution. */
 static void advise_of_scale(const gls_job_inputs *in, const gls_track_params *params)
 {
+    /* the first coefficient is proportional to the mean of the ODF, in every basis */
     const gls_image *sh = in->odf ? in->odf->image : NULL;
     size_t n = gls_grid_voxels(in->grid), count = 0;
     float *first = sh && in->odf->is_sh ? malloc(n * sizeof *first) : NULL;
     if (!first) return;
+    /* voxels of background are exactly 0 */
     for (size_t i = 0; i < n; i++)
         if ((!in->mask || in->mask->data[i] > 0) && isfinite(sh->data[i]) && sh->data[i] != 0)
             first[count++] = sh->data[i];
@@ -154,6 +162,7 @@ void gls_advise_of_fit(const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
     bool fods = gls_getter_ends_itself(job->options.track.dg);
+    /* only of the default cutoff: another one was chosen by the user for these FODs */
     if (fods && gls_track_cutoff(&job->params) == (job->options.act ? 0.05 : 0.1)) advise_of_scale(in, &job->params);
     if (fods && job->params.step_size > in->voxel_mm)
         gls_log(GLS_LOG_WARNING, "--step-size: a step of %.4g mm is longer than a voxel (%.4g mm) and passes over some",
@@ -167,6 +176,7 @@ void gls_advise_of_lengths(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
     double n = (double)r->streamlines;
+    /* without a stop map its threshold is no remedy */
     const char *threshold = job->inputs.stop_map_open ? "" : " or raise --fa-threshold";
     if ((double)r->truncated > MAX_CUT * n)
         gls_log(GLS_LOG_WARNING,

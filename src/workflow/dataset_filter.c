@@ -10,8 +10,10 @@
 #include "util/text.h"
 #include "workflow/dataset.h"
 
+/* Largest filter file, bytes. */
 #define MAX_FILTERS ((size_t)1 << 20)
 
+/* Names of entities in pybids and their keys in names of files. A filter may have either. */
 static const struct {
     const char *name, *key;
 } entities[] = {{"acquisition", "acq"}, {"direction", "dir"},      {"run", "run"},
@@ -20,6 +22,7 @@ static const struct {
 /* entities that every tracked series has, whatever the filter says */
 static const char *const implied[] = {"datatype", "suffix", "extension"};
 
+/* Key of an entity; NULL: unknown. */
 static const char *key_of(const char *name)
 {
     for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
@@ -27,6 +30,7 @@ static const char *key_of(const char *name)
     return NULL;
 }
 
+/* Whether the filter may name this entity although all tracked series have it. */
 static bool is_implied(const char *name)
 {
     for (size_t i = 0; i < sizeof implied / sizeof *implied; i++)
@@ -43,9 +47,11 @@ static char *filter_text(const char *key, const cJSON *values)
     FILE *out = open_memstream(&text, &bytes);
     if (!out) return NULL;
     fprintf(out, "%s=", key);
+    /* null is no value; a list means any of its values */
     bool good = !cJSON_IsNull(values), list = cJSON_IsArray(values);
     const char *between = "";
     for (const cJSON *v = list ? values->child : values; v; v = list ? v->next : NULL, between = "|") {
+        /* a bar would separate two values */
         if (cJSON_IsString(v) && !strchr(v->valuestring, '|'))
             fprintf(out, "%s%s", between, v->valuestring);
         else if (cJSON_IsNumber(v) && v->valuedouble >= 0 && v->valuedouble <= 1e15 &&

@@ -19,11 +19,14 @@ static bool has_name(int fd, const char *path)
 
 gls_status gls_dataset_lock(const char *path, bool wait, int *fd)
 {
+    /* again if the file was removed between open() and the lock: a lock on a nameless file locks nobody out */
     for (;;) {
         struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (*fd < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
         int result;
+        /* locks of the open file, not of the process: they also hold between threads, and last until the file is
+         * closed */
         do result = fcntl(*fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &whole);
         while (result != 0 && errno == EINTR);
         if (result != 0 && (errno == EAGAIN || errno == EACCES)) {

@@ -9,6 +9,7 @@
 #include "util/status.h"
 #include "workflow/dataset.h"
 
+/* Bytes of a file in which its mark must stand. */
 #define BEGINNING ((size_t)64 << 10)
 
 bool gls_dataset_owns(const char *path, const char *mark)
@@ -18,6 +19,7 @@ bool gls_dataset_owns(const char *path, const char *mark)
     if (access(path, F_OK) != 0) return true;
     char *first = malloc(BEGINNING);
     bool ours = false;
+    /* only regular files: a pipe would block, a device may have side effects */
     if (first && !gls_regular_open(path, &fd, &bytes)) {
         const int64_t n = gls_fd_read(fd, first, BEGINNING);
         ours = n > 0 && memmem(first, (size_t)n, mark, strlen(mark));

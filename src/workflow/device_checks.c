@@ -14,6 +14,7 @@
 #include "workflow/run_params.h"
 #include "workflow/sidecar.h"
 
+/* Largest file, bytes. */
 #define MAX_BYTES (1 << 20)
 
 /* Returns false if the user has no cache folder, or has switched the file off. */
@@ -72,6 +73,7 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
 /* Writes the file of checked devices to the user's cache folder; warns if that fails. */
 static bool write_file(gls_checked *memory)
 {
+    /* memory->entry is NULL where memory ran out */
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;
     const bool good = text && gls_kept_write(memory->path, text, strlen(text)) == GLS_OK;
     if (!good) gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
@@ -97,6 +99,7 @@ void gls_checked_keep(const gls_device_info *device, const char *variant, gls_ma
 
 void gls_checked_name(gls_direction_getter dg, int sh_order, char *name, size_t size)
 {
+    /* these kernels have the number of coefficients as a constant */
     const bool by_order = gls_getter_has(dg, GLS_FOR_BOOT) || gls_getter_has(dg, GLS_FOR_PROB_DET);
     if (by_order)
         snprintf(name, size, "%s%d", gls_getter_name(dg), sh_order > 4 ? 8 : 4);
@@ -112,6 +115,7 @@ void gls_checked_name_of(const gls_track_params *params, int sh_order, char *nam
         gls_checked_name(params->dg, sh_order, name, size);
 }
 
+/* The mapping in the file for a device and a variant; GLS_MAPPING_AUTO: none, or one that this device does not have. */
 static gls_mapping mapping_of(const gls_device_info *device, const char *variant)
 {
     char path[4096], key[512];
@@ -121,6 +125,7 @@ static gls_mapping mapping_of(const gls_device_info *device, const char *variant
     device_key(device, key, sizeof key);
     const cJSON *entry = gls_json_at(root, key);
     const cJSON *word = gls_json_at(entry, variant);
+    /* a mapping of the file is used only if the device can run it now */
     for (gls_mapping m = GLS_MAPPING_SINGLE; m < GLS_MAPPING_COUNT && cJSON_IsString(word); m++)
         if (strcmp(word->valuestring, gls_mapping_name(m)) == 0 && gls_mapping_lanes(m, device) > 0) found = m;
     cJSON_Delete(root);

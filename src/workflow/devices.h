@@ -9,7 +9,9 @@
 
 /* The open devices of a run; close them by gls_device_set_close(). */
 typedef struct gls_device_set {
+    /* the first n are open */
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
+    /* number of devices; 0: none */
     size_t n;
 } gls_device_set;
 

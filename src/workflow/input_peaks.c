@@ -20,6 +20,7 @@
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {
     if (o->peaks_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->peaks_frame - 1);
+    /* dyads1.nii.gz ... of bedpostX: along FSL's axes; other programs write vectors along the scanner axes */
     return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
 }
 
@@ -32,6 +33,7 @@ void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS
         {"peaks_values", "peaks_values_2", "peaks_values_3", "peaks_values_4", "peaks_values_5", "peaks_values_6",
          "peaks_values_7", "peaks_values_8"}};
     for (int i = 0; i < GLS_MAX_PEAK_FILES; i++) {
+        /* roles are literals, because keys of the sidecar must outlive the options */
         file[GLS_FILE_PEAKS + i] =
             (gls_input_file){.role = roles[0][i], .path = i < o->peaks.n ? o->peaks.value[i] : NULL};
         file[GLS_FILE_PEAKS_VALUES + i] =
@@ -54,6 +56,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
 {
     const char *path = o->peaks.value[i];
     const gls_bvec_frame frame = gls_peaks_frame(o, i);
+    /* the series, else the first image, gives the grid */
     const gls_grid *grid = inputs->series.dwi ? &inputs->series.dwi->grid : i > 0 ? &inputs->odf_image->grid : NULL;
     const char *first = inputs->series.dwi ? inputs->file[GLS_FILE_DWI].path : o->peaks.value[0];
     gls_image *image = NULL;
@@ -105,6 +108,7 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Peaks of ODFs. */
 
+/* Number of peaks to find in each voxel: the one of the getter, or 3. */
 static size_t n_peaks(const gls_job_options *o)
 {
     const uint32_t n = gls_getter_facts_of(o->track.dg).n_peaks;

@@ -38,14 +38,17 @@ static gls_status check_source(const gls_job_options *o)
 /* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static gls_status check_inputs(const gls_job_options *o)
 {
+    /* odf: the option that gives directions, NULL without one */
     const char *odf = gls_directions_option(o);
     if (odf && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
         return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
+    /* one source of directions at a time */
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
+    /* only getters along peaks, or those that need no directions, take --peaks */
     if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact, eudx or bedpost",
                         gls_getter_name(o->track.dg));
@@ -61,8 +64,10 @@ static gls_status check_inputs(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: is given %d times, %d at most: join the volumes in one file",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
+    /* whether seeds and ends are known without a map of FA */
     bool places = o->roi || gls_seeds_need_no_region(o),
          tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
+    /* streamlines must end, and seeds must lie, somewhere */
     if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE%s, or the series that it is "
@@ -85,6 +90,7 @@ static gls_status check_inputs(const gls_job_options *o)
 /* Checks that the getter can use the model and has the parameters that are given. */
 static gls_status check_getter(const gls_job_options *o)
 {
+    /* getters differ in their source: residuals of the signal, tensors of the series, ODFs */
     const gls_track_params *t = &o->track;
     if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT,
@@ -103,6 +109,7 @@ static gls_status check_getter(const gls_job_options *o)
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
+    /* options that only some getters have */
     if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
     if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
@@ -114,6 +121,7 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
     if (t->probe_count == 1 && t->probe_radius > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
+    /* both in mm only here; lengths in voxels are compared once the voxel size is known */
     if (t->max_length >= 0 && t->min_length > t->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
                         t->max_length);
@@ -124,6 +132,7 @@ static gls_status check_getter(const gls_job_options *o)
     return GLS_OK;
 }
 
+/* Checks all that needs options alone, before any file is opened. */
 static gls_status check_options(const gls_job_options *o)
 {
     GLS_REQUIRE(o->sphere && o->device);
@@ -164,6 +173,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     job->options = job->options_given = options ? *options : gls_job_options_default();
     if (monitor) job->monitor = *monitor;
     gls_status status = check_options(&job->options);
+    /* order: cheap checks first, then names, then the files themselves */
     if (!status) gls_defaults_log(&job->options_given);
     if (!status) status = gls_job_choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
@@ -178,6 +188,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_sinks_take(job);
     if (!status) status = gls_job_name_inputs(job);
     if (!status) status = gls_job_name_outputs(job);
+    /* with --skip-existing outputs may exist; gls_job_find_done() checks them later */
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
     job->inputs.wants_fa = job->sinks.wants_fa;
@@ -201,12 +212,14 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->inputs, o->memory_limit);
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     if (status) return status;
+    /* AUTO was decided by the gradient table: from here on options have the model in use */
     if (gls_fits_model(o)) {
         job->options.model.model = job->inputs.model.kind;
         job->options.model.sh_order = job->inputs.model.order;
     }
     job->result.seconds_read = job->inputs.seconds_read;
     job->params = gls_params_in_mm(o, job->inputs.grid);
+    /* lengths and cutoffs as they are used, for the sidecar */
     if (o->track.step_size < 0) {
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
@@ -219,6 +232,7 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.min_length > job->params.max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
                         job->params.max_length);
+    /* a mapping that `glslines devices --check` found to be fastest on this device */
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
     if (job->inputs.seeds) status = identify_seeds(job);
@@ -241,6 +255,7 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
+    /* seeds that come from a seed region made by the fit are restricted only afterwards */
     bool restricted = job->inputs.seeds;
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
@@ -255,7 +270,9 @@ gls_status gls_job_fit(gls_job *job)
 
 /* The monitor to which track_step() reports, and the tracker whose progress it reports. */
 typedef struct watcher {
+    /* reports progress to the caller */
     const gls_monitor *monitor;
+    /* borrowed */
     const gls_tracker *tracker;
 } watcher;
 
@@ -274,9 +291,13 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
 
 /* Passes streamlines on and measures the time. Runs on a thread of the tracker. */
 typedef struct outlet {
+    /* where the streamlines go */
     const gls_sink *sink;
+    /* lengths are measured from points */
     bool measures;
+    /* summed over all streamlines */
     gls_run_lengths lengths;
+    /* time that the sinks took, s */
     double seconds;
     char error[GLS_MESSAGE_BYTES]; /* message of a failure; last errors belong to a thread, so the text is copied where
                                       it arises */
@@ -310,7 +331,9 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
     gls_run_lengths_finish(&o.lengths);
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
+    /* a signal may come when all work is done already */
     if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
+    /* the message arose on a thread of the tracker */
     if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
     return status;
 }
@@ -327,6 +350,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         sink = gls_tractogram_writer_sink(writer);
     }
     status = gls_sinks_open(job, &sink);
+    /* nobody reads points: the device need not send them */
     const bool ends_alone = !status && !writer && !journal && !gls_sinks_need_points(job);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* A shard of a selection does not know which of its streamlines will count. */
@@ -340,6 +364,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         return status;
     }
     double start = gls_clock_seconds();
+    /* from here on a failure of a sink leaves no file, since none has its final name */
     status = gls_sink_finish(&sink);
     if (!status) status = gls_sinks_write(job);
     job->result.seconds_write += gls_trace_phase("finish outputs", start, 0);
@@ -352,6 +377,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output sidecar = GLS_OUTPUT_NONE;
+    /* the name is taken early; the text follows at the end */
     gls_journal *journal = NULL;
     gls_status status = gls_resume_open(job, &journal);
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
@@ -361,12 +387,14 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
+    /* again, since another run may have taken the name meanwhile */
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->run.sidecar, text);
         free(text);
     }
+    /* after a crash from here on, the next run knows that all outputs are complete */
     if (!status) status = gls_resume_complete(job, journal);
     if (!status) status = gls_output_group_commit(&job->run.group);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
@@ -381,6 +409,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     double start = gls_clock_seconds();
+    /* so that the driver compiles the kernel of the density map early */
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
@@ -452,6 +481,7 @@ gls_status gls_track_files(const gls_job_options *options, const gls_monitor *mo
     if (!status && !skipped) status = gls_job_fit(job);
     if (!status && !skipped) status = gls_job_track(job);
     if (!status && result) {
+        /* the paths belong to the job, which ends here */
         *result = job->result;
         result->output = result->sidecar = NULL;
     }

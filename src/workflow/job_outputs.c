@@ -34,6 +34,7 @@ gls_status gls_job_choose_format(gls_job *job)
     if (o->output && o->output_prefix)
         return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
     job->no_tractogram = o->output && strcmp(o->output, "none") == 0;
+    /* the suffix of --output decides on the format, else --format */
     gls_status status =
         o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
     job->options.format = job->format;
@@ -45,12 +46,14 @@ gls_status gls_job_choose_format(gls_job *job)
 gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 {
     gls_input_file file[GLS_FILE_N_FILES];
+    /* options of regions, each a list of texts */
     const gls_strings *regions[] = {
 #define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
 #include <glslines/regions.def>
     };
     gls_status status = GLS_OK;
     gls_job_inputs_files(o, file);
+    /* images and tables, then files of regions */
     for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
     for (size_t i = 0; i < sizeof regions / sizeof *regions && !status; i++)
         status = gls_inputs_add_all(inputs, (const char *const *)regions[i]->value, (size_t)regions[i]->n);
@@ -68,6 +71,7 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
     size_t n = 0;
     if (!job->no_tractogram) file[n++] = (gls_job_file){"tractogram", job->output};
     for (size_t i = 0; i < job->sinks.n; i++) {
+        /* sinks without a file of their own add to the tractogram */
         const gls_run_sink *sink = &job->sinks.sink[i];
         if (sink->output) file[n++] = (gls_job_file){sink->kind->role, sink->output};
     }
@@ -110,6 +114,7 @@ static bool are_own(const gls_job *job)
     const char *path[GLS_JOB_FILES + 1];
     const size_t n = list_paths(job, path);
     bool any = false;
+    /* without a journal nothing is known of earlier files */
     for (size_t i = 0; i < n && job->journal; i++) {
         if (access(path[i], F_OK) != 0) continue;
         if (!is_journals_own(job->journal, path[i])) return false;
@@ -142,8 +147,10 @@ gls_status gls_job_name_outputs(gls_job *job)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--output none: nothing would be written: add an option that names a file, such as --density "
                         "FILE; 'glslines help track' lists them under Output");
+    /* without a tractogram, the first other output gives its name to sidecar and journal */
     if (!job->output) job->output = strdup(file[0].path);
     if (!job->output) return gls_no_memory();
+    /* --sidecar none: no sidecar; else a name, or that of the output */
     if (!none) {
         job->run.sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
         if (!job->run.sidecar) return gls_no_memory();
@@ -154,6 +161,7 @@ gls_status gls_job_name_outputs(gls_job *job)
     if (status) return status;
     if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard))) return gls_no_memory();
     if (o->resume && !(job->journal = journal_name(job->output))) return gls_no_memory();
+    /* files of a run that was killed while files got their names may be replaced without --force */
     job->run.force = o->force || are_own(job);
     return GLS_OK;
 }
@@ -164,6 +172,7 @@ gls_status gls_job_check_outputs(gls_job *job)
     const size_t n = list_paths(job, path);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++) {
+        /* the default name of a sidecar may be that of another tractogram's sidecar */
         if (path[i] == job->run.sidecar && !job->options.sidecar) status = gls_sidecar_check_free(path[i]);
         if (!status) status = gls_run_writes(&job->run, path[i]);
     }
@@ -174,13 +183,16 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path)
 {
     const char *others[GLS_JOB_FILES + 1];
     const size_t n = list_paths(job, others);
+    /* paths of this run count as taken */
     return gls_place_check(path, job->run.force, &job->run.inputs, others, n);
 }
 
 gls_status gls_job_create_writer(const gls_job *job, gls_tractogram_writer **writer)
 {
     const gls_track_params *p = &job->params;
+    /* such getters end by the amplitude of the FOD */
     bool fod = gls_getter_ends_itself(p->dg);
+    /* lines of a TCK header in the words of MRtrix3, which tckinfo shows */
     char line[12][96];
     const char *lines[13] = {NULL};
     int n = 0;

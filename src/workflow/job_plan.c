@@ -9,6 +9,7 @@
 #include "workflow/sidecar.h"
 
 #define MIB ((uint64_t)1 << 20)
+/* requests are multiples of this number, above the estimate */
 #define STEP UINT64_C(50) /* MiB */
 
 /* Adds a sixth to the estimate, because schedulers kill a job that takes more than it requested. */
@@ -18,6 +19,7 @@ uint64_t gls_job_memory_request(const gls_job *job)
     return (mib / STEP + 1) * STEP;
 }
 
+/* Adds the memory to request, and the estimates behind it. Called for the plan as JSON, as the functions below. */
 static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *m)
 {
     cJSON *memory = cJSON_AddObjectToObject(root, "memory");
@@ -29,6 +31,7 @@ static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *
     gls_json_uint(root, "lanes", m->lanes);
 }
 
+/* Adds the devices of the run, in their order. */
 static void add_devices(cJSON *root, const gls_job *job)
 {
     cJSON *array = cJSON_AddArrayToObject(root, "devices");
@@ -43,6 +46,7 @@ static void add_devices(cJSON *root, const gls_job *job)
     }
 }
 
+/* Adds a text, or null where there is none. */
 static void add_text(cJSON *object, const char *key, const char *text)
 {
     if (text)
@@ -56,6 +60,7 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     const gls_job_inputs *in = &job->inputs;
     cJSON *root = cJSON_CreateObject(), *inputs, *voxels;
     if (!root) return NULL;
+    /* the same keys as in the sidecar, so that one reader serves both */
     gls_sidecar_add_software(root, job->options.argc, job->options.argv);
     inputs = cJSON_AddObjectToObject(root, "inputs");
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);

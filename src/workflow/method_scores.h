@@ -11,19 +11,27 @@ enum { GLS_N_MODELS = 4, GLS_N_GETTERS = GLS_DG_COUNT, GLS_MAX_METHODS = GLS_N_M
 
 /* The score of one model with one direction getter. */
 typedef struct gls_method_score {
+    /* the model that was fitted */
     gls_model_kind model;
+    /* the getter that tracked */
     gls_direction_getter dg;
+    /* result.bundle points here */
     gls_score_result result;
+    /* one for each bundle of the phantom */
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
     double seconds; /* time to compile kernels, track and score */
 } gls_method_score;
 
 /* The scores of all methods; free with gls_method_scores_finish(). */
 typedef struct gls_method_scores {
+    /* the first n are valid */
     gls_method_score row[GLS_MAX_METHODS];
+    /* number of rows */
     int n;
     bool act; /* set before the call: the phantom's tissue constrains streamlines */
+    /* of the phantom; its voxels are the unit of the distances of scores */
     gls_grid grid;
+    /* name of the device */
     char renderer[256];
     gls_phantom *phantom; /* owns the names of bundles */
 } gls_method_scores;

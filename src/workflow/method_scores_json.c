@@ -5,6 +5,7 @@
 #include "workflow/run_params.h"
 #include "workflow/sidecar.h"
 
+/* Adds counts of streamlines by class, counts of bundles, and means over bundles (0 to 1). */
 static void add_counts(cJSON *method, const gls_score_result *r)
 {
     const struct {
@@ -21,6 +22,7 @@ static void add_counts(cJSON *method, const gls_score_result *r)
     gls_json_double(method, "mean_f1", r->mean_f1);
 }
 
+/* Adds the voxels and shares of each bundle. `list` holds the bundles, since r->bundle may be gone. */
 static void add_bundles(cJSON *method, const gls_score_result *r, const gls_score_bundle *list)
 {
     cJSON *bundles = cJSON_AddArrayToObject(method, "bundles");
@@ -40,6 +42,7 @@ static void add_bundles(cJSON *method, const gls_score_result *r, const gls_scor
     }
 }
 
+/* Adds the entry of one method. "model" is null for getters without a model. */
 static void add_row(cJSON *methods, const gls_method_score *row)
 {
     cJSON *method = cJSON_CreateObject();

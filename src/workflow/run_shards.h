@@ -32,6 +32,7 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t selec
  * on the order. */
 typedef struct gls_run_lengths {
     uint64_t n, sum; /* number of streamlines; sum of their lengths in parts */
+    /* in parts */
     uint64_t min, max;
     uint32_t *part; /* length of each streamline of one batch; has `room` elements */
     size_t room;
@@ -53,6 +54,7 @@ void gls_run_lengths_finish(gls_run_lengths *lengths);
 
 /* A shard and its sidecar. */
 typedef struct gls_merge_shard {
+    /* path of the shard */
     const char *path;
     char *sidecar; /* path of the sidecar */
     cJSON *root;   /* contents of the sidecar */

@@ -52,6 +52,7 @@ static volume_look look_at(const float *volume, const float *mask, size_t n)
 {
     int32_t odd = 0, positive = 0;
     for (size_t i = 0; i < n; i++) {
+        /* true for infinities and NaN: their difference to themselves is NaN */
         odd |= !(volume[i] - volume[i] == 0);
         positive |= (volume[i] > 0) & (mask[i] > 0);
     }
@@ -99,6 +100,7 @@ static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 gls_status gls_series_check(gls_series *s, const gls_image *mask)
 {
     volume_look look = look_at_all(s, mask);
+    /* rare, so that the usual case reads the series once */
     if (look.odd) {
         gls_status status = clear_broken(s);
         if (status) return status;
@@ -142,6 +144,7 @@ gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid
 {
     gls_image *read = NULL;
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &read);
+    /* axes of the file may be in another order or direction: the voxels are sorted, never interpolated */
     if (!status) status = gls_image_reorient(&read, path, grid);
     if (!status) status = gls_grid_require_equal(grid, name_of_grid, &read->grid, path);
     if (status) {

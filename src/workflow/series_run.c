@@ -15,6 +15,7 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
 {
     gls_run_begin(&run->run, force);
     GLS_REQUIRE(n <= SERIES_MAX_FILES - SERIES_N_FILES);
+    /* without bval the table is looked for beside the series */
     const bool found = !first[SERIES_BVAL];
     gls_status status = found ? gls_series_find_table(first[SERIES_DWI], &run->bval, &run->bvec) : GLS_OK;
     const gls_input_file file[SERIES_N_FILES] = {
@@ -24,6 +25,7 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
         [SERIES_MASK] = {.role = "mask", .path = first[SERIES_MASK]},
     };
     run->n_files = SERIES_N_FILES + n;
+    /* the series and its companions come first, at fixed places */
     for (size_t i = 0; i < run->n_files; i++) run->file[i] = i < SERIES_N_FILES ? file[i] : others[i - SERIES_N_FILES];
     return status ? status : gls_run_reads_files(&run->run, run->file, run->n_files);
 }
@@ -43,7 +45,9 @@ gls_status gls_series_run_read_mask(gls_series_run *run)
         status =
             gls_image_count_voxels(run->mask, path ? path : "the mask made from the series", "mask", &run->mask_voxels);
     if (!status) status = gls_series_check(&run->series, run->mask);
+    /* by the hashes a later reader of the sidecar knows the inputs */
     for (size_t i = 0; i < run->n_files && !status; i++) status = gls_input_file_hash(&run->file[i]);
+    /* from gls_run_begin() on */
     run->seconds_read = gls_clock_seconds() - run->run.begun;
     return status;
 }
@@ -62,6 +66,7 @@ cJSON *gls_series_run_sidecar(const gls_series_run *run, const char *description
 
 gls_status gls_series_run_commit(gls_series_run *run, cJSON *root)
 {
+    /* a signal during the last phase leaves no output */
     gls_status status = gls_monitor_cancelled(run->monitor, GLS_PHASE_WRITE)
                             ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
                             : gls_run_commit(&run->run, root);

@@ -35,6 +35,7 @@ static size_t stem_length(const char *path)
     return n;
 }
 
+/* Whether the header of a .mif or .mih has a gradient table (dw_scheme). */
 static bool has_own_table(const char *dwi)
 {
     gls_mif_header header;
@@ -67,6 +68,7 @@ static gls_status find_beside(const char *dwi, char **bval, char **bvec)
 
 gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
 {
+    /* names in the folder of FSL: bvals and bvecs */
     static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
     const char *slash = strrchr(dwi, '/');
     size_t folder = slash ? (size_t)(slash + 1 - dwi) : 0, stem = stem_length(dwi);
@@ -79,6 +81,7 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
         *bvec = strdup("-");
         return *bval && *bvec ? GLS_OK : gls_no_memory();
     }
+    /* order: named like the series, then the folder's */
     status = find_beside(dwi, bval, bvec);
     for (size_t i = 0; i < 2 && !status && !*bval; i++) status = find_pair(dwi, folder, names[i], bval, bvec);
     if (status) return status;
@@ -104,6 +107,8 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
+/* Angle between two directions without sign, 0 to 90 degrees. The sine by the cross product is exact for small angles,
+ * too. */
 static double degrees_between(const double a[3], const double b[3])
 {
     double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -127,6 +132,7 @@ static void compare(const gls_gradients *a, const char *name_a, const gls_gradie
                 name_a, name_b, bval);
 }
 
+/* Options of reading a table. Given responses make a table without b = 0 usable. */
 static gls_gradients_options table_options(const gls_model_options *options)
 {
     return (gls_gradients_options){.size = sizeof(gls_gradients_options),
@@ -143,9 +149,11 @@ void gls_series_compare_table(const gls_series *s, const char *bval, const char 
     char in_header[1024];
     const gls_grid *grid = &s->dwi->grid;
     options.b0_threshold = s->gradients->b0_threshold;
+    /* the other table is compared only, so it may lack b = 0 */
     options.without_b0 = true;
     snprintf(in_header, sizeof in_header, "the table in the header of %s", bval);
     const char *name = bvec ? bvec : strcmp(bval, s->name) == 0 ? in_header : bval;
+    /* messages about the other table would confuse */
     gls_log_mute_info(true);
     gls_status status = bvec ? gls_gradients_read(bval, bvec, &options, grid, s->dwi->n_volumes, &other)
                              : gls_gradients_read_table(bval, &options, grid, s->dwi->n_volumes, &other);

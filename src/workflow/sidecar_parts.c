@@ -18,6 +18,7 @@
 #include "util/threads.h"
 #include "workflow/series.h"
 
+/* A number as the shortest decimal that reads back as the same double; null where JSON has no number. */
 static cJSON *number(double v)
 {
     char text[40];
@@ -50,6 +51,7 @@ cJSON *gls_json_exact(const cJSON *entry)
     char text[40];
     if (cJSON_IsNumber(entry)) {
         double v = entry->valuedouble;
+        /* whole numbers get no exponent and no point */
         if (v != floor(v) || fabs(v) > 0x1p53) return number(v);
         gls_snprintf(text, sizeof text, "%.0f", v);
         return cJSON_CreateRaw(text);
@@ -68,6 +70,7 @@ cJSON *gls_json_exact(const cJSON *entry)
 
 bool gls_json_same(const cJSON *a, const cJSON *b)
 {
+    /* the upper bits of type are flags of cJSON */
     if (!a || !b || (a->type & 0xff) != (b->type & 0xff)) return false;
     if (cJSON_IsNumber(a)) return a->valuedouble == b->valuedouble;
     if (cJSON_IsString(a) || cJSON_IsRaw(a)) return strcmp(a->valuestring, b->valuestring) == 0;
@@ -76,6 +79,7 @@ bool gls_json_same(const cJSON *a, const cJSON *b)
     const cJSON *child, *other = b->child;
     cJSON_ArrayForEach(child, a)
     {
+        /* members of objects may stand in another order, elements of arrays may not */
         if (cJSON_IsObject(a)) other = gls_json_at(b, child->string);
         if (!gls_json_same(child, other)) return false;
         other = other->next;
@@ -85,7 +89,9 @@ bool gls_json_same(const cJSON *a, const cJSON *b)
 
 bool gls_json_get_uint(const cJSON *value, uint64_t *n)
 {
+    /* text: a number above 2^53, as gls_json_uint() writes it */
     if (cJSON_IsString(value)) return gls_parse_uint64(value->valuestring, n);
+    /* a number above 2^53 may have been rounded */
     if (!cJSON_IsNumber(value) || !(value->valuedouble >= 0) || value->valuedouble > 0x1p53 ||
         value->valuedouble != floor(value->valuedouble))
         return false;
@@ -93,6 +99,7 @@ bool gls_json_get_uint(const cJSON *value, uint64_t *n)
     return true;
 }
 
+/* Key of the first member of a that b lacks or has with another value; NULL: none. */
 static const char *missing_or_other(const cJSON *a, const cJSON *b)
 {
     for (const cJSON *item = a ? a->child : NULL; item; item = item->next)
@@ -121,6 +128,7 @@ cJSON *gls_json_read(const char *path, size_t max_bytes)
     char *text = NULL;
     size_t n;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NULL;
+    /* the size is limited, and a folder or a pipe is refused before it is opened */
     cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? gls_json_parse_bytes(text, n) : NULL;
     free(text);
     return root;
@@ -153,6 +161,7 @@ void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
 /* Adds an input file: path as given and absolute, bytes, and the XXH3 hash of its contents. */
 static cJSON *add_file(cJSON *inputs, const char *role, const char *path, uint64_t bytes, uint64_t hash)
 {
+    /* absolute: NULL if the file was removed meanwhile */
     char text[17], *absolute = realpath(path, NULL);
     cJSON *object = cJSON_AddObjectToObject(inputs, role);
     cJSON_AddStringToObject(object, "path", path);
@@ -169,6 +178,7 @@ void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
     char *companion = NULL;
     if (!file->path) return;
     cJSON *object = add_file(inputs, file->role, file->path, file->bytes, file->hash);
+    /* the second file of a pair, such as .hdr and .img */
     if (!file->companion_hash || gls_input_companion(file->path, &companion) || !companion) return;
     if (stat(companion, &info) == 0)
         add_file(object, "companion", companion, (uint64_t)info.st_size, file->companion_hash);
@@ -184,6 +194,7 @@ void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid)
     cJSON *affine = cJSON_AddArrayToObject(object, "voxel_to_rasmm");
     for (int a = 0; a < 3; a++) {
         cJSON *row = cJSON_CreateArray();
+        /* affine in rows of four numbers, voxel indices to RAS mm */
         cJSON_AddItemToArray(dim, cJSON_CreateNumber(grid->dim[a]));
         cJSON_AddItemToArray(size, number(grid->voxel_size[a]));
         for (int c = 0; c < 4; c++) cJSON_AddItemToArray(row, number(grid->affine[a][c]));
@@ -199,6 +210,7 @@ void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
     cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
     cJSON_AddStringToObject(gradients, "rule", gls_odf_frame_name(series->frame));
     gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
+    /* whether x of the b-vectors was negated, by FSL's rule, and b-values scaled by squared lengths of vectors */
     cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
     cJSON_AddBoolToObject(gradients, "b_values_scaled", series->gradients->scaled);
     gls_json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);

@@ -10,6 +10,7 @@
 #include "util/status.h"
 #include "util/json_text.h"
 
+/* keys: hash of the whole file, or of parts of a large one */
 #define WHOLE "xxh3_64"
 #define PARTS "xxh3_64_of_parts"
 #define MAX_WHOLE ((uint64_t)64 << 20) /* largest file whose checksum is of the whole contents, bytes */
@@ -43,6 +44,7 @@ gls_status gls_written_note(cJSON *entry, const char *path)
     return status;
 }
 
+/* Writes the time of the last change, to the nanosecond. */
 static void time_text(const struct stat *info, char text[48])
 {
     snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);
@@ -66,9 +68,11 @@ bool gls_written_is(const cJSON *entry, const char *path)
     int fd;
     const char *modified = gls_json_text_at(entry, "modified"), *whole = gls_json_text_at(entry, WHOLE),
                *parts = gls_json_text_at(entry, PARTS);
+    /* the size first, since it is free */
     if ((!whole && !parts) || !gls_json_get_uint(gls_json_at(entry, "bytes"), &noted)) return false;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || (uint64_t)info.st_size != noted) return false;
     time_text(&info, text);
+    /* the same size and time: the contents are taken as unchanged */
     if (modified && strcmp(modified, text) == 0) return true;
     if (gls_regular_open(path, &fd, &bytes)) return false;
     const gls_status status = whole ? gls_hash_open_file(path, fd, &hash) : gls_hash_parts(path, fd, bytes, &hash);
