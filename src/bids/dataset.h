@@ -12,10 +12,12 @@
 
 /* --- Labels of segmentations, from the tables that BIDS keeps beside them. */
 
+/* more labels of white matter in one table are an error */
 enum { GLS_BIDS_MAX_LABELS = 16 };
 
 /* Labels of a segmentation that count as white matter. */
 typedef struct gls_bids_labels {
+    /* labels and their number */
     int value[GLS_BIDS_MAX_LABELS], n;
 } gls_bids_labels;
 
@@ -51,6 +53,7 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
                          const char *extension);
 /* End of a name: KEY-VALUE_SUFFIX. */
 typedef struct gls_bids_ending {
+    /* texts that do not fit are cut off */
     char key[32], value[64], suffix[32];
 } gls_bids_ending;
 /* Returns false if the text is not of that form. */
@@ -67,8 +70,11 @@ struct gls_output_group;
 
 /* Longest path that the user may give for a folder. The names of a participant, a session and a file are appended. */
 #define GLS_DATASET_MAX_FOLDER 480
+/* longest path of a folder below a data set: sub-LABEL/ses-LABEL/dwi */
 #define GLS_DATASET_MAX_BELOW 520
+/* longest path of a file */
 #define GLS_DATASET_MAX_PATH 1536
+/* longest URI: each byte of a path may become %XX */
 #define GLS_DATASET_MAX_URI (3 * 4096 + 32)
 
 /* Where seeds come from. GLS_DATASET_AUTO: the first source that exists. */
@@ -84,10 +90,14 @@ typedef enum gls_dataset_region {
 /* What `glslines bids` is asked to do. The texts belong to the caller. */
 typedef struct gls_dataset_options {
     const char *input, *output; /* folders */
+    /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: folders of further
+     * data sets */
     gls_strings participants, sessions, filters, derivatives;
     gls_strings atlases; /* make a connectome with each */
     gls_dataset_region region;
+    /* with GLS_DATASET_FILE */
     gls_bids_ending region_file;
+    /* threshold of GLS_DATASET_FA, 0 to 1 */
     double fa;
     bool raw;          /* accept a data set that is not preprocessed */
     bool force;        /* track again what was tracked with other parameters */
@@ -113,7 +123,9 @@ typedef struct gls_dataset_unit {
 
 /* The series that were found in a data set. Owned; the caller frees it by gls_dataset_finish(). */
 typedef struct gls_dataset {
+    /* in the order of names */
     gls_dataset_unit *unit;
+    /* number of series */
     size_t n;
     size_t n_ignored; /* folders and series that are skipped because their names are invalid */
     char *ignored;    /* the first one, relative to the data set; NULL: none */
@@ -127,8 +139,11 @@ void gls_dataset_finish(gls_dataset *dataset);
 
 /* Outcome for a unit. */
 typedef enum gls_dataset_state {
+    /* files are new */
     GLS_UNIT_TRACKED,
+    /* the same options and inputs as before: nothing was done */
     GLS_UNIT_UP_TO_DATE,
+    /* another process tracks the unit */
     GLS_UNIT_BUSY,
     GLS_UNIT_FAILED
 } gls_dataset_state;
@@ -143,8 +158,11 @@ gls_status gls_dataset_track(const gls_dataset_options *options, const gls_datas
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
 /* Which units to process: one, or each count-th from the index-th on. index counts from 1. */
 typedef struct gls_dataset_choice {
+    /* name of a unit */
     const char *unit; /* NULL: all */
+    /* 1 of 1: all */
     size_t index, count;
+    /* whether the first unit that fails ends the run */
     bool stop_on_error;
 } gls_dataset_choice;
 /* Sets the choice. shard: "I/N", "auto" or NULL. */

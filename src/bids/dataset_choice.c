@@ -25,6 +25,7 @@ gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choic
 
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place)
 {
+    /* a unit keeps its part whatever --unit says, so that both choices combine */
     return place % choice->count + 1 == choice->index &&
            (!choice->unit || strcmp(choice->unit, dataset->unit[place].name) == 0);
 }
@@ -40,6 +41,7 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
         const char *region = u->region ? u->region : u->problem ? "" : "FA";
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
         gls_dataset_name(options, u, job, &files);
+        /* without a look at the contents: the list must be quick */
         bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
         const char *const field[] = {u->name,
                                      u->subject,

@@ -47,6 +47,7 @@ typedef struct matrix {
         sidecar[GLS_DATASET_MAX_PATH];
 } matrix;
 
+/* Adds the hash of a file's contents under its role; the word none if the matrix has no such input. */
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
     uint64_t hash = 0;
@@ -72,6 +73,7 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     return status;
 }
 
+/* Fails because a file that this run would replace is by another program, or was changed since. */
 static gls_status fail_exists(const char *path)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",
@@ -85,12 +87,14 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     bool missing = false;
     struct stat info;
     const char *const path[] = {m->matrix, m->nodes};
+    /* without a sidecar all of these are NULL, and no file may exist */
     cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
     const cJSON *found = gls_json_at(root, DONE), *outputs = gls_json_at(found, "outputs"),
                 *before = gls_json_at(found, "before");
     gls_status status = found || lstat(m->sidecar, &info) != 0 ? GLS_OK : fail_exists(m->sidecar);
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
+        /* before: files as they were when an interrupted run replaced them */
         if (lstat(path[i], &info) == 0 && !gls_dataset_note_find(outputs, name) && !gls_dataset_note_find(before, name))
             status = fail_exists(path[i]);
     }
@@ -109,6 +113,7 @@ static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
     struct stat info;
     cJSON *outputs = cJSON_AddArrayToObject(done, "outputs"), *before = cJSON_AddArrayToObject(done, "before");
     gls_status status = GLS_OK;
+    /* hashes of what will be replaced, then of what replaces it */
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
@@ -136,6 +141,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
     gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as one that may be replaced */
+    /* the command line is that of `glslines bids`, with other options; the parameters below describe the matrix */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
     add_sources(o, (const char *const[]){m->tractogram, m->labels, m->names}, 3, root);
     parameters = cJSON_AddObjectToObject(root, "parameters");
@@ -145,6 +151,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     done = cJSON_AddObjectToObject(root, DONE);
     cJSON_AddItemToObject(done, "inputs", cJSON_Duplicate(inputs, true));
     gls_tract_run_init(&run, &common, root);
+    /* the sidecar gets its name first, see note() */
     run.files.leads = true;
     gls_status status = gls_tract_connectome(&run, &options, file, 3);
     if (!status) status = note(m, &run, done);

@@ -11,8 +11,10 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
+/* Largest dataset_description.json, bytes. */
 #define MAX_DESCRIPTION ((size_t)16 << 20)
 
+/* Writes a file of the output if no file has this name. */
 static gls_status write_text(const gls_dataset_options *o, const char *name, const char *text)
 {
     char path[1536];
@@ -48,6 +50,7 @@ static void append_path(const char *path, char *uri, size_t size)
     uri[n] = '\0';
 }
 
+/* URI of a path on this machine, with links resolved. */
 static void file_uri(const char *path, char *uri, size_t size)
 {
     char *whole = realpath(path, NULL);
@@ -58,10 +61,11 @@ static void file_uri(const char *path, char *uri, size_t size)
 
 void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
 {
+    /* bids:source: is the link of DatasetLinks; bids:: is the data set itself */
     const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
     const size_t n[] = {strlen(o->input), strlen(o->output)};
     int best = -1;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) /* the longer folder, because the output often lies in derivatives/ of the input */
         if (strncmp(path, roots[i], n[i]) == 0 && path[n[i]] == '/' && (best < 0 || n[i] > n[best])) best = i;
     if (best < 0) {
         file_uri(path, uri, size);
@@ -102,6 +106,7 @@ static gls_status add_version(const gls_dataset_options *o)
     char path[1536], versions[256] = "";
     cJSON *root = read_description(o->output), *generated = gls_json_at(root, "GeneratedBy"), *entry;
     gls_status status = GLS_OK;
+    /* a description without GeneratedBy is by another program */
     bool known = !cJSON_IsArray(generated);
     cJSON_ArrayForEach(entry, generated)
     {
@@ -112,6 +117,7 @@ static gls_status add_version(const gls_dataset_options *o)
         size_t n = strlen(versions);
         snprintf(versions + n, sizeof versions - n, "%s%s", n ? ", " : "", version);
     }
+    /* versions that have worked on the folder stay in the list, and this one joins them */
     if (!known && *versions) {
         gls_log(GLS_LOG_WARNING, "%s was begun by glslines %s, and goes on with %s", o->output, versions,
                 gls_version());
@@ -127,8 +133,11 @@ static gls_status add_version(const gls_dataset_options *o)
 
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
+    /* files whose names BIDS has only proposed (extensions for tractograms and maps): the validator must pass over
+     * them */
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
                                   "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
+    /* for pybids: patterns of entities that it does not know */
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
         "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"
@@ -145,6 +154,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
                         "%s: BIDS_DIR and OUT_DIR are one folder: what is derived needs a folder of its own, such as "
                         "%s/derivatives/glslines",
                         o->output, o->input);
+    /* paths of the topmost folders that are made, to remove them after a failure */
     char logs[1536], first[2][1536] = {"", ""};
     snprintf(logs, sizeof logs, "%s/logs", o->output);
     snprintf(folder, sizeof folder, "%s/code", o->output);

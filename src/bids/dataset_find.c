@@ -19,6 +19,7 @@
 /* --- Finds the labels of white matter in a segmentation by its table, because labels of a plain dseg differ between
  * programs. */
 
+/* Largest table of labels, bytes, and most columns that are read. */
 #define MAX_TABLE ((size_t)1 << 20)
 #define MAX_CELLS 32
 
@@ -57,6 +58,7 @@ static gls_status read_rows(const char *path, char *text, gls_bids_labels *label
             if (strcmp(cell[i], "abbreviation") == 0) abbreviated = i;
         }
         const bool is_head = head;
+        /* the first row names the columns; all later ones have a label */
         head = false;
         if (is_head || index < 0 || index >= n) continue;
         bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
@@ -144,6 +146,7 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
 static char *find_image_of(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
                            const char *suffix, const char **where)
 {
+    /* folder of the participant or session: without /dwi */
     char base[GLS_DATASET_MAX_BELOW];
     snprintf(base, sizeof base, "%.*s", (int)(strlen(u->folder) - strlen("/dwi")), u->folder);
     for (int d = -1; d < o->derivatives.n; d++) {
@@ -173,6 +176,7 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
     return found;
 }
 
+/* Path of an image in the space of the unit, in whichever data set. From malloc; NULL: none. */
 static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
                         const char *suffix)
 {
@@ -210,6 +214,7 @@ static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
     return GLS_OK;
 }
 
+/* Finds the image of --seed-region KEY-VALUE_SUFFIX. A missing image becomes the problem of the unit. */
 static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const gls_bids_ending *e = &o->region_file;
@@ -235,6 +240,7 @@ static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
 /* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
+    /* a unit with a problem is kept, and reported as such */
     if (u->problem) return GLS_OK;
     u->mask = find_image(o, u, "desc", "brain", "mask");
     if (!u->mask) {
@@ -242,6 +248,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         return u->problem ? GLS_OK : gls_no_memory();
     }
     u->kind = o->region;
+    /* the user's file in each unit, else the first of WM, aseg, dseg and FA that is there */
     if (o->region == GLS_DATASET_FILE) return find_file(o, u);
     if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
         u->region = find_image(o, u, "label", "WM", "probseg");
@@ -258,6 +265,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         u->kind = GLS_DATASET_FA;
         return GLS_OK;
     }
+    /* the user asked for one kind, which is missing */
     u->problem = strdup(o->region == GLS_DATASET_WM     ? "no label-WM_probseg in its space"
                         : o->region == GLS_DATASET_ASEG ? "no desc-aseg_dseg in its space"
                                                         : "no dseg in its space with a table that names white matter");
@@ -377,6 +385,7 @@ static gls_status check_description(const gls_dataset_options *o)
     char path[1024], *text = NULL;
     size_t n;
     snprintf(path, sizeof path, "%s/dataset_description.json", o->input);
+    /* old data sets have no description; they are read with a warning */
     if (access(path, F_OK) != 0) {
         gls_log(GLS_LOG_WARNING, "%s: no dataset_description.json", o->input);
         return GLS_OK;
@@ -386,6 +395,7 @@ static gls_status check_description(const gls_dataset_options *o)
     cJSON *root = gls_json_parse(text);
     free(text);
     if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+    /* without DatasetType a data set is raw, as BIDS says */
     const cJSON *type = gls_json_at(root, "DatasetType");
     bool raw = !cJSON_IsString(type) || strcmp(type->valuestring, "derivative") != 0;
     cJSON_Delete(root);
@@ -397,6 +407,7 @@ static gls_status check_description(const gls_dataset_options *o)
     return GLS_OK;
 }
 
+/* For qsort(): units by name, so that runs and shards have one order on any file system. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
@@ -434,6 +445,7 @@ static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
     return GLS_OK;
 }
 
+/* Compares all series of each participant in pairs; units are sorted, so those of one participant are neighbours. */
 static gls_status check_spaces(gls_dataset *dataset)
 {
     gls_status status = GLS_OK;
@@ -465,10 +477,12 @@ gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
     gls_status status = check_description(o);
     if (!status) status = gls_bids_names(o->input, &names);
     if (!status) status = gls_dataset_check_labels(o, names);
+    /* folders of participants; others are ignored */
     for (size_t i = 0; !status && names[i]; i++) {
         status = ignore_label(o, &dataset, "", names[i], gls_dataset_bad_participant(o, names[i]));
         if (!status && gls_dataset_takes_participant(o, names[i])) status = scan_subject(o, names[i] + 4, &dataset);
     }
+    /* nothing found: the message says what was looked for */
     if (!status && dataset.n == 0) status = fail_empty(o, &dataset);
     if (!status) {
         qsort(dataset.unit, dataset.n, sizeof *dataset.unit, by_name);

@@ -16,7 +16,9 @@
 
 /* Files of gls_fit_files() and their names in the data set. Files without a parameter are left out. */
 static const struct {
+    /* parameter: value of param- in the name */
     const char *suffix, *parameter, *description;
+    /* made by the tensor fit, not by the orientation model */
     bool is_tensor;
 } files[] = {
     {"_fa.nii.gz", "fa", "Fractional anisotropy of a tensor fit", true},
@@ -57,6 +59,7 @@ static gls_status place(const char *prefix, const char *stem, size_t i, const cJ
                         const gls_dataset_sources *sources)
 {
     char from[GLS_DATASET_MAX_PATH + 64], to[GLS_DATASET_MAX_PATH + 64];
+    /* csd where the sidecar names no model */
     const cJSON *name = gls_json_at(gls_json_at(fit, "model"), "name");
     const char *model = files[i].is_tensor ? "tensor" : cJSON_IsString(name) ? name->valuestring : "csd";
     snprintf(from, sizeof from, "%s%s", prefix, files[i].suffix);
@@ -80,6 +83,7 @@ gls_status gls_dataset_fit(const gls_dataset_unit *u, const gls_model_options *m
     char prefix[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH + 64], *text = NULL;
     cJSON *fit = NULL;
     size_t n = 0;
+    /* a hidden prefix in the folder of the outputs, so that a rename within one file system places each file */
     snprintf(prefix, sizeof prefix, "%.*s/.%s_fit", (int)(slash - stem), stem, slash + 1);
     options.dwi = u->dwi;
     options.bval = u->bval;

@@ -16,6 +16,7 @@
 
 /* --- The page of a data set, index.html: a row with a picture and a link to the report for each tractogram. */
 
+/* Text by which a later run recognises its own page and may replace it. */
 #define PAGE_MARK "<caption>Tractograms by glslines"
 
 static const char head[] =
@@ -36,6 +37,7 @@ static const char head[] =
     "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
     "scope=\"col\">median length, mm</th><th scope=\"col\">picture</th></tr></thead>\n<tbody>\n";
 
+/* Whether a file below the output can be read. */
 static bool is_there(const gls_dataset_options *o, const char *file)
 {
     char path[4096];
@@ -43,6 +45,7 @@ static bool is_there(const gls_dataset_options *o, const char *file)
     return access(path, R_OK) == 0;
 }
 
+/* Headings in print_cell(), for narrow screens, where the table has no head. */
 static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
 
 /* Prints lengths to a tenth of a mm. */
@@ -60,6 +63,7 @@ static void print_cell(FILE *page, const char *column, const char *text, bool is
 /* Prints a row of group.tsv as HTML. Names of BIDS consist of letters and digits and need no escapes. */
 static void print_row(const gls_dataset_options *o, FILE *page, char *row)
 {
+    /* five cells: name, seeds, streamlines, mean and median length; further ones are for the table alone */
     char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
     for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
         *row++ = '\0';
@@ -75,6 +79,7 @@ static void print_row(const gls_dataset_options *o, FILE *page, char *row)
         fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
     else
         fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
+    /* cells 3 and 4 are lengths */
     for (int i = 1; i < 5; i++) print_cell(page, columns[i - 1], cell[i], i >= 3);
     snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
              stem);
@@ -109,10 +114,13 @@ static gls_status dataset_page(const gls_dataset_options *o, const char *table, 
     return status;
 }
 
+/* Head of group.tsv, by which a later run recognises its own table. */
 #define MARK "tractogram\tseeds\tstreamlines"
+/* Largest sidecar, bytes. */
 #define MAX_SIDECAR ((size_t)256 << 20)
 
-/* Prints a number of the sidecar with at most six decimals. */
+/* Prints a cell with a number of the sidecar: whole numbers without a point, others with at most six decimals, n/a
+ * where the number is missing. */
 static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
 {
     char text[64];
@@ -142,6 +150,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     print_number(table, root, "counts", "streamlines");
     print_number(table, root, "lengths", "mean_mm");
     print_number(table, root, "lengths", "median_mm");
+    /* the column is not shown on the page */
     print_number(table, root, "seconds", "total");
     fputc('\n', table);
     free(stem);
@@ -151,6 +160,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
 
 /* The table of a group while it is made. */
 typedef struct group_table {
+    /* borrowed; decide which tractograms are listed */
     const gls_dataset_options *options;
     FILE *rows;
     size_t n; /* number of rows */
@@ -161,9 +171,11 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
 {
     group_table *t = user;
     char **names, folder[GLS_DATASET_MAX_PATH];
+    /* tractograms without a session are left out if sessions were asked for */
     if (!*session && !gls_dataset_takes_no_session(t->options)) return GLS_OK;
     gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
     if (status) return status;
+    /* sidecars of tractograms; names of other programs and participants get a warning */
     for (size_t i = 0; names[i] && !status; i++) {
         if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
             !gls_bids_has_suffix(names[i], "tractography", ".json"))
@@ -199,6 +211,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     bool whole = fclose(table.rows) == 0;
     if (!status && !whole) status = gls_no_memory();
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
+    /* table and page get their names together */
     if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);
     if (!status && *n > 0) status = dataset_page(o, text, &group);
     if (!status) status = gls_output_group_commit(&group);

@@ -33,6 +33,7 @@ static bool is_in_tractogram(const char *name)
     return false;
 }
 
+/* Whether the tractogram or its columns depend on an option; threads, devices and other outputs do not matter. */
 static bool matters(const gls_param *p)
 {
     return p->role == GLS_ROLE_RESULT || p->role == GLS_ROLE_PATH ||
@@ -44,6 +45,7 @@ static gls_status name_contents(const char *text, cJSON **item)
 {
     struct stat info;
     uint64_t hash;
+    /* built-in directions have names, not files */
     char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_input_named_file(text);
     gls_status status = GLS_OK;
     if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
@@ -54,6 +56,7 @@ static gls_status name_contents(const char *text, cJSON **item)
         named = strdup(text);
     }
     free(file);
+    /* file names that do not exist stay as they are: the run then fails by itself */
     *item = status || !named ? NULL : cJSON_CreateString(named);
     free(named);
     return status || *item ? status : gls_no_memory();
@@ -103,6 +106,7 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
 {
     gls_status status = GLS_OK;
     if (cJSON_IsString(value)) {
+        /* tables of rules and lists of images name more files */
         if (strcmp(p->name, "segment") == 0) return name_rules(value->valuestring, named);
         if (strcmp(p->name, "sample") == 0) return name_images(value->valuestring, named);
         return name_contents(value->valuestring, named);
@@ -129,12 +133,14 @@ static cJSON *all_parameters(const gls_job_options *given)
     cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
     gls_job_options job = *given;
     const bool is_auto = job.model.model == GLS_MODEL_AUTO;
+    /* the model is chosen only once the series is read */
     if (is_auto) job.model.model = GLS_MODEL_MSMT;
     gls_params_add(all, &job, &job.track);
     if (is_auto) job.model.model = GLS_MODEL_CSD;
     gls_params_add(other, &job, &job.track);
     for (cJSON *item = other ? other->child : NULL, *next; item; item = next) {
         next = item->next;
+        /* only parameters that the first model leaves open are taken from the other one */
         if (!cJSON_IsNull(gls_json_at(all, item->string)) || cJSON_IsNull(item)) continue;
         cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, cJSON_Duplicate(item, true));
     }
@@ -202,6 +208,7 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
     if (!status) status = add_input(inputs, "mask", u->mask);
     if (!status) status = add_input(inputs, "region", u->region);
     add_seeds(inputs, o, u);
+    /* as the text is written and read again: later runs compare with numbers from a file */
     if (!status && !(root = gls_json_written(root))) status = gls_no_memory();
     if (status) {
         cJSON_Delete(root);
@@ -213,6 +220,7 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
 
 /* --- Outputs. */
 
+/* Adds an entry for a file to a list of outputs. The list owns the entry. */
 static cJSON *add_entry(cJSON *list, const char *name)
 {
     cJSON *entry = cJSON_CreateObject();
@@ -260,6 +268,7 @@ gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, b
         note_members(entry, path);
         return GLS_OK;
     }
+    /* size and hash; then the time, by which an unchanged file need not be hashed again */
     gls_status status = gls_written_note(entry, path);
     return status ? status : gls_written_note_time(entry, path);
 }
@@ -280,6 +289,7 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name)
     return NULL;
 }
 
+/* Whether a file is as an entry describes it. Entries of shared sidecars have no size, see note_members(). */
 static bool is_noted(const cJSON *entry, const char *path)
 {
     return gls_json_at(entry, "bytes") ? gls_written_is(entry, path) : has_members(entry, path);
@@ -295,7 +305,7 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
         if (!cJSON_IsString(name)) continue;
         gls_bids_join(folder, name->valuestring, path, sizeof path);
         const cJSON *old = gls_dataset_note_find(before, name->valuestring);
-        if (stat(path, &info) != 0)
+        if (stat(path, &info) != 0) /* a file that is gone, or one of the run before: the unit is tracked again */
             *missing = true;
         else if (is_noted(entry, path))
             continue;

@@ -12,7 +12,9 @@
 #include "util/maths.h"
 #include "util/status.h"
 
+/* Probability of white matter above which a voxel takes seeds. */
 #define WM_PROBABILITY 0.5f
+/* Fewer voxels in the seed region than this are probably a mistake: a warning. */
 #define FEW_VOXELS 100
 
 /* Labels of FreeSurfer: white matter, brain stem, deep grey matter, corpus callosum. */
@@ -24,6 +26,7 @@ static bool is_seed_label(int label)
     return false;
 }
 
+/* Value of a voxel; 0 outside the image. */
 static float voxel(const gls_image *image, int x, int y, int z)
 {
     const int32_t *d = image->grid.dim;
@@ -49,6 +52,7 @@ static float trilinear(const gls_image *image, const double p[3])
     return (float)sum;
 }
 
+/* Whether the label is among those of white matter. */
 static bool is_among(const gls_bids_labels *labels, int label)
 {
     for (int i = 0; i < labels->n; i++)
@@ -60,7 +64,9 @@ static bool is_among(const gls_bids_labels *labels, int label)
  * any value above 0. */
 static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
+    /* a cast of a larger number to int would be undefined, as of NaN */
     double far = 1e6; /* outside any grid, and no overflow of int */
+    /* false for NaN, too */
     for (int i = 0; i < 3; i++)
         if (!(fabs(p[i]) < far)) return 0;
     if (kind == GLS_DATASET_WM) return trilinear(image, p) > WM_PROBABILITY;
@@ -82,6 +88,7 @@ static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_
         gls_image_destroy(image);
         return status;
     }
+    /* voxel of the series -> world mm -> voxel of the image */
     gls_grid_inverse(&image->grid, inverse);
     const int32_t *d = grid->dim;
 #pragma omp parallel for schedule(static)
@@ -136,10 +143,13 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     gls_model_options options = *model;
     const gls_input_file files[3] = {{.path = u->dwi}, {.path = u->bval}, {.path = gls_table_path(u->bvec)}};
     gls_image *inside = NULL, *region = NULL;
+    /* rows of one table (.b) are along the scanner axes, as in MRtrix3 */
     if (!files[2].path) options.bvec_frame = GLS_BVEC_WORLD;
     gls_status status = gls_series_read(&series, files, &options);
+    /* a table beside bval and bvec is compared only: a difference is a warning */
     if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);
     if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);
+    /* the kind of a mask or a region decides how its values are read */
     if (!status)
         status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &u->labels, &region)
                            : seeds_of_fa(o, &series, inside, &region);

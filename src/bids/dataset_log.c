@@ -14,11 +14,13 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Largest log, bytes. */
 #define MAX_LOG ((size_t)256 << 20)
 
 /* Lines of a text, as pointers into it. */
 typedef struct log_lines {
     char **line;
+    /* lines so far, and room for them */
     size_t n, capacity;
 } log_lines;
 
@@ -40,6 +42,7 @@ static gls_status add_lines(log_lines *l, char *text)
     return GLS_OK;
 }
 
+/* Order of two lines by the name of the series, their first cell. */
 static int compare_names(const char *a, const char *b)
 {
     const size_t n = strcspn(a, "\t"), m = strcspn(b, "\t");
@@ -47,11 +50,13 @@ static int compare_names(const char *a, const char *b)
     return order != 0 ? order : (n > m) - (n < m);
 }
 
+/* For qsort() and bsearch(): lines by name. */
 static int by_name(const void *a, const void *b)
 {
     return compare_names(*(char *const *)a, *(char *const *)b);
 }
 
+/* A line of the same series in sorted lines; NULL: none. */
 static char **find_name(const log_lines *l, const char *line)
 {
     return l->n > 0 ? bsearch(&line, l->line, l->n, sizeof *l->line, by_name) : NULL;
@@ -75,11 +80,13 @@ static gls_status merge(char *new_text, char *old_text, gls_text *out)
     log_lines all = {0};
     if (!status) all.line = malloc((fresh.n + old.n + 1) * sizeof *all.line);
     if (!status && !all.line) status = gls_no_memory();
+    /* old lines stay unless a new line replaces them; busy replaces nothing */
     for (size_t i = 0; i < old.n && !status; i++) {
         const char *line = old.line[i];
         char **other = find_name(&fresh, line);
         if (!other || is_busy(*other)) all.line[all.n++] = old.line[i];
     }
+    /* new lines, but busy only where the series has no line yet */
     for (size_t i = 0; i < fresh.n && !status; i++)
         if (!is_busy(fresh.line[i]) || !find_name(&old, fresh.line[i])) all.line[all.n++] = fresh.line[i];
     if (!status && all.n > 0) qsort(all.line, all.n, sizeof *all.line, by_name);

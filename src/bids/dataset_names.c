@@ -44,6 +44,7 @@ static size_t stem_length(const char *name)
 bool gls_bids_is_valid(const char *name)
 {
     size_t n = stem_length(name);
+    /* reads KEY-VALUE_KEY-VALUE..., one character at a time; the end counts as an underscore */
     bool has_key = false, has_dash = false, has_value = false;
     for (size_t i = 0; i <= n; i++) {
         char c = i < n ? name[i] : '_';
@@ -108,6 +109,7 @@ char *gls_bids_without(const char *name, const char *key)
     return stem;
 }
 
+/* For qsort(): names by their bytes, so that the order does not depend on the language. */
 static int by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -123,11 +125,13 @@ gls_status gls_bids_names(const char *folder, char ***names)
 {
     char **made = calloc(1, sizeof *made);
     size_t n = 0;
+    /* a folder that does not exist has no names */
     DIR *directory = opendir(folder);
     if (!directory && errno != ENOENT && errno != ENOTDIR) {
         free(made);
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", folder, strerror(errno));
     }
+    /* readdir() shows a failure only by errno */
     for (struct dirent *entry; made && directory && (errno = 0, entry = readdir(directory));) {
         if (entry->d_name[0] == '.') continue;
         char **grown = realloc(made, (n + 2) * sizeof *made);
@@ -175,6 +179,7 @@ static char *best_in(const char *folder, const char *stem, const char *suffix, c
     snprintf(plain, sizeof plain, "%s%s", suffix, extension);
     if (gls_bids_names(folder, &names)) return NULL;
     for (size_t i = 0; names[i]; i++) {
+        /* SUFFIX.EXTENSION without entities applies to all */
         bool fits = strcmp(names[i], plain) == 0 ||
                     (gls_bids_has_suffix(names[i], suffix, extension) && is_part(names[i], stem));
         if (!fits || (found && stem_length(names[i]) <= best)) continue;
@@ -189,6 +194,7 @@ static char *best_in(const char *folder, const char *stem, const char *suffix, c
 char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
                          const char *extension)
 {
+    /* from the folder of the image up to the data set */
     char below[520], path[1024], *found = NULL;
     snprintf(below, sizeof below, "%s", folder);
     for (;;) {
@@ -202,6 +208,7 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
 
 bool gls_bids_split(const char *text, gls_bids_ending *e)
 {
+    /* used: all of the text must match */
     int used = 0;
     *e = (gls_bids_ending){{0}, {0}, {0}};
     return sscanf(text, "%31[a-zA-Z0-9]-%63[a-zA-Z0-9+]_%31[a-zA-Z0-9]%n", e->key, e->value, e->suffix, &used) == 3 &&
@@ -236,11 +243,13 @@ static int suits(const char *name, const char *series)
     static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
     enum { N = sizeof keys / sizeof *keys };
     char own[256], wanted[256];
+    /* points start above 0 so that an image with other entities than the series still counts */
     int points = N;
     for (size_t i = 0; i < N && series; i++) {
         gls_bids_value(name, keys[i], own, sizeof own);
         gls_bids_value(series, keys[i], wanted, sizeof wanted);
         if (*own && *wanted && !is_one_value(keys[i], own, wanted)) return -1;
+        /* an entity that the series has, too, is a point; one that the series lacks costs a point */
         points += *own ? (*wanted ? 1 : -1) : 0;
     }
     return points;
@@ -273,6 +282,7 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
     return path;
 }
 
+/* Makes one folder; one that exists is success. first: see gls_bids_make_folders(). */
 static gls_status make_folder(const char *path, char first[1536])
 {
     const bool made = mkdir(path, 0777) == 0;
@@ -300,6 +310,7 @@ void gls_bids_remove_folders(const char *path, const char *first)
     char part[1536];
     const size_t n = strlen(first);
     snprintf(part, sizeof part, "%s", path);
+    /* a folder that is not empty ends the removal */
     while (n > 0 && strlen(part) >= n && (rmdir(part) == 0 || errno == ENOENT)) {
         char *slash = strrchr(part, '/');
         if (!slash) return;

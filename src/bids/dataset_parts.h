@@ -34,8 +34,11 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
 
 /* Adds Sources and SpatialReference to a sidecar. */
 typedef struct gls_dataset_sources {
+    /* Adds both keys to root. */
     void (*add)(const struct gls_dataset_sources *sources, cJSON *root);
+    /* name the input data set */
     const gls_dataset_options *options;
+    /* series of the fits; their SpatialReference */
     const gls_dataset_unit *unit;
 } gls_dataset_sources;
 
@@ -95,7 +98,9 @@ typedef enum gls_dataset_replace {
 
 /* The files of one tracked series on their way to their final names. */
 typedef struct gls_dataset_stage {
+    /* options of the run over the data set */
     const gls_dataset_options *options;
+    /* the series that is tracked */
     const gls_dataset_unit *unit;
     const gls_job_options *job;        /* options as given; the files that they name are inputs */
     char folder[GLS_DATASET_MAX_PATH]; /* final folder of the files */

@@ -15,7 +15,9 @@ enum { FINER = 2 }; /* voxels of the anatomical image on a side of a voxel of th
 
 /* A subject to write. */
 typedef struct subject {
+    /* images of the subject; borrowed */
     const gls_phantom *phantom;
+    /* folder of the data set */
     const char *directory;
     char label[128], session[128]; /* session "": none */
     bool overwrite;
@@ -39,6 +41,7 @@ static gls_status write_text(subject *s, const char *folder, const char *rest, g
     return gls_text_write(text, path, s->overwrite, &s->group, GLS_OK);
 }
 
+/* Writes an image of a subject, in the group of its files. */
 static gls_status write_image(subject *s, const char *folder, const char *rest, const gls_image *image,
                               gls_image_type type)
 {
@@ -54,16 +57,18 @@ static gls_status write_tables(subject *s)
     const gls_gradients *g = s->phantom->gradients;
     const gls_grid *grid = &s->phantom->dwi->grid;
     gls_text bval = {0}, bvec = {0}, rows = {0};
+    /* FSL's rule: x is flipped where the determinant of the affine is positive */
     bool flip = gls_grid_determinant(grid) > 0;
     for (size_t i = 0; i < g->n; i++) gls_text_printf(&bval, "%s%.10g", i ? " " : "", g->bval[i]);
     gls_text_puts(&bval, "\n");
     for (int k = 0; k < 3; k++)
-        for (size_t i = 0; i < g->n; i++)
+        for (size_t i = 0; i < g->n; i++) /* + 0.0 makes 0 of -0 */
             gls_text_printf(&bvec, "%s%.9f%s", i ? " " : "", (k == 0 && flip ? -g->bvec[i][k] : g->bvec[i][k]) + 0.0,
                             i + 1 == g->n ? "\n" : "");
     for (size_t i = 0; i < g->n; i++) {
         for (int k = 0; k < 3; k++) {
             double world = 0;
+            /* voxel axes to scanner axes by the rotation of the affine */
             for (int a = 0; a < 3; a++) world += grid->affine[k][a] / grid->voxel_size[a] * g->bvec[i][a];
             gls_text_printf(&rows, "%.9f ", world + 0.0);
         }
@@ -96,6 +101,7 @@ static gls_status write_tissue(subject *s, size_t volume, const char *name)
         grid.dim[a] *= FINER;
         grid.voxel_size[a] /= FINER;
         for (int k = 0; k < 3; k++) {
+            /* the centre of the first fine voxel lies a quarter of a coarse voxel nearer to the corner */
             grid.affine[k][3] -= tissue->grid.affine[k][a] * (0.5 - 0.5 / FINER);
             grid.affine[k][a] /= FINER;
         }
@@ -184,6 +190,7 @@ static gls_status describe(subject *s, char first[1536])
     return status;
 }
 
+/* Whether the text consists of letters and digits, at least one. */
 static bool is_label(const char *text)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -216,12 +223,14 @@ gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *dir
     gls_phantom_params own = *params;
     gls_status status = GLS_OK;
     const char *rest = labels;
+    /* all labels are checked before the first phantom is made */
     for (*n = 0; *rest && !status;) status = next_label(&rest, &s);
     char first[1536] = "";
     if (!status) status = describe(&s, first);
     for (rest = labels; *rest && !status; ++*n) {
         gls_phantom *phantom = NULL;
         status = next_label(&rest, &s);
+        /* the k-th subject has its own noise */
         own.seed = params->seed + *n;
         if (!status) status = gls_phantom_create(&own, &phantom);
         s.phantom = phantom;

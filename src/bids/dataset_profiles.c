@@ -16,23 +16,31 @@
 #include "util/status.h"
 #include "util/text_tables.h"
 
+/* Name of the joined table and of its sidecar, without extension: that of pyAFQ. */
 #define OUTPUT "tract_profiles"
+/* Description in the sidecar, by which a later run recognises its own files. */
 #define MARK "Profiles along bundles of all participants, put together by glslines bids"
 #define LAST_COLUMNS "subjectID,sessionID"
+/* largest table of one participant, bytes */
 #define MAX_TABLE ((size_t)1 << 30)
+/* largest number of columns, of a table and of all together */
 #define MAX_COLUMNS 512
 /* pyAFQ's name for no session. */
 #define NO_SESSION "unknown"
 
 /* The table of one participant. */
 typedef struct profiles {
+    /* path of the table; labels for its rows */
     char path[2048], subject[256], session[256];
 } profiles;
 
 /* The tables that are joined, and the text of the result. */
 typedef struct profile_tables {
+    /* borrowed */
     const gls_dataset_options *options;
+    /* tables in the order in which they were found */
     profiles *table;
+    /* tables so far, and room for them; columns so far */
     size_t n, capacity, n_columns;
     char *column[MAX_COLUMNS]; /* columns of all tables, in the order of their first occurrence */
     gls_text output;
@@ -46,6 +54,7 @@ static bool is_taken(const char *column)
            strcmp(column, "sessionID") != 0;
 }
 
+/* Index of a column in the joined table; SIZE_MAX: none. */
 static size_t find_column(const profile_tables *s, const char *name)
 {
     for (size_t k = 0; k < s->n_columns; k++)
@@ -82,6 +91,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     gls_bids_value(name, "sub", t->subject, sizeof t->subject);
     gls_bids_value(name, "ses", session, sizeof session);
     snprintf(t->session, sizeof t->session, "%s", *session ? session : NO_SESSION);
+    /* GroupAFQ.combine_profiles() identifies rows by participant and session only */
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->table[i].subject, t->subject) == 0 && strcmp(s->table[i].session, t->session) == 0)
             return gls_fail(GLS_ERR_INPUT, "%s and %s: two tables of profiles of one session; choose by --filter",
@@ -90,7 +100,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* session "": of any session. */
+/* Adds the tables in one folder that the options ask for. session "": of any session. */
 static gls_status add_folder(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
@@ -98,12 +108,14 @@ static gls_status add_folder(profile_tables *s, const char *subject, const char 
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++) {
         char own[256];
+        /* only valid names of BIDS are read; others get a warning */
         if (!gls_bids_has_suffix(names[i], "tractography", ".csv")) continue;
         if (!gls_bids_is_valid(names[i])) {
             gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
             continue;
         }
         if (!is_wanted(s->options, names[i])) continue;
+        /* a session of "" accepts tables of any session */
         gls_bids_value(names[i], "ses", own, sizeof own);
         if (!gls_dataset_belongs(names[i], subject, *session ? session : own)) {
             gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
@@ -132,6 +144,7 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
     size_t bytes;
     gls_status status = gls_file_read(t->path, MAX_TABLE, text, &bytes);
     if (status) return status;
+    /* a byte of 0 would hide the rest of the text */
     if (strlen(*text) != bytes) status = gls_fail(GLS_ERR_INPUT, "%s: has a byte of 0, and is no text", t->path);
     *records = gls_records_begin(*text, ',');
     *n = status ? 0 : gls_record_next(records, names, MAX_COLUMNS);
@@ -150,9 +163,11 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
     gls_status status = read_table(t, &text, &records, cell, &n);
     if (status) return status;
     for (size_t i = 0; i < n && !status; i++) {
+        /* columns that identify a row must be there; others are joined by name */
         tract |= strcmp(cell[i], "tractID") == 0;
         node |= strcmp(cell[i], "nodeID") == 0;
         if (!is_taken(cell[i])) continue;
+        /* columns of one table must differ; those of several tables are the same column */
         for (size_t k = 0; k < i && !status; k++)
             if (strcmp(cell[k], cell[i]) == 0)
                 status = gls_fail(GLS_ERR_INPUT, "%s: has two columns %s", t->path, cell[i]);
@@ -169,13 +184,15 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
     return status;
 }
 
+/* Appends a cell of the joined table with the comma behind it. */
 static void append_cell(profile_tables *s, const char *cell)
 {
     gls_field_append(&s->output, cell, ',');
     gls_text_puts(&s->output, ",");
 }
 
-/* place: column of each cell in the joined table. */
+/* Appends a row to the joined table. place: column of each cell in the joined table; SIZE_MAX: not copied. Missing and
+ * empty cells become nan, as in pandas. */
 static void copy_row(profile_tables *s, const profiles *t, char *const *cell, const size_t *place, size_t n)
 {
     const char *value[MAX_COLUMNS];
@@ -196,6 +213,7 @@ static gls_status copy_table(profile_tables *s, const profiles *t)
     if (status) return status;
     for (size_t i = 0; i < n; i++) place[i] = is_taken(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
     while (!status && (found = gls_record_next(&records, cell, MAX_COLUMNS)) > 0) {
+        /* a row of another length would shift its cells into other columns */
         if (found == n)
             copy_row(s, t, cell, place, n);
         else
@@ -224,6 +242,7 @@ static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 #define TABLE "xxh3_64"
 #define TABLE_BEFORE "xxh3_64_before"
 
+/* Whether the sidecar has this hash under the key. */
 static bool tells(const cJSON *root, const char *key, const char *digits)
 {
     const char *told = gls_json_text_at(root, key);
@@ -275,6 +294,7 @@ static gls_status write_table(profile_tables *s)
     gls_run_begin(&run, true);
     snprintf(table, sizeof table, "%s/" OUTPUT ".csv", s->options->output);
     snprintf(sidecar, sizeof sidecar, "%s/" OUTPUT ".json", s->options->output);
+    /* the run knows its inputs, so that the output cannot replace one */
     for (size_t i = 0; i < s->n && !status; i++) status = gls_run_reads(&run, s->table[i].path);
     if (!status) status = gls_run_writes(&run, table);
     if (!status) status = may_replace(table, sidecar, before);

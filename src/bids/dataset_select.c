@@ -13,6 +13,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* Room for a label, bytes. */
 #define MAX_LABEL 256
 
 /* Takes the next label of a list with commas, without its prefix. Returns false at the end. */
@@ -37,6 +38,7 @@ static bool is_wanted(const gls_strings *labels, const char *prefix, const char 
     return labels->n == 0;
 }
 
+/* The label of a folder such as sub-01; NULL: another folder, or no label of BIDS. */
 static const char *label_of(const char *folder, const char *prefix)
 {
     const size_t n = strlen(prefix);
@@ -55,6 +57,7 @@ bool gls_dataset_takes_session(const gls_dataset_options *o, const char *folder)
     return label && is_wanted(&o->sessions, "ses-", label);
 }
 
+/* The invalid label of a folder that the options ask for; NULL: none. */
 static const char *bad_label(const gls_strings *labels, const char *prefix, const char *folder)
 {
     const size_t n = strlen(prefix);
@@ -108,6 +111,7 @@ bool gls_dataset_passes(const gls_dataset_options *o, const char *name, const ch
         if (!equals || equals - text >= (ptrdiff_t)sizeof key) return false;
         snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
         if (except && strcmp(key, except) == 0) continue;
+        /* a name without the entity has the value "" */
         if (!is_among(key, equals + 1, gls_bids_value(name, key, value, sizeof value))) return false;
     }
     return true;
@@ -120,6 +124,7 @@ bool gls_dataset_belongs(const char *name, const char *subject, const char *sess
            strcmp(gls_bids_value(name, "ses", value, sizeof value), session) == 0;
 }
 
+/* Visits the folder of one participant, then those of its sessions. */
 static gls_status walk_participant(const gls_dataset_options *o, const char *name, gls_dataset_visit visit, void *user)
 {
     char path[GLS_DATASET_MAX_PATH], session[GLS_DATASET_MAX_PATH], **names = NULL;

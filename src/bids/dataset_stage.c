@@ -17,6 +17,7 @@
 
 #define IMAGE ".nii.gz"
 
+/* Whether the name ends so, and has more than the end. */
 static bool ends_in(const char *name, const char *end)
 {
     const size_t n = strlen(name), e = strlen(end);
@@ -28,6 +29,7 @@ bool gls_dataset_is_journal(const char *name)
     return ends_in(name, ".resume");
 }
 
+/* Whether any file has this name, also a link that leads nowhere. */
 static bool exists(const char *path)
 {
     struct stat info;
@@ -50,6 +52,8 @@ void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
         gls_log(GLS_LOG_WARNING, "%s: cannot be removed: %s", s->path, strerror(errno));
 }
 
+/* Whether the file belongs to this tractogram only; other files (masks, fits) are shared by several tractograms of a
+ * series. */
 static bool is_own(const gls_dataset_stage *s, const char *name)
 {
     return strncmp(name, s->own, strlen(s->own)) == 0;
@@ -73,6 +77,7 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     if (ends_in(name, ".json")) snprintf(image, sizeof image, "%.*s" IMAGE, (int)(strlen(name) - 5), name);
     gls_bids_join(s->path, name, staged, sizeof staged);
     gls_bids_join(s->folder, name, final, sizeof final);
+    /* equal files need no comparison of images; a sidecar also counts as the same if its image is the same */
     if (!exists(final) || dataset_same_bytes(staged, final)) return exists(final);
     gls_bids_join(s->path, image, staged, sizeof staged);
     gls_bids_join(s->folder, image, final, sizeof final);
@@ -85,6 +90,7 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, const
 {
     struct stat info;
     char path[GLS_DATASET_MAX_PATH];
+    /* the sidecar is checked under the name that it gets in the end */
     if (strcmp(name, GLS_STAGE_READY) == 0) name = s->sidecar;
     gls_bids_join(s->folder, name, path, sizeof path);
     if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;
@@ -124,6 +130,7 @@ static gls_status accept(const gls_dataset_stage *s, gls_dataset_replace replace
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", sidecar, strerror(errno));
 }
 
+/* Gives one staged file its final name, which replaces a file of this name. */
 static gls_status move(const gls_dataset_stage *s, const char *name)
 {
     char from[GLS_DATASET_MAX_PATH], to[GLS_DATASET_MAX_PATH];
@@ -182,6 +189,7 @@ gls_status gls_dataset_stage_publish(const gls_dataset_stage *s, gls_dataset_rep
 
 gls_status gls_dataset_stage_open(const gls_dataset_stage *s)
 {
+    /* a sidecar under its final name in the folder of staging: a killed run had complete and checked files */
     char sidecar[GLS_DATASET_MAX_PATH];
     gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
     gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;

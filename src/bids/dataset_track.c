@@ -19,12 +19,14 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
+/* largest sidecar of a tractogram, bytes */
 #define MAX_SIDECAR ((size_t)256 << 20)
 #define RUN "run.json" /* sidecar of the run, in the folder of staging */
 #define DONE "done"    /* member of a sidecar for later runs: identity, outputs, fits */
 
 /* Names of the files of a unit, in the folder of staging and in the folder of the unit. */
 typedef struct places {
+    /* names of files without folder */
     char tractogram[512], mask[512], seeds[512];
     char lock[GLS_DATASET_MAX_PATH]; /* held by the run that tracks */
     gls_dataset_stage stage;
@@ -84,6 +86,7 @@ void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, c
     snprintf(files->logs, sizeof files->logs, "%s/logs", o->output);
 }
 
+/* Reads a JSON file of any size up to MAX_SIDECAR. GLS_ERR_INPUT: no JSON. */
 static gls_status read_json(const char *path, cJSON **root)
 {
     char *text = NULL;
@@ -176,6 +179,7 @@ static gls_status write_masks(const places *p, const gls_job_options *job)
     return status;
 }
 
+/* gls_dataset_sources.add for fits: a fit depends on the series and its gradient table. */
 static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
 {
     const char *sources[] = {s->unit->dwi, s->unit->bval, gls_table_path(s->unit->bvec), NULL};
@@ -201,6 +205,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     for (size_t i = 0; !status && names[i]; i++) {
         const bool is_own = strncmp(names[i], p->stage.own, strlen(p->stage.own)) == 0,
                    is_fit = strstr(names[i], "_dwimap.");
+        /* the sidecar does not list itself, and journals are no outputs */
         if (strcmp(names[i], RUN) == 0 || strcmp(names[i], GLS_STAGE_READY) == 0 || gls_dataset_is_journal(names[i]))
             continue;
         status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));
@@ -208,7 +213,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     gls_bids_names_free(names);
     cJSON_DeleteItemFromObjectCaseSensitive(done, "fits");
     cJSON_AddItemToObject(done, "fits", fits);
-    if (fits_alone)
+    if (fits_alone) /* fits_alone: the other files were noted by the run that tracked */
         cJSON_Delete(rest);
     else
         cJSON_AddItemToObject(done, "outputs", rest);
@@ -253,6 +258,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     in_stage(p, file, seeds);
     in_stage(p, p->tractogram, output);
     in_stage(p, RUN, run);
+    /* files of the unit replace those of the options */
     job.dwi = u->dwi;
     job.bval = u->bval;
     job.bvec = u->bvec;
@@ -261,6 +267,8 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.output = output;
     job.sidecar = run;
     job.force = o->force; /* replaces a staged journal of other options */
+    /* what exists was compared already, and the exit code for an empty result comes later, so that the files are
+     * complete */
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
@@ -315,6 +323,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     *b = (before){.replace = o->force ? GLS_REPLACE_ALL : GLS_REPLACE_NONE};
     in_folder(p, p->tractogram, tractogram);
     in_folder(p, p->stage.sidecar, sidecar);
+    /* with --force nothing that exists matters */
     if (o->force) return GLS_OK;
     if (lstat(sidecar, &info) != 0) {
         if (lstat(tractogram, &info) != 0) return GLS_OK;
@@ -345,6 +354,7 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     in_folder(p, p->tractogram, tractogram);
     snprintf(name, sizeof name, "%s_track-%s", p->stage.unit->name, track);
     in_folder(p, name, stem);
+    /* names with the older suffix have TRK, whose weights are a text file; TRX has them as a column */
     if (o->legacy_names)
         snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(tractogram) - 4, tractogram);
     else
@@ -376,6 +386,7 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
     else if (!b->fits_done)
         status = add_fits(p, job, monitor, b->root);
     const bool nothing = b->done && b->fits_done;
+    /* after a failure journals stay for --resume */
     if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
     gls_dataset_stage_remove(&p->stage, status);
     return leave_stage_in_error(status, p);
@@ -424,6 +435,7 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     if (!status) status = gls_bids_make_folders(figures, NULL);
     if (!status) status = gls_dataset_lock(p.lock, false, &lock);
     if (status) return status;
+    /* another process tracks this unit: no failure, since that process will complete it */
     if (lock < 0) {
         *state = GLS_UNIT_BUSY;
         return GLS_OK;

@@ -13,6 +13,7 @@
 struct cJSON;
 /* The file of earlier results, and the entry of one device in it. Free with gls_checked_finish(). */
 typedef struct gls_checked {
+    /* the whole file; the entry in it, borrowed from root */
     struct cJSON *root, *entry;
     char path[4096]; /* the file of results; "": there is no cache folder */
 } gls_checked;
@@ -36,7 +37,9 @@ gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_trac
 typedef struct gls_known_variant {
     const char *name; /* getter and order, such as "boot4" or "boot8" */
     gls_direction_getter dg;
+    /* order of the spherical harmonics, 4 or 8; boot, prob and det have kernels for each */
     int sh_order;
+    /* particle filtering instead of plain tracking */
     bool pft;
 } gls_known_variant;
 #define GLS_KNOWN_VARIANTS 19
@@ -45,13 +48,17 @@ extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 /* One streamline. For the half backward from the seed and the half forward: the number of points that are the same
  * under any rounding, and the position of the last such point in mm of world space. */
 typedef struct gls_known_line {
+    /* index of the seed in gls_known_scene.seeds */
     uint16_t seed;
     int16_t n[2]; /* number of certain points of each half; 0: none; negative: -n points, and the half ends there */
+    /* backward and forward; mm of world space */
     float end[2][3];
 } gls_known_line;
 /* All streamlines of a variant, in the order of seeds. */
 typedef struct gls_known_lines {
+    /* in a table of the program, borrowed */
     const gls_known_line *line;
+    /* number of streamlines */
     size_t n;
 } gls_known_lines;
 /* The first GLS_KNOWN_ODF_VARIANTS variants are those of gls_known_lines_odf, the next those of gls_known_lines_fod. */
@@ -62,15 +69,23 @@ extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS], gls_kn
 
 /* A small scene and everything that is needed to track it. Owned. */
 typedef struct gls_known_scene {
+    /* index in gls_known_variants */
     size_t variant;
+    /* the images come from it */
     gls_phantom *phantom;
+    /* NULL where the variant does not use them, as the members below */
     gls_image *stop_map, *sh, *peaks;
+    /* for the bootstrap */
     gls_qball *qball;
+    /* directions of the ODFs */
     gls_sphere *sphere;
+    /* ODFs that are tracked */
     gls_odf_source *odf;
+    /* tissue that ends streamlines */
     gls_tissue *tissue;
     gls_seeds *seeds; /* seeds of the known lines */
     gls_track_params params;
+    /* points to the members above */
     gls_track_input input;
 } gls_known_scene;
 /* Makes the scene of a variant. Call gls_known_scene_finish() also after a failure. */
@@ -80,6 +95,7 @@ void gls_known_scene_finish(gls_known_scene *scene);
 
 /* Result of comparing streamlines that arrive in the order of seeds. Set only `scene` before. */
 typedef struct gls_known_comparison {
+    /* the scene that is tracked */
     const gls_known_scene *scene;
     size_t next;           /* position in the known lines */
     size_t same;           /* halves that agree with the known ones */

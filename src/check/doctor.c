@@ -29,6 +29,7 @@ static cJSON *findings(cJSON *report, const char *section)
 typedef enum state { MISSING, FINE, NEUTRAL } state;
 static const char *const state_words[] = {[MISSING] = "missing", [FINE] = "ok", [NEUTRAL] = "note"};
 
+/* Adds a finding to a section of the report. */
 __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char *section, state s, const char *format,
                                                        ...)
 {
@@ -45,12 +46,14 @@ __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char
 
 /* Facts about the system that were found. Some advice depends on several of them. */
 typedef struct facts {
+    /* usable: the user may read and write them */
     int render_nodes, usable_nodes;
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
     int platform_gpus;                         /* GPUs in the processor */
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that can be loaded */
     bool nvidia_nodes;                         /* /dev/nvidia0 exists */
     bool container;
+    /* the list of findings for JSON and text */
     cJSON *report;
 } facts;
 
@@ -68,11 +71,13 @@ static void advise(const facts *f, const char *problem, const char *remedy)
     cJSON_AddItemToArray(findings(f->report, "to_fix"), item);
 }
 
+/* Whether a file exists. */
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
 
+/* Reads the first line of a file without its end. Returns false if there is none. */
 static bool read_line(const char *path, char *line, int size)
 {
     FILE *file = fopen(path, "r");
@@ -91,6 +96,7 @@ static void look_at_pci(facts *f)
     while (directory && (entry = readdir(directory))) {
         char path[512], line[64], target[512];
         snprintf(path, sizeof path, "%s/%s/class", root, entry->d_name);
+        /* 0x03....: class of display controllers */
         if (!read_line(path, line, sizeof line) || strncmp(line, "0x03", 4) != 0) continue;
         snprintf(path, sizeof path, "%s/%s/vendor", root, entry->d_name);
         if (!read_line(path, line, sizeof line)) continue;
@@ -99,6 +105,7 @@ static void look_at_pci(facts *f)
                              : strcmp(line, "0x8086") == 0 ? "Intel"
                                                            : line;
         snprintf(path, sizeof path, "%s/%s/driver", root, entry->d_name);
+        /* the link names the driver; without a driver there is no link */
         ssize_t length = readlink(path, target, sizeof target - 1);
         target[length > 0 ? length : 0] = '\0';
         const char *driver = strrchr(target, '/');
@@ -141,6 +148,7 @@ static void look_at_platform(facts *f)
              "graphics device %s: %s, part of the processor, kernel driver %s", entry->d_name, kinds[k].name,
              driver ? driver + 1 : "none");
         f->platform_gpus++;
+        /* a GPU of the processor without a driver is the likely cause of a failure */
         if (length > 0) continue;
         char problem[256], remedy[256];
         snprintf(problem, sizeof problem, "The processor has a GPU (%s), but no kernel driver runs it.", kinds[k].name);
@@ -166,6 +174,7 @@ static void look_at_render_nodes(facts *f)
         if (strncmp(entry->d_name, "renderD", 7) != 0) continue;
         snprintf(path, sizeof path, "/dev/dri/%s", entry->d_name);
         f->render_nodes++;
+        /* a node that cannot be opened for another reason than permission is not explained */
         if (access(path, R_OK | W_OK) == 0) {
             f->usable_nodes++;
             continue;
@@ -173,6 +182,7 @@ static void look_at_render_nodes(facts *f)
         if (errno != EACCES || stat(path, &info) != 0) continue;
         const struct group *group = getgrgid(info.st_gid);
         snprintf(problem, sizeof problem, "%s exists, but you have no permission to use it.", path);
+        /* a group of a container's host may have no name inside the container */
         if (group)
             snprintf(remedy, sizeof remedy,
                      "Join its group and log in again: sudo usermod -aG %s $USER (in a container: --group-add %u).",
@@ -220,6 +230,7 @@ static void look_at_vendors(facts *f)
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");
     char list[4096], *state = NULL;
     bool seen = false;
+    /* the first variable names files, the second one folders */
     if (files) find(f->report, "system", FINE, "__EGL_VENDOR_LIBRARY_FILENAMES is set to %s", files);
     snprintf(list, sizeof list, "%s",
              files  ? files
@@ -236,6 +247,7 @@ static void look_at_vendors(facts *f)
         while (directory && (entry = readdir(directory))) {
             char path[4400];
             size_t length = strlen(entry->d_name);
+            /* libglvnd reads files with this suffix only */
             if (length < 5 || strcmp(entry->d_name + length - 5, ".json") != 0) continue;
             snprintf(path, sizeof path, "%s/%s", item, entry->d_name);
             look_at_vendor(path, f);
@@ -246,6 +258,7 @@ static void look_at_vendors(facts *f)
     if (!seen) find(f->report, "system", MISSING, "no EGL vendor file");
 }
 
+/* Whether glslines runs in a container, by files and variables of Docker, Podman, Apptainer and Kubernetes. */
 static bool in_container(void)
 {
     return exists("/.dockerenv") || exists("/run/.containerenv") || exists("/.singularity.d") ||
@@ -303,6 +316,7 @@ static void add_experience(cJSON *report, const gls_device_info *list, size_t n)
          "see 'glslines help drivers'");
 }
 
+/* Writes one section of the report as text, a line for each finding with its mark. */
 static void print_section(gls_text *out, const cJSON *report, const char *section, const char *title)
 {
     static const char *const marks[] = {[MISSING] = "[--]", [FINE] = "[ok]", [NEUTRAL] = "note"};
@@ -350,6 +364,7 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
     facts f = {.container = in_container(), .nvidia_nodes = exists("/dev/nvidia0"), .report = report};
     bool hardware = false;
     for (size_t i = 0; i < n_devices; i++) hardware = hardware || !list[i].software;
+    /* makes an empty list, so that the JSON always has this member */
     findings(report, "to_fix");
     look_at_pci(&f);
     look_at_platform(&f);
@@ -358,6 +373,7 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
         find(report, "system", NEUTRAL,
              "glslines runs inside a container: it sees the GPUs that were passed into it, no others");
     look_at_render_nodes(&f);
+    /* GPUs of NVIDIA do not count: their driver needs no render node */
     if (f.render_nodes == 0 && f.gpus + f.platform_gpus > f.nvidia_gpus)
         advise(&f, "A GPU is here, but there is no render node /dev/dri/renderD*.",
                f.container

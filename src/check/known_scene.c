@@ -9,6 +9,7 @@
 #include "track/track_params.h"
 #include "util/status.h"
 
+/* Number of seeds of the scene; the known lines belong to these. */
 enum { N_SEEDS = 48 };
 
 /* Largest distance, mm, at which a point counts as the known one. Directions are vertices of a sphere or come from
@@ -17,6 +18,7 @@ enum { N_SEEDS = 48 };
 /* At most one in this many halves may differ from the known ones. */
 #define WRONG_OF 10
 
+/* Variants in the order of the known lines. */
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
     {"boot4", GLS_DG_BOOT, 4, false},
     {"boot8", GLS_DG_BOOT, 8, false},
@@ -60,6 +62,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     const gls_phantom *p = s->phantom;
     options.sh_order = variant->sh_order;
     const gls_getter_source source = gls_getter_source_of(variant->dg);
+    /* these getters fit tensors as they go, or need no directions */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING) return GLS_OK;
     gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
     if (status || source == GLS_FROM_QBALL) return status;
@@ -82,6 +85,7 @@ static gls_status filter_particles(gls_known_scene *s)
                                    &s->tissue);
     gls_image_destroy(parts);
     s->params.pft = true;
+    /* short ways, so that particles begin and end within the small scene */
     s->params.pft_back = 4 * s->params.step_size;
     s->params.pft_front = 2 * s->params.step_size;
     return status;
@@ -92,12 +96,14 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     const gls_known_variant *v = &gls_known_variants[variant];
     const bool fod = gls_getter_ends_itself(v->dg);
     gls_phantom_params shape = gls_phantom_params_default();
+    /* the whole brain on a coarse grid: fits and tracking take a fraction of a second, also by software */
     for (int a = 0; a < 3; a++) {
         shape.shape[a] = (int32_t[]){20, 26, 20}[a];
         shape.voxel_size[a] = 4;
     }
     shape.ground_truth = false;
     *s = (gls_known_scene){.variant = variant,
+                           /* the other getters have the defaults for which their known lines were made */
                            .params = fod ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
     gls_status status = gls_phantom_create(&shape, &s->phantom);
     const gls_phantom *p = s->phantom;
@@ -124,6 +130,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     return status;
 }
 
+/* The known streamlines of the variant of the scene. */
 static const gls_known_lines *lines_of(const gls_known_scene *s)
 {
     const size_t v = s->variant, fod = GLS_KNOWN_ODF_VARIANTS + GLS_KNOWN_FOD_VARIANTS;
@@ -132,6 +139,7 @@ static const gls_known_lines *lines_of(const gls_known_scene *s)
                                       : &gls_known_lines_others[v - fod];
 }
 
+/* Whether two points differ by less than tolerance, mm, along each axis. */
 static bool near(const float a[3], const float b[3], float tolerance)
 {
     return fabsf(a[0] - b[0]) < tolerance && fabsf(a[1] - b[1]) < tolerance && fabsf(a[2] - b[2]) < tolerance;
@@ -154,7 +162,9 @@ size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float 
  * of the seed among the n points. */
 static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
 {
+    /* number of points from the seed to the last certain one */
     size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
+    /* a negative number means that the half ends there, so that more points are wrong, too */
     if (seed == n || there < wanted || (line->n[half] < 0 && there > wanted)) return false;
     return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
 }
@@ -171,6 +181,7 @@ gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
         uint32_t seed = (uint32_t)gls_column_value(seed_index, i);
         size_t at = gls_known_find_seed(c->scene, seed, point, n);
         c->seen = seed + 1;
+        /* known lines of seeds without a streamline are passed over and do not count as the same */
         while (c->next < known->n && known->line[c->next].seed < seed) c->next++;
         if (c->next == known->n || known->line[c->next].seed != seed) continue;
         const gls_known_line *line = &known->line[c->next++];

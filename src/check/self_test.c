@@ -152,13 +152,17 @@ gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_trac
 
 /* --- The first run on an unknown renderer. */
 
-/* Time limit. A renderer on the CPU may take minutes for all seeds; the streamlines up to the limit suffice. */
+/* Time limit, seconds for each mapping. A renderer on the CPU may take minutes for all seeds; the streamlines up to the
+ * limit suffice. */
 #define SECONDS 5
+/* seeds in a batch on a software renderer, so that the first streamlines come soon */
 #define SLOW_BATCH 16
 
 /* When the test must end: at time `until`, s, unless a result was found. */
 typedef struct watch {
+    /* s of gls_clock_seconds() */
     double until;
+    /* the test goes on until a streamline was compared */
     const gls_known_comparison *found;
 } watch;
 
@@ -179,16 +183,19 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
     const gls_sink sink = {.append = gls_known_compare, .user = &found};
     *right = false;
     s->params.mapping = mapping;
+    /* 0: the tracker chooses */
     s->params.batch_seeds = gls_device_get_info(device)->software ? SLOW_BATCH : 0;
     gls_status status = gls_tracker_create(device, &s->params, &s->input, &tracker);
     watch w = {.until = gls_clock_seconds() + SECONDS, .found = &found};
     if (!status) status = gls_tracker_run(tracker, s->seeds, &sink, goes_on, &w, &result);
     gls_tracker_destroy(tracker);
+    /* a run that was ended early is compared up to the last seed that it reached */
     const size_t halves = gls_known_halves(s, status == GLS_ERR_CANCELLED ? found.seen : gls_seeds_count(s->seeds));
     if (status == GLS_ERR_CANCELLED) status = GLS_OK;
     if (!status) *right = gls_known_fits(found.same, halves);
     gls_log(GLS_LOG_DEBUG, "self-test of the mapping '%s': %zu of %zu half-streamlines as they must be",
             gls_mapping_name(mapping), found.same, halves);
+    /* another mapping may work where this one is refused */
     return status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED ? GLS_OK : status;
 }
 
@@ -258,6 +265,7 @@ static gls_status self_test_mapping(gls_device *device, const gls_track_params *
 
 /* --- Trackers. */
 
+/* Order of the model's spherical harmonics; 0: directions do not come from a model. */
 static int order_of(const gls_track_params *params, const gls_track_input *input)
 {
     if (gls_getter_source_of(params->dg) == GLS_FROM_QBALL) return input->qball->options.sh_order;
@@ -274,6 +282,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     GLS_REQUIRE(devices && input && tracker);
     GLS_REQUIRE(n >= 1 && n <= GLS_TRACKER_MAX_DEVICES);
     for (size_t i = 0; i < n; i++) {
+        /* a device may take part once only */
         GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
         for (size_t k = 0; k < i; k++) GLS_REQUIRE(devices[k] != devices[i]);
     }
@@ -281,6 +290,7 @@ gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const 
     if (!status) status = gls_track_input_check(params, input);
     for (size_t i = 0; i < n && !status; i++) {
         mapping[i] = params->mapping;
+        /* a mapping that the user names is taken as it is */
         if (params->mapping == GLS_MAPPING_AUTO)
             status = self_test_mapping(devices[i], params, order_of(params, input), &mapping[i]);
     }

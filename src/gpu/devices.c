@@ -36,6 +36,7 @@ static gls_status open_named(gls_device_set *set, const char *name, size_t lengt
     return GLS_OK;
 }
 
+/* Logs one kind of device. asked_for_any: --device auto, where a software renderer means that no GPU was found. */
 static void print_device(const gls_device_info *device, size_t n, bool asked_for_any)
 {
     char times[32] = "";
@@ -79,6 +80,7 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
     if (n_names > GLS_TRACKER_MAX_DEVICES)
         return gls_fail(GLS_ERR_ARGUMENT, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
     gls_status status = GLS_OK;
+    /* several names: one device each; one name: n devices */
     for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1) {
         if (name_length(at) == 0)
             status = gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", names);

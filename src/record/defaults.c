@@ -36,6 +36,7 @@ enum {
     ALL_MODELS = (SAMPLES << 1) - 1
 };
 
+/* Index of each row of params.def, in the order of gls_params. */
 enum {
 #define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
 #include <glslines/params.def>
@@ -45,9 +46,13 @@ enum {
 /* A row of defaults.def. presets, getters, models: sets of bits for which the row holds. */
 typedef struct row {
     int presets, getters, models;
+    /* a ROW_* */
     size_t param;
+    /* the default; of a length in voxels, or in mm with mm */
     double value;
+    /* a length is in mm */
     bool mm;
+    /* why, for the user; NULL: not said */
     const char *reason;
 } row;
 
@@ -59,6 +64,7 @@ static const row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
+/* Whether an option is in the list of given options, which NULL ends. given NULL: no option was given. */
 static bool is_given(const char *const *given, const char *name)
 {
     for (; given && *given; given++)
@@ -81,6 +87,7 @@ static bool is_open(size_t param, const char *const *given)
     return true;
 }
 
+/* The bit of the model: the one in use, or CSD for ODFs and PEAKS or SAMPLES for other images in place of a fit. */
 static int models_of(const gls_job_options *o)
 {
     if (o->bedpostx) return SAMPLES;
@@ -91,6 +98,7 @@ static int models_of(const gls_job_options *o)
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
+        /* all asked bits must be in the row: with ALL_GETTERS only rows for every getter fit */
         if (rows[i].param == param && rows[i].presets >> preset & 1 && (rows[i].getters & getters) == getters &&
             (rows[i].models & models) == models)
             return &rows[i];
@@ -118,6 +126,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
 }
 
+/* Reason of the row that gives this value; NULL: the user gave the value. */
 static const char *reason_of(size_t param, const gls_job_options *o, double value)
 {
     const row *r = row_of(param, o);
@@ -145,21 +154,26 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
 {
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
+    /* first all such options back to the values without rows, so that defaults of an earlier call for another getter
+     * leave nothing */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
         gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
+    /* then the rows that fit */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
+    /* a quarter of a voxel, as tckgen */
     if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
         o->track.step_size = -0.25;
         o->in_mm.step_size = false;
     }
     if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
+    /* tissue ends streamlines in place of the stop map, and the defaults are those of tckgen -act */
     if (gls_tissue_file(o)) {
         const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
@@ -168,6 +182,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         if (getter.one_point) o->track.keep_all_ends = true;
         if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
     }
+    /* --select takes as many seeds as needed, at most 1000 for each streamline */
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");
     if (o->track.select > 0 && !counted)
@@ -201,6 +216,7 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
+        /* 0 stands for the order by the directions, which is the default */
         bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
         if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
         if (row_of(rows[i].param, o) != &rows[i] ||
@@ -241,6 +257,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
+    /* files are no defaults; the reader of the result names them as inputs */
     d.sh = d.odf = d.bedpostx = d.act = d.pve_wm = d.map_include = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
@@ -254,6 +271,7 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     char key[96];
     for (size_t i = 0; i < gls_params_count(); i++) {
         const gls_param *param = gls_params_get(i);
+        /* threads, devices and outputs do not change the result */
         const bool has_part = param->role == GLS_ROLE_RESULT || param->role == GLS_ROLE_PATH;
         if (param->owner == GLS_OF_COMMAND || !has_part || !gls_param_is_used(param, o)) continue;
         gls_option_key(param, key, sizeof key);
@@ -314,6 +332,7 @@ void gls_defaults_log(const gls_job_options *o)
 void gls_default_text(const char *name, char *text, size_t size)
 {
     char value[GLS_DG_COUNT][64];
+    /* the defaults of the preset default for each getter, as text */
     size_t used = 0;
     for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         gls_job_options o = gls_job_options_bare();
@@ -327,6 +346,7 @@ void gls_default_text(const char *name, char *text, size_t size)
     }
     *text = '\0';
     bool same = true;
+    /* one value for all getters that use the option needs no list */
     for (int dg = 1; dg < GLS_DG_COUNT; dg++)
         same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
     if (same && *value[0]) {
@@ -342,6 +362,7 @@ void gls_default_text(const char *name, char *text, size_t size)
             used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", with,
                                      gls_getter_name((gls_direction_getter)other));
             with = ", ";
+            /* values that were listed are empty from here on */
             if (other != dg) *value[other] = '\0';
         }
     }

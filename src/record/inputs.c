@@ -55,6 +55,7 @@ static gls_status check_file(const char *path, const char *hint, uint64_t *bytes
     return GLS_OK;
 }
 
+/* Requires a folder that can be listed. */
 static gls_status check_folder(const char *path)
 {
     struct stat info;
@@ -81,6 +82,7 @@ gls_status gls_input_file_check(gls_input_file *file)
 
 gls_status gls_input_file_hash(gls_input_file *file)
 {
+    /* a folder has one hash, of all that it contains */
     char *companion = NULL;
     if (!file->path) return GLS_OK;
     if (file->folder) return gls_input_hash(file->path, &file->hash);
@@ -99,11 +101,13 @@ uint64_t gls_input_file_identity(const gls_input_file *file)
 
 /* --- Folders. */
 
+/* For scandir(): order by bytes, so that the hash does not depend on the file system. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* For scandir(): every name but "." and ".."; hidden files count, too. */
 static int is_entry(const struct dirent *entry)
 {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -130,6 +134,7 @@ static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
     const int n = scandir(path, &entry, is_entry, by_name);
     if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
     gls_status status = GLS_OK;
+    /* each name and each content goes into the hash of all before */
     *hash = (uint64_t)n;
     for (int i = 0; i < n; i++) {
         char *below = NULL;
@@ -158,6 +163,7 @@ char *gls_input_named_file(const char *text)
 {
     size_t length = strlen(text);
     if (access(text, F_OK) == 0) return strdup(text);
+    /* FILE:LABELS and FILE=NAME: cut at the last mark */
     while (length > 0 && text[length - 1] != ':' && text[length - 1] != '=') length--;
     char *file = length < 2 ? NULL : strndup(text, length - 1);
     if (file && access(file, F_OK) == 0) return file;
@@ -195,6 +201,7 @@ gls_status gls_inputs_add(gls_inputs *inputs, const char *text)
         free(file);
         return status;
     }
+    /* a text without a file stays as it is: it may become a file that is an output */
     status = add_entry(inputs, file ? file : strdup(text), text);
     if (!status && companion) return add_entry(inputs, companion, text);
     free(companion);
@@ -213,6 +220,7 @@ static bool is_within(const char *path, const char *folder)
 {
     struct stat info;
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) return false;
+    /* the folder of the output; the output itself need not exist */
     const int length = (int)(gls_file_name(path) - path);
     char *directory = length > 0 ? strndup(path, (size_t)length) : strdup("."),
          *at = directory ? realpath(directory, NULL) : NULL, *root = realpath(folder, NULL);
@@ -228,6 +236,7 @@ gls_status gls_inputs_check(const gls_inputs *inputs, const char *output)
 {
     for (size_t i = 0; inputs && i < inputs->n; i++) {
         const struct gls_input_entry *e = &inputs->entry[i];
+        /* by the text, too, since the output may have exactly the name that the user gave */
         if (gls_same_file(output, e->path) || gls_same_file(output, e->named))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", output, e->named);
         if (is_within(output, e->path))

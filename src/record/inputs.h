@@ -14,6 +14,7 @@ typedef struct gls_input_file {
     const char *path; /* NULL: the input is not given, or is not a file */
     const char *hint; /* appended to the message if the file does not exist; NULL: nothing */
     bool folder;      /* path is a folder, whose contents are hashed */
+    /* size, set by gls_input_file_check() */
     uint64_t bytes;
     uint64_t hash;           /* hash of the contents; 0 before gls_input_file_hash() */
     uint64_t companion_hash; /* hash of the companion's contents; 0: no companion */
@@ -38,6 +39,7 @@ char *gls_input_named_file(const char *text);
 
 /* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
 typedef struct gls_inputs {
+    /* files that were added, and room for them */
     size_t n, capacity;
     struct gls_input_entry {
         char *path, *named; /* path of the file, and the text by which the user named it */

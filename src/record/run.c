@@ -41,6 +41,7 @@ gls_status gls_run_reads(gls_run *run, const char *text)
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
 {
     gls_status status = gls_inputs_add_all(&run->inputs, text, n);
+    /* an input may be named after an output: check both orders */
     for (size_t i = 0; i < run->n_outputs && !status; i++) status = gls_inputs_check(&run->inputs, run->output[i]);
     return status;
 }
@@ -48,6 +49,7 @@ gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
 gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n)
 {
     gls_status status = GLS_OK;
+    /* all files first, so that a missing one is reported before anything else */
     for (size_t i = 0; i < n && !status; i++) status = gls_input_file_check(&file[i]);
     for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(run, file[i].path);
     return status;
@@ -65,6 +67,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     } else if (errno != ENOENT) {
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
     }
+    /* the folder decides whether a new file can be made */
     const char *slash = strrchr(path, '/');
     char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
     if (!directory) return gls_no_memory();
@@ -78,7 +81,8 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     return status ? status : gls_output_check(path, true, others, n_others);
 }
 
-/* Takes ownership of path. NULL: reports that memory ran out. */
+/* Checks the path and adds it to the outputs, in place of which it takes ownership of path, also after a failure. NULL:
+ * reports that memory ran out. */
 static gls_status add_output(gls_run *run, char *path, bool force)
 {
     if (!path) return gls_no_memory();
@@ -134,6 +138,7 @@ gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *
 {
     if (asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) run->sidecar = NULL;
     if (!run->sidecar) return gls_no_memory();
+    /* a sidecar is checked even with force: a JSON file of another program must stay */
     gls_status status = gls_inputs_check(&run->inputs, run->sidecar);
     if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);
     return status ? status : gls_run_writes(run, run->sidecar);

@@ -23,6 +23,7 @@ typedef struct gls_run {
     char *sidecar; /* path of the sidecar, owned; NULL: none */
     bool leads;    /* the sidecar gets its final name before the outputs that it describes */
     gls_output_group group;
+    /* warnings since gls_run_begin(), for the sidecar */
     gls_warnings warnings;
     double begun; /* seconds of gls_clock_seconds() at gls_run_begin() */
 } gls_run;
@@ -65,6 +66,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
 
 /* --- Calls of a gls_monitor. The monitor and each of its members may be NULL. */
 
+/* Functions of the monitor; see gls_monitor. */
 static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
 {
     if (m && m->begin) m->begin(m->user, phase);
@@ -81,6 +83,7 @@ static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *pr
     return !m || !m->step || m->step(m->user, progress);
 }
 
+/* Asks the monitor whether to stop, without progress to report. */
 static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
 {
     return !gls_monitor_step(m, &(gls_progress){.phase = phase});

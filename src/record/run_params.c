@@ -12,6 +12,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* Headings of the groups in the help, by the second column of params.def. */
 #define TITLE_OUTPUT "Output"
 #define TITLE_INPUT "Input"
 #define TITLE_SEEDS "Seeds"
@@ -41,6 +42,7 @@
 #define MM_STRING(field) 0
 #define MM_CHOICE(field) 0
 
+/* Index of each row. ROW_field is for code that treats one option specially. */
 enum {
 #define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
 #include <glslines/params.def>
@@ -49,6 +51,7 @@ enum {
 };
 
 const gls_option gls_params[N_ROWS + 1] = {
+/* one gls_option for each row; the members after `help` are those of runs */
 #define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
                   user_, role_, help)                                                                                  \
     {GLS_OPTION_AT(offsetof(gls_run_options, AT_##owner_(field)), MM_##type(field), TITLE_##group, type, name, letter, \
@@ -79,6 +82,7 @@ gls_job_options gls_job_options_bare(void)
     run.AT_##owner(field) = (default_);
 #include <glslines/params.def>
 #undef GLS_PARAM
+    /* the tracker's own defaults come from the tracker, which has no rows */
     run.job.track = gls_track_params_default();
     return run.job;
 }
@@ -97,7 +101,9 @@ bool gls_fit_on_device(const gls_model_options *o)
 
 gls_status gls_model_options_check(const gls_model_options *o)
 {
+    /* q-ball models stand first in the enum; AUTO may become msmt */
     bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
+    /* the first option that only multi-tissue CSD has */
     const char *only_msmt = o->response_wm         ? "response-wm"
                             : o->response_gm       ? "response-gm"
                             : o->response_csf      ? "response-csf"
@@ -137,6 +143,7 @@ int gls_model_order(const gls_model_options *o)
 
 gls_bvec_frame gls_model_frame(const gls_model_options *o)
 {
+    /* AUTO is the first choice of --sh-frame, the axes follow */
     if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
     return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
 }
@@ -213,6 +220,7 @@ const char *gls_getter_name(gls_direction_getter dg)
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
     const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
+    /* 0 stands for a number that the program chooses */
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
@@ -231,6 +239,8 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_FIBRES: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
+               /* prob and det have a cutoff with ODFs whose amplitudes have a unit: given ones and those of CSD and
+                * MSMT */
                (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));
     case GLS_FOR_FIT: return fits;
     case GLS_FOR_QBALL: return fits && o->model.model <= GLS_MODEL_CSA;
@@ -266,6 +276,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     case GLS_KIND_DOUBLE: gls_json_double(object, key, *(const double *)at); break;
     case GLS_KIND_LENGTH:
         gls_format_double(*(const double *)at, text, sizeof text - 4);
+        /* room for the unit was left above */
         strcat(text, *((const bool *)options + option->mm_offset) ? "mm" : "vox");
         cJSON_AddStringToObject(object, key, text);
         break;
@@ -295,6 +306,7 @@ void gls_param_add(cJSON *object, const gls_option *param, const gls_job_options
     if (param->owner != GLS_OF_COMMAND) gls_option_add(object, param, options);
 }
 
+/* Adds null for an option on which the result does not depend. */
 static void add_null(cJSON *object, const gls_option *param)
 {
     char key[96];
@@ -347,7 +359,8 @@ static bool is_word(size_t row, const cJSON *value)
     return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
 }
 
-/* Removes the parameters that do not change the result, such as the device, so that only the identity is left. */
+/* Removes the parameters that do not change the result, such as the device, so that only the identity is left. A key
+ * without a row, such as step_size_mm, stays. */
 static void keep_identity(cJSON *object)
 {
     char key[96];
@@ -389,9 +402,11 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->kind != GLS_KIND_LENGTH) continue;
         const gls_option_number length = gls_option_get_number(row, o);
+        /* defaults in voxels, positive; negative ones are scaled below by another size */
         if (!length.mm && length.value > 0)
             *(double *)((char *)&mm + row->offset - offsetof(gls_job_options, track)) *= voxel_mm;
     }
+    /* size of a voxel as tckgen takes it, the cube root of its volume, rounded to 1e-6 mm */
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
     /* A given maximum limits a default minimum. */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);

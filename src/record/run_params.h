@@ -14,8 +14,11 @@
 
 /* The options of a run as the command line has them: those of the library, and those of the program alone. */
 typedef struct gls_run_options {
+    /* options of the library */
     gls_job_options job;
+    /* files; NULL: none. json: "" for standard output */
     const char *report, *picture, *trace, *json;
+    /* --dry-run: plan only */
     bool dry_run;
 } gls_run_options;
 
@@ -108,7 +111,9 @@ enum { GLS_MAX_DEFAULTS = 32 };
 
 /* A default in use, with its reason. */
 typedef struct gls_default {
+    /* row of the parameter */
     const gls_param *param;
+    /* why this default; NULL: not said */
     const char *reason;
 } gls_default;
 /* Stores the defaults of rows that fit the options and whose value the options have. Returns their number. */

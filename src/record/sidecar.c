@@ -21,6 +21,7 @@
 #include "util/text.h"
 #include "util/threads.h"
 
+/* Text of the member group.name; NULL: none. */
 static const char *text_in(const cJSON *object, const char *group, const char *name)
 {
     return gls_json_text_at(gls_json_at(object, group), name);
@@ -35,10 +36,11 @@ typedef struct described {
 /* Notes whether an output in the sidecar is one of own, or another file that still exists beside the sidecar. */
 static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
+    /* entries of other types than text do not name files */
     char *place = NULL;
     if (!cJSON_IsString(output)) return;
     const char *name = gls_file_name(output->valuestring);
-    for (size_t i = 0; i < n_own; i++)
+    for (size_t i = 0; i < n_own; i++) /* by name alone: the sidecar and its outputs may have been moved together */
         if (own[i] && strcmp(gls_file_name(own[i]), name) == 0) {
             d->own = true;
             return;
@@ -58,6 +60,7 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     cJSON *root = gls_json_read(path, GLS_SIDECAR_MAX_BYTES);
     const cJSON *item, *outputs = gls_json_at(root, "outputs"), *responses = gls_json_at(root, "responses"),
                        *output = gls_json_at(root, "output");
+    /* places where sidecars of the commands name outputs: output.path, outputs.ROLE, responses.TISSUE.path */
     look_at_output(&d, path, gls_json_at(output, "path"), own, n_own);
     cJSON_ArrayForEach(item, outputs) look_at_output(&d, path, item, own, n_own);
     cJSON_ArrayForEach(item, responses) look_at_output(&d, path, gls_json_at(item, "path"), own, n_own);
@@ -108,6 +111,7 @@ static bool is_taken(const char *name, const char *output)
 char *gls_sidecar_name(const char *output)
 {
     char *name = gls_sidecar_find(output);
+    /* first choice: the sidecar that exists, else x.json; then x.json, at last x.tck.json */
     for (int whole = 0; whole < 2 && name && is_taken(name, output); whole++) {
         free(name);
         name = beside(output, whole);
@@ -178,6 +182,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     const char *name = text_in(*sidecar, "software", "name"), *version = text_in(*sidecar, "software", "version");
     if (!name || !version || strcmp(name, "glslines") != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
+    /* newer major versions may give members another meaning */
     if (atoi(version) > atoi(gls_version()))
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: was written by glslines %s, which is newer than this version, %s",
                         path, version, gls_version());

@@ -19,11 +19,13 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* size of the buffer of a text file */
 #define TEXT_BYTES 65536
 
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {
     *run = (gls_tract_run){.options = *options, .root = root};
+    /* counts stand in the sidecar from the start, so that a command can add them one by one */
     gls_run_begin(&run->files, options->force);
     run->counts = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "counts", run->counts);
@@ -35,6 +37,7 @@ void gls_tract_run_lists_input(gls_tract_run *run, const char *path)
     cJSON *list = gls_json_at(run->root, "inputs");
     if (!list) list = cJSON_AddArrayToObject(run->root, "inputs");
     cJSON *file = cJSON_CreateObject();
+    /* without hashes: these files may be large, and nothing is skipped by them */
     cJSON_AddStringToObject(file, "path", path);
     if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
     cJSON_AddItemToArray(list, file);
@@ -75,6 +78,7 @@ gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
     if (*path) {
         status = gls_sidecar_write(path, run->files.force, &run->files.group, text);
     } else {
+        /* "" is standard output: JSON takes the place of the text */
         free(run->printed);
         if (asprintf(&run->printed, "%s\n", text) < 0) run->printed = NULL;
     }
@@ -88,8 +92,10 @@ gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
     gls_status status = gls_run_writes(&run->files, path);
     if (status) return status;
     gls_tract_run_lists_output(run, path);
+    /* the first output gives its name to the sidecar */
     if (run->files.sidecar) return GLS_OK;
     char *sidecar = gls_sidecar_name(path);
+    /* the sidecar's name counts as an output, too */
     status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_no_memory();
     free(sidecar);
     return status;
@@ -118,10 +124,12 @@ void gls_tract_run_message(gls_tract_run *run, const char *format, ...)
 
 gls_status gls_tract_run_commit(gls_tract_run *run)
 {
+    /* a signal after the last streamline */
     if (run->go_on && !run->go_on(NULL, 1))
         return run->files.n_outputs == 0
                    ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
                    : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", run->files.output[0]);
+    /* milliseconds */
     gls_json_double(cJSON_AddObjectToObject(run->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - run->files.begun)) / 1e3);
     gls_status status = gls_run_commit(&run->files, run->root);
@@ -143,6 +151,7 @@ gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gl
 {
     size_t n = 0;
     gls_status status = gls_bundles_read(path, options, bundles);
+    /* files that rules name are inputs, which outputs must not replace */
     const char *const *file = status ? NULL : gls_bundles_files(*bundles, &n);
     return status ? status : gls_run_reads_all(&run->files, file, n);
 }
@@ -152,6 +161,7 @@ gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
     gls_image *image = NULL;
     gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
     if (status) return status;
+    /* images are read whole: formats differ in where the grid stands */
     *grid = image->grid;
     gls_image_destroy(image);
     return GLS_OK;
@@ -160,6 +170,7 @@ gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid)
 {
+    /* --reference wins over the grid of the file */
     if (run->options.reference) return gls_tract_grid_read(run->options.reference, grid);
     if (!info->has_grid)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and %s needs one: name an image with --reference", path,
@@ -223,6 +234,7 @@ gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_gr
     text->buffer = malloc(TEXT_BYTES);
     if (!text->buffer) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     gls_status status = gls_output_create(path, overwrite, &text->output);
+    /* the group gives the file its name with the others */
     text->output.group = group;
     if (!status) return GLS_OK;
     free(text->buffer);
@@ -230,9 +242,10 @@ gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_gr
     return status;
 }
 
-/* Appends n bytes. The buffer must have room. */
+/* Appends n bytes, at most TEXT_BYTES. A full buffer is written first. */
 static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 {
+    /* after a failure nothing more is written */
     if (text->n + n > TEXT_BYTES && !text->failed) {
         text->failed = gls_output_write(&text->output, text->buffer, text->n);
         text->n = 0;
@@ -269,6 +282,7 @@ void gls_tract_text_field(gls_tract_text *text, const char *field)
     gls_text all = {0};
     if (text->begun) gls_text_append(&all, &text->separator, 1);
     gls_field_append(&all, field, text->separator);
+    /* the length is gone once the text is taken */
     const size_t n = all.length;
     text->begun = true;
     append_line(text, gls_text_take(&all), n);
@@ -297,10 +311,13 @@ static void append_number(gls_tract_text *text, const char *number)
     text->begun = true;
 }
 
+/* integers of 64 bits exceed doubles */
 void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i)
 {
+    /* the separator stands before the number and is skipped at the start of a line */
     char number[24] = {text->separator};
     int64_t value;
+    /* doubles hold all other types exactly */
     if (column->type != GLS_TYPE_INT64 && column->type != GLS_TYPE_UINT64) {
         gls_tract_text_number(text, gls_column_value(column, i));
         return;
@@ -344,6 +361,7 @@ gls_status gls_tract_text_close(gls_tract_text *text, gls_status status)
 
 double gls_tract_step(const gls_tractogram_info *info, double otherwise)
 {
+    /* the first key is that of streamlines that were resampled */
     static const char *const keys[] = {"output_step_size", "step_size"};
     double step;
     for (size_t i = 0; i < 2; i++)

@@ -15,6 +15,7 @@
 struct cJSON;
 
 #define ROW GLS_ROW_FIELD
+/* Options that all these commands share, from common.def. */
 typedef struct gls_tract_common {
 #include "record/common.def"
 } gls_tract_common;
@@ -22,6 +23,7 @@ typedef struct gls_tract_common {
 
 /* The run of a command on tractograms. */
 typedef struct gls_tract_run {
+    /* options that all of these commands share */
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked from time to time whether to continue */
     const gls_monitor *monitor;    /* messages and progress of commands that track or fit; NULL: none */
@@ -86,9 +88,12 @@ gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reade
 
 /* A text file that is written line by line in the group of a run. */
 typedef struct gls_tract_text {
+    /* the file, which gets its name with the others of the run */
     gls_output output;
     char separator; /* ',' for names that end in .csv, a tab otherwise */
+    /* text that is not written yet, n bytes */
     char *buffer;
+    /* bytes in `buffer` */
     size_t n;
     bool begun;          /* the line has a field */
     const char *missing; /* text for NaN; NULL: nan */
@@ -119,6 +124,7 @@ typedef struct gls_tract_weights {
     const char *column; /* name of the column that goes with the streamlines; NULL: none */
     double *values;     /* values of the file; NULL: none */
     const char *path;   /* path of the file */
+    /* number of values, where they were read or measured */
     uint64_t n;
     double max; /* largest absolute value */
 } gls_tract_weights;

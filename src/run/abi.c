@@ -15,10 +15,13 @@
 
 /* A member of a struct. */
 typedef struct row {
+    /* name as in the header; type as in abi.def */
     const char *name, *type;
+    /* bytes */
     size_t offset, size;
 } row;
 
+/* Adds a struct with its size in bytes. Returns the array of its members, for add_field(). */
 static cJSON *add_struct(cJSON *structs, const char *name, size_t size)
 {
     cJSON *object = cJSON_AddObjectToObject(structs, name);
@@ -44,6 +47,7 @@ static void add_field(cJSON *fields, row field)
 static void add_constants(cJSON *root)
 {
     cJSON *constants = cJSON_AddObjectToObject(root, "constants");
+/* abi.def once more with other macros: here only its rows VALUE have an effect, in add_structs() all others */
 #define VALUE(enum_, name) cJSON_AddNumberToObject(constants, #name, name);
 #define STRUCT(struct_)
 #define FIELD(struct_, field, type)
@@ -77,6 +81,7 @@ static void add_structs(cJSON *root)
     add_struct(structs, "gls_track_params", sizeof(gls_track_params));
 }
 
+/* Adds a text, or null where there is none. */
 static void add_text(cJSON *object, const char *key, const char *text)
 {
     if (text)
@@ -85,6 +90,7 @@ static void add_text(cJSON *object, const char *key, const char *text)
         cJSON_AddNullToObject(object, key);
 }
 
+/* Adds a limit of a range; null stands for no limit, because JSON has no infinity. */
 static void add_bound(cJSON *object, const char *key, double bound)
 {
     if (isfinite(bound))
@@ -95,7 +101,9 @@ static void add_bound(cJSON *object, const char *key, double bound)
 
 /* Texts of a row of params.def, and the size of its member in gls_job_options; size 0: there is no member. */
 typedef struct row_words {
+    /* words of the row, borrowed */
     const char *group, *owner, *type;
+    /* bytes of the member */
     size_t size;
 } row_words;
 
@@ -119,12 +127,14 @@ static void add_option(cJSON *options, const gls_option *o, const row_words *wor
     cJSON_AddItemToArray(options, object);
 }
 
+/* The struct in which the member of a row lies, by the owner of the row. */
 #define SIZE_OF(at) sizeof(((gls_job_options *)NULL)->at)
 #define SIZE_TRACK(field) SIZE_OF(track.field)
 #define SIZE_JOB(field) SIZE_OF(field)
 #define SIZE_GRADIENTS(field) SIZE_OF(model.field)
 #define SIZE_MODEL(field) SIZE_OF(model.field)
 #define SIZE_BASIS(field) SIZE_OF(model.field)
+/* the options of a command are no members of gls_job_options */
 #define SIZE_COMMAND(field) 0
 
 static const row_words all_words[] = {
@@ -133,6 +143,7 @@ static const row_words all_words[] = {
 #undef GLS_PARAM
 };
 
+/* The description; made once, and never freed. */
 static char *text;
 
 /* Makes the whole text, once. If memory ran out it stays NULL. */

@@ -195,12 +195,16 @@ void gls_advise_of_lengths(const gls_job *job)
 /* Share of voxels to leave out: those whose peak rises least above the mean of the ODF, because their directions are
  * noise or crossings. */
 #define SHARE_LEFT_OUT 0.67
+/* Distance of the neighbour along the direction, in voxels of mean size. */
 #define VOXELS_AHEAD 2
 
 /* The largest peak of each voxel of some slices. */
 typedef struct peak_field {
+    /* grid of the ODFs */
     const gls_grid *grid;
+    /* directions of the ODFs */
     const gls_sphere *sphere;
+    /* slices first .. first + n_slices - 1 of the grid */
     int32_t first, n_slices;
     size_t plane;     /* voxels of a slice */
     uint32_t *vertex; /* vertex of the peak of each voxel */
@@ -217,6 +221,7 @@ static void find_peaks(peak_field *f, size_t slice, float *rows, const gls_image
     uint32_t *vertex = f->vertex + at;
     memcpy(top, rows, f->plane * sizeof *top);
     memset(vertex, 0, f->plane * sizeof *vertex);
+    /* row by row, so that the compiler makes vector instructions of the inner loop */
     for (size_t v = 1; v < n; v++) {
         const float *row = rows + v * f->plane;
         for (size_t i = 0; i < f->plane; i++) {
@@ -225,6 +230,7 @@ static void find_peaks(peak_field *f, size_t slice, float *rows, const gls_image
             top[i] = fmaxf(top[i], row[i]);
         }
     }
+    /* voxels outside the mask get the contrast 0, that is, they are left out */
     for (size_t i = 0; i < f->plane; i++) top[i] = !inside || inside[i] > 0 ? fmaxf(0, top[i] - sum[i] / (float)n) : 0;
 }
 
@@ -237,6 +243,7 @@ static void select_voxels(peak_field *f, float *sorted)
     size_t n = 0;
     for (size_t i = 0; i < total; i++)
         if (f->contrast[i] > 0) sorted[n++] = f->contrast[i];
+    /* the limit below which SHARE_LEFT_OUT of the voxels lie */
     gls_quantiles_of_floats(sorted, n, &share, 1, &limit);
     f->n = 0;
     for (size_t i = 0; i < total; i++) {
@@ -245,6 +252,7 @@ static void select_voxels(peak_field *f, float *sorted)
     }
 }
 
+/* Frees what make_peaks() allocated. */
 static void finish_peaks(peak_field *f)
 {
     free(f->vertex);
@@ -258,6 +266,7 @@ static gls_status make_peaks(const gls_job_inputs *in, gls_sh_basis basis, const
     gls_odf_source *odf = NULL;
     *f = (peak_field){.grid = grid, .sphere = sphere, .plane = (size_t)grid->dim[0] * (size_t)grid->dim[1]};
     const double work = (double)f->plane * (double)sphere->n * (double)in->odf->image->n_volumes;
+    /* middle slices hold most white matter */
     f->n_slices = (int32_t)fmin(grid->dim[2], fmax(1, MAX_WORK / work));
     f->first = (grid->dim[2] - f->n_slices) / 2;
     const size_t total = f->plane * (size_t)f->n_slices;
@@ -293,6 +302,7 @@ static ptrdiff_t voxel_ahead(const peak_field *f, const int32_t c[3], const doub
 
 /* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
 typedef struct axes {
+    /* axis and sign as above; what: words of the warning */
     int axis[3];
     double sign[3];
     const char *what;
@@ -311,8 +321,11 @@ static double coherence(const peak_field *f, const axes *t)
                               f->first + (int32_t)(i / f->plane)};
         const double *d = f->sphere->vertex[f->vertex[i]];
         const double turned[3] = {t->sign[0] * d[t->axis[0]], t->sign[1] * d[t->axis[1]], t->sign[2] * d[t->axis[2]]};
+        /* a direction has no sign: the voxel behind counts as much as the voxel ahead */
         for (int way = -1; way <= 1; way += 2) {
             const ptrdiff_t ahead = voxel_ahead(f, c, turned, way * mm);
+            /* voxels at the border have no neighbour and do not count; left-out neighbours count as 0, so that axes
+             * that lead out of white matter lose */
             if (ahead < 0) continue;
             n++;
             if (!(f->contrast[ahead] > 0)) continue;
@@ -352,13 +365,16 @@ void gls_advise_of_axes(const gls_job *job)
 {
     static const gls_sh_basis bases[] = {GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, GLS_SH_DESCOTEAUX07};
     const gls_job_inputs *in = &job->inputs;
+    /* of the phantom the axes are known; only harmonics have a basis to doubt */
     if (in->phantom || !in->odf || !in->odf->is_sh || in->odf->full) return;
     gls_sphere *sphere = NULL;
     peak_field mine = {.n = 0}, other;
     gls_status status = gls_sphere_create("small", &sphere);
     if (!status) status = make_peaks(in, in->odf->basis, sphere, &mine);
+    /* fewer voxels give no advice at all */
     bool doubted = status || mine.n < MIN_VOXELS;
     for (size_t b = 0; !doubted && job->options.sh && b < sizeof bases / sizeof *bases; b++) {
+        /* where another basis fits better there is no advice on axes: a wrong basis looks like wrong axes, too */
         if (bases[b] == in->odf->basis) continue;
         status = make_peaks(in, bases[b], sphere, &other);
         const double read = coherence(&mine, &as_read), better = status ? 0 : coherence(&other, &as_read);

@@ -13,6 +13,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* Number of seeds where --nseeds 0 asks for as many as --select needs. */
 #define MAX_SEEDS UINT32_MAX
 
 /* --- Options. */
@@ -20,9 +21,12 @@
 /* Checks combinations of options for tissue, and of options that need tissue. */
 static gls_status check_tissue(const gls_job_options *o)
 {
+    /* tissue: with any of these, tissue decides where streamlines end */
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
          tissue = o->act || fractions || maps;
     const gls_track_params *t = &o->track;
+    /* three sources of tissue, of which a run has one: an image of five tissues, maps of PVE, or maps that include and
+     * exclude ends */
     if (o->act && (fractions || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
     if (maps && (o->act || fractions || o->pve_sgm))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other", o->act ? "act" : "pve-wm");
@@ -34,6 +38,7 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
     if (o->pve_sgm && !fractions)
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
+    /* the first option that has no meaning without tissue */
     const char *lone = t->pft                               ? "pft"
                        : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
                        : t->backtrack                       ? "backtrack"
@@ -44,6 +49,7 @@ static gls_status check_tissue(const gls_job_options *o)
     if (lone && !tissue)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
                         t->pft ? ", or --map-include and --map-exclude" : "");
+    /* rules of tissue: ACT knows crop and backtracking, CMC and PVE know particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
     if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
@@ -64,6 +70,7 @@ static gls_status check_tissue(const gls_job_options *o)
 /* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
 static gls_status check_seeds(const gls_job_options *o)
 {
+    /* options that place seeds each in another way */
     const char *given[] = {o->seeds ? "seeds" : NULL,
                            o->seeds_per_voxel > 0 ? "seeds-per-voxel" : NULL,
                            o->seed_sphere ? "seed-sphere" : NULL,
@@ -75,6 +82,7 @@ static gls_status check_seeds(const gls_job_options *o)
         if (first && given[i]) return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other", first, given[i]);
         if (given[i]) first = given[i];
     }
+    /* all other ways have as many seeds as the user asks for */
     bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
     if (counted && o->nseeds == 0 && o->track.select == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
@@ -89,6 +97,7 @@ static gls_status check_seeds(const gls_job_options *o)
     return GLS_OK;
 }
 
+/* Checks combinations of options of regions. */
 static gls_status check_regions(const gls_job_options *o)
 {
     if (o->include_ordered.n > 0 && !o->track.seed_unidirectional)
@@ -111,6 +120,7 @@ gls_status gls_anatomy_check(const gls_job_options *o)
 /* Joins files of tissue fractions to one image. All must lie on the grid of the first. */
 static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
 {
+    /* white matter, grey matter, CSF and, if given, deep grey matter */
     gls_image *map[4] = {NULL};
     const char *first = input->file[GLS_FILE_PVE_WM].path;
     gls_status status = gls_image_read(first, GLS_IMAGE_3D, &map[0]);
@@ -130,6 +140,7 @@ static gls_status join_ends(const gls_job_options *o, gls_image **image)
     if (!status) status = gls_image_read_on_grid(&include->grid, o->map_include, o->map_exclude, &exclude);
     if (!status) status = gls_image_create(&include->grid, 1, &rest);
     const size_t n = status ? 0 : gls_grid_voxels(&include->grid);
+    /* the rest of each voxel counts as white matter, where tracking goes on */
     for (size_t v = 0; v < n; v++) rest->data[v] = fmaxf(0, 1 - include->data[v] - exclude->data[v]);
     if (!status) status = gls_tissue_join(rest, include, exclude, NULL, image);
     gls_image_destroy(include);
@@ -163,6 +174,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
     gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
     if (!status && !text.is_sphere)
         status = gls_fail(GLS_ERR_ARGUMENT, "--seed-sphere: '%s' is not x,y,z,r, four numbers", o->seed_sphere);
+    /* of a path instead of numbers, which is an error here */
     if (!text.is_sphere) free(text.path);
     if (status) return status;
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
@@ -192,7 +204,10 @@ bool gls_seeds_need_no_region(const gls_job_options *o)
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
+    /* --select without a number of seeds draws from as many as there may be */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
+    /* order: a list, a place, weights, a grid in each voxel, seeds around voxel centres, a number a voxel, or random
+     * ones */
     if (o->seeds)
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
@@ -211,6 +226,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
         status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
     if (status) return status;
     char count[32], voxels[32];
+    /* place: the origin of seeds in the message; NULL: the seed region */
     const char *place = o->seeds            ? o->seeds
                         : o->seed_sphere    ? o->seed_sphere
                         : o->seed_rejection ? o->seed_rejection
@@ -276,9 +292,10 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     int n_given = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) n_given += given[i].text->n;
+    /* without regions tracking needs no volume of regions */
     if (!nearest && n_given == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
-    if (!status && nearest)
+    if (!status && nearest) /* the mask of --mask-stop nearest is a region, too: one in which streamlines must stay */
         status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask,
                                        gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)

@@ -16,8 +16,10 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
+/* Limit of a note, so that a foreign file is not read whole. */
 #define MAX_KEY_BYTES 65536
 
+/* A folder that exists already is taken as it is; errors come before the fit, which takes minutes. */
 gls_status gls_fit_cache_init(const char *directory)
 {
     struct stat info;
@@ -33,6 +35,7 @@ gls_status gls_fit_cache_init(const char *directory)
 void gls_fit_cache_key_number(cJSON *key, const char *name, double value)
 {
     char text[40];
+    /* decimal text from which the same double is read, so that equal values have equal keys */
     cJSON_AddStringToObject(key, name, gls_format_double(value, text, sizeof text));
 }
 
@@ -43,6 +46,8 @@ void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size
     cJSON_AddStringToObject(key, name, text);
 }
 
+/* the key has all on which a fit depends: software, grid, and hashes of the series, its gradients and the mask; the
+ * caller adds parameters */
 cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask)
 {
     const gls_grid *grid = &series->dwi->grid;
@@ -66,6 +71,7 @@ cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_
     return key;
 }
 
+/* the name of a file has the hash of its key, so that fits of other inputs lie beside it */
 char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension)
 {
     char *text = gls_json_print_line(key), *path = NULL, hash[17];
@@ -78,10 +84,13 @@ char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *k
 
 /* Paths of the two files of a fit. */
 typedef struct kept_fit {
+    /* folder of --cache-dir */
     const char *directory;
+    /* owned; NULL if memory ran out */
     char *image, *json;
 } kept_fit;
 
+/* Names the files of a fit. Returns false if memory ran out. Call forget_files() afterwards in both cases. */
 static bool name_files(kept_fit *fit, const char *directory, const char *name, const cJSON *key)
 {
     *fit = (kept_fit){.directory = directory};
@@ -91,12 +100,14 @@ static bool name_files(kept_fit *fit, const char *directory, const char *name, c
     return fit->image && fit->json;
 }
 
+/* Frees the paths; the files stay. */
 static void forget_files(kept_fit *fit)
 {
     free(fit->image);
     free(fit->json);
 }
 
+/* Whether anything has this name, also a link that leads nowhere. */
 static bool is_there(const char *path)
 {
     struct stat info;
@@ -123,6 +134,7 @@ static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reas
     return NULL;
 }
 
+/* Hash of all values of an image. */
 static uint64_t contents(const gls_image *image)
 {
     return gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data);
@@ -156,6 +168,7 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     gls_image *read = NULL;
     if (name_files(&fit, directory, name, key)) {
         const char *reason = NULL, *path = fit.json;
+        /* the note first: its hash decides whether the image is believed */
         cJSON *root = is_there(fit.json) ? read_note(&fit, key, &reason) : NULL;
         if (root && is_there(fit.image)) {
             path = fit.image;

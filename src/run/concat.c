@@ -9,6 +9,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* the same corner of a grid in two files */
 #define SAME_PLACE 1e-4 /* mm */
 
 /* Compares two grids where both files have one. Corners may differ by SAME_PLACE. */
@@ -19,6 +20,7 @@ static gls_status compare_grids(const char *path, const gls_tractogram_info *a, 
     bool same = memcmp(a->grid.dim, b->grid.dim, sizeof a->grid.dim) == 0;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++) {
+            /* a direction is multiplied by the number of voxels: the far corner counts */
             double reach = c == 3 ? 1 : a->grid.dim[c];
             same = same && fabs(a->grid.affine[r][c] - b->grid.affine[r][c]) * reach <= SAME_PLACE;
         }
@@ -43,6 +45,7 @@ static gls_status compare_columns(const char *kind, const char *path, const gls_
     return GLS_OK;
 }
 
+/* Whether the list has a column of the same name, type and number of components. */
 static bool has_column(const gls_column *list, size_t n, const gls_column *like)
 {
     const gls_column *c = gls_column_find(list, n, like->name);
@@ -58,7 +61,8 @@ static void keep_common(gls_tract_sources *s, int kind, const gls_column *other,
     s->n_kept[kind] = kept;
 }
 
-/* Starts with the columns and groups of the first file. */
+/* Starts with the columns and groups of the first file. The lists are copies, since keep_common() shortens them; names
+ * belong to the first reader. */
 static gls_status note_columns(gls_tract_sources *s)
 {
     const gls_tractogram_info *info = gls_tract_sources_info(s);
@@ -73,6 +77,7 @@ static gls_status note_columns(gls_tract_sources *s)
     return GLS_OK;
 }
 
+/* Joins a number of TCK headers: the common value, NAN where files differ, 0 where none has the key. */
 static void join_number(const gls_tractogram_info *info, const char *key, double *joined)
 {
     double value;
@@ -81,6 +86,7 @@ static void join_number(const gls_tractogram_info *info, const char *key, double
             *joined = *joined == 0 || *joined == value ? value : NAN;
 }
 
+/* Joins the step size and the downsampling of TCK files, on which tckedit's limits of length depend. */
 static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
 {
     if (info->format != GLS_FORMAT_TCK) return;
@@ -94,6 +100,7 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     static const char *const kinds[] = {"dps", "dpv", "group"};
     const gls_tractogram_info *a = gls_tract_sources_info(s), *b;
     gls_tractogram_reader *reader = NULL;
+    /* only headers are read here; each file is opened again for its streamlines */
     gls_status status = gls_tract_open(s->run, s->path[i], s->allow_invalid, &reader);
     if (status) return status;
     b = gls_tractogram_reader_info(reader);
@@ -146,10 +153,15 @@ const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
 
 /* State of the filter that passes on the kept columns, in the same order for every file, and a group for each file. */
 typedef struct marker {
+    /* columns that stay, and the files */
     const gls_tract_sources *sources;
+    /* borrowed; receives all files */
     const gls_sink *next;
+    /* file: index of the current file; capacity: streamlines for which ones and zeros have room */
     size_t file, capacity;
+    /* members of a group of the current file: all, or none */
     uint8_t *ones, *zeros;
+    /* columns and groups that are passed on */
     gls_column *column;
 } marker;
 
@@ -198,6 +210,7 @@ static gls_status mark(void *user, const gls_streamlines *in)
     out.group = to;
     if (!status) status = keep(m, 2, in->group, in->n_groups, &to);
     if (status) return status;
+    /* one group for each file, of which that of the current file has all streamlines */
     for (size_t k = 0; k < s->n && s->by_file; k++)
         *to++ = (gls_column){s->stem[k], GLS_TYPE_BOOL, 1, k == m->file ? m->ones : m->zeros};
     out.n_dps = s->n_kept[0];

@@ -19,6 +19,7 @@
 #include "util/status.h"
 #include "util/text_tables.h"
 
+/* values of --invalid and --like, in the order of their choices */
 enum { INVALID_ERROR, INVALID_DROP, INVALID_CUT, INVALID_KEEP };
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
@@ -28,19 +29,29 @@ typedef struct edit {
     const gls_edit_cli *o;
     gls_tract_sources sources;
     gls_tract_weights weights;
+    /* the tests of the options */
     gls_selection *selection;
     gls_selection *listed; /* selection by index, if streamlines are dropped before the main selection; NULL: the main
                               selection does it */
+    /* regions of the tests */
     gls_select_region *region;
+    /* indices of --ids and --connect, rising */
     uint64_t *id;
     uint64_t last_id; /* largest index of --ids */
+    /* labels of --assignments */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
+    /* lines that have passed; lines of --minus; lines of --and */
     gls_line_set *seen, *minus, *both;
+    /* --transform, or its inverse */
     double map[3][4];
+    /* direction of --orient */
     gls_tract_orient orient;
+    /* what each filter took and kept */
     gls_filter_counts valid, warped, unique, minus_counts, both_counts, number, random, written;
+    /* streamlines that --orient turned */
     uint64_t n_turned;
+    /* --random was given */
     bool is_random;
     uint64_t largest; /* largest of the random keys that stay */
 } edit;
@@ -54,6 +65,7 @@ static gls_status read_matrix(edit *e)
     gls_status status = gls_table_read(e->o->transform, &values, &rows, &columns);
     if (status) return status;
     bool fits = (rows == 4 || rows == 3) && columns == 4;
+    /* world mm to world mm: the last row cannot be anything else */
     fits = fits && (rows == 3 || (values[12] == 0 && values[13] == 0 && values[14] == 0 && values[15] == 1));
     for (size_t i = 0; i < 12 && fits; i++) fits = isfinite(values[i]);
     if (fits) memcpy(e->map, values, sizeof e->map);
@@ -81,6 +93,7 @@ static gls_status read_warp(edit *e)
     return status;
 }
 
+/* For qsort(): numbers in ascending order. */
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -97,6 +110,7 @@ static gls_status read_pairs(edit *e, gls_select_options *options)
     if (!status && o->edges) status = gls_tract_edges_number(&e->edges, o->min_count);
     if (status || o->connect.n == 0) return status;
     status = gls_tract_edges_select(&e->edges, &o->connect, &joined, &n);
+    /* both lists are in rising order */
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         while (k < options->n_ids && e->id && e->id[k] < joined[i]) k++;
         if (!e->id || (k < options->n_ids && e->id[k] == joined[i])) joined[kept++] = joined[i];
@@ -119,6 +133,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     e->id = malloc(n * sizeof *e->id);
     if (!e->id) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", e->o->ids);
     for (size_t i = 0; i < n && !status; i++) {
+        /* doubles hold whole numbers exactly up to 2^53 */
         if (!(values[i] >= 0 && values[i] < 0x1p53 && values[i] == floor(values[i])))
             status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is no whole number from 0 on", e->o->ids, i + 1);
         else
@@ -144,6 +159,7 @@ enum {
 #include <glslines/regions.def>
 };
 
+/* Fills the list from the rows of regions.def. */
 static void list_regions(const gls_edit_cli *o, role_regions list[N_ROLES])
 {
     const role_regions all[] = {
@@ -184,6 +200,7 @@ static gls_status create_selection(edit *e)
         for (int k = 0; k < regions[i].texts->n; k++)
             e->region[options.n_regions++] = (gls_select_region){regions[i].role, regions[i].texts->value[k]};
     options.region = e->region;
+    /* --like: tests look at points only, as tckedit and DIPY do */
     options.test = o->like ? GLS_ROI_TEST_VERTEX : (gls_roi_test)o->roi_test;
     options.either_way = o->either_way;
     options.distance = o->distance;
@@ -203,6 +220,8 @@ static gls_status create_selection(edit *e)
     options.inverse = o->inverse && has_tests(o); /* otherwise --inverse inverts the crop */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
+    /* --invalid may drop streamlines before the tests, and indices are those of the file: a selection of its own comes
+     * first */
     if (!status && options.id && o->invalid != INVALID_ERROR) {
         gls_select_options places = gls_select_options_default();
         places.id = options.id;
@@ -245,6 +264,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
     cropping.test = mrtrix || o->crop_at ? GLS_ROI_TEST_VERTEX : GLS_ROI_TEST_SEGMENT;
     cropping.side = o->inverse ? GLS_CROP_OUTSIDE : GLS_CROP_INSIDE;
     cropping.pieces = (gls_crop_pieces)o->pieces;
+    /* filters are added from the writer backwards: the last one here sees streamlines first */
     gls_status status = GLS_OK;
     IN_FRONT(true, gls_filter_valid_create(&e->written, &next, sink));
     IN_FRONT(o->compress > 0, gls_filter_compress_create(o->compress, o->max_segment, &next, sink));
@@ -264,8 +284,10 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
 static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gls_sink *sink)
 {
     const gls_edit_cli *o = e->o;
+    /* numbered: --skip and --number apply to what all other filters have left */
     const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
     gls_status status = GLS_OK;
+    /* from here, too, each filter stands in front of those above it */
     IN_FRONT(randomly, gls_filter_random_create(o->seed, e->largest, &e->random, &next, sink));
     IN_FRONT(numbered, gls_filter_every_create(o->skip, 1, o->number, &e->number, &next, sink));
     gls_line_set_destroy(e->seen);
@@ -282,6 +304,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
     IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));
+    /* filters that change points come before those that test them */
     IN_FRONT(e->listed, gls_selection_filter(e->listed, &next, sink));
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));
@@ -289,6 +312,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     return status ? status : gls_tract_weights_sink(&e->weights, sink);
 }
 
+/* Function `append` of a sink that counts streamlines. */
 static gls_status count_only(void *user, const gls_streamlines *s)
 {
     *(uint64_t *)user += s->n;
@@ -310,12 +334,14 @@ static gls_status plan_random(edit *e, const gls_grid *grid)
         number[length - 1] = '\0';
         if (!gls_parse_double(number, &percent) || !(percent > 0 && percent <= 100))
             return gls_fail(GLS_ERR_ARGUMENT, "--random %s: must be more than 0 and at most 100 percent", text);
+        /* a streamline stays if its random key, of 64 bits, is not larger */
         e->largest = percent < 100 ? (uint64_t)ldexp(percent / 100, 64) : UINT64_MAX;
         return GLS_OK;
     }
     if (!gls_parse_uint64(text, &n) || n == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--random %s: must be a number of streamlines or percent, as in 1000 or 5%%",
                         text);
+    /* a first pass through the selection counts what there is to choose from */
     gls_sink counter = {.append = count_only, .user = &total}, *sink = &counter;
     gls_status status = add_selection(e, grid, false, sink);
     status = gls_tract_sources_pump(&e->sources, sink, status);
@@ -331,6 +357,7 @@ static gls_status report(edit *e, const char *out)
     gls_tract_run *run = e->run;
     gls_select_counts c = gls_selection_get_counts(e->selection);
     uint64_t read = e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken;
+    /* the first filter saw the whole file */
     if (e->listed) {
         const gls_select_counts listed = gls_selection_get_counts(e->listed);
         c.failed[GLS_SELECT_BY_ID] = listed.taken - listed.kept;
@@ -345,6 +372,7 @@ static gls_status report(edit *e, const char *out)
     if (e->o->orient) gls_tract_run_count(run, "turned_round", e->n_turned);
     gls_tract_run_count(run, "without_points", e->written.taken - e->written.kept);
     gls_tract_run_count(run, "written", e->written.kept);
+    /* points that the warp does not cover are an error, unless --invalid says otherwise */
     if (e->warped.kept < e->warped.taken)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: %" PRIu64 " streamlines leave it or have no points; --invalid drop or cut lets them",
@@ -410,12 +438,14 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
 static gls_status write(edit *e, const gls_grid *grid, const char *out)
 {
     gls_sink sink = {0};
+    /* "common" was applied when the headers were compared */
     const bool common = e->o->fields && strcmp(e->o->fields, "common") == 0;
     gls_tract_output output = {.path = out,
                                .grid = grid,
                                .info = gls_tract_sources_info(&e->sources),
                                .fields = common ? NULL : e->o->fields,
                                .half_precision = e->o->half,
+                               /* values of groups have no meaning for several files */
                                .drops_group_data = common || e->sources.n > 1};
     if (e->weights.values) output.added[0] = e->weights.column;
     gls_status status = gls_tract_writer_create(e->run, &output, &sink);
@@ -427,6 +457,7 @@ static gls_status write(edit *e, const gls_grid *grid, const char *out)
 gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     edit e = {.run = run, .o = options};
+    /* chosen: grid of the output; NULL: neither the format nor an input has one */
     const gls_edit_cli *o = options;
     gls_tractogram_format format;
     gls_grid grid;
@@ -449,6 +480,7 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
     if (!status) status = gls_tract_orient_read(&e.orient, run, o->orient);
     if (!status) status = read_set(&e, o->minus, &e.minus);
     if (!status) status = read_set(&e, o->both, &e.both);
+    /* --random may need a pass of its own before the one that writes */
     if (!status) status = create_selection(&e);
     if (!status) status = plan_random(&e, chosen);
     if (!status) status = write(&e, chosen, file[n - 1]);

@@ -31,6 +31,7 @@ enum {
 };
 enum { OUT_RESPONSE = N_IMAGES, OUT_RESPONSE_WM, OUT_RESPONSE_GM, OUT_RESPONSE_CSF, N_OUTPUTS };
 
+/* End of the name of each output, and its key in the sidecar. */
 static const struct {
     const char *suffix, *key;
 } outputs[N_OUTPUTS] = {
@@ -58,7 +59,9 @@ static const struct {
 
 /* State of `glslines fit`. */
 typedef struct fit_run {
+    /* series, mask and files of the run */
     gls_series_run from;
+    /* borrowed */
     const gls_fit_options *options;
     gls_image *image[OUT_MASK]; /* outputs in memory; NULL: not made */
     gls_model model;
@@ -75,6 +78,7 @@ gls_fit_options gls_fit_options_default(void)
 static bool is_wanted(const fit_run *run, int output)
 {
     gls_model_kind kind = run->model.kind;
+    /* the maps MD, AD ... and the eigenvalues belong to --tensor-maps */
     if (output >= OUT_MD && output <= OUT_EVALS) return run->options->tensor_maps;
     if (run->options->no_model && output >= OUT_SH && output != OUT_MASK) return false;
     switch (output) {
@@ -86,9 +90,11 @@ static bool is_wanted(const fit_run *run, int output)
     }
     bool image = output >= OUT_WM && output <= OUT_CSF,
          response = output >= OUT_RESPONSE_WM && output <= OUT_RESPONSE_CSF;
+    /* FA and the tensor itself are always written */
     if (!image && !response) return true;
     const gls_tissues *tissues = &run->model.tissues;
     int of = output - (image ? OUT_WM : OUT_RESPONSE_WM);
+    /* in msmt, images and responses of those tissues only that the shells determine */
     for (size_t i = 0; i < tissues->n; i++)
         if (tissues->kind[i] == of) return true;
     return false;
@@ -142,11 +148,13 @@ static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **t
  * any tissue. */
 static gls_status tissues_fractions(const gls_tissues *t, gls_image **fractions)
 {
+    /* volumes of PREFIX_vf: CSF, grey matter, white matter */
     static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};
     size_t n = gls_grid_voxels(&t->image[0]->grid);
     gls_status status = gls_image_create(&t->image[0]->grid, GLS_N_TISSUES, fractions);
     for (size_t v = 0; v < n && !status; v++) {
         float sum = 0;
+        /* noise gives slightly negative densities, which count as 0 */
         for (size_t i = 0; i < t->n; i++) sum += fmaxf(t->image[i]->data[v], 0);
         for (size_t i = 0; i < t->n && sum > 0; i++)
             (*fractions)->data[(size_t)volume[t->kind[i]] * n + v] = fmaxf(t->image[i]->data[v], 0) / sum;
@@ -165,6 +173,7 @@ static gls_status fit(fit_run *run)
     const bool has_model = !run->options->no_model;
     gls_tensor_options tensor = gls_tensor_options_default();
     tensor.method = run->options->tensor;
+    /* responses or matrices, before the slow fits */
     gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
     if (!status)
         status = gls_tensor_fit(series->dwi, series->gradients, mask, &tensor, &image[OUT_FA], &image[OUT_TENSOR],
@@ -209,6 +218,7 @@ static cJSON *make_sidecar(const fit_run *run)
     cJSON *root = gls_series_run_sidecar(&run->from, "Orientation model fitted by glslines", o->argc, o->argv);
     gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->from.mask_voxels);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
+    /* as chosen: the model of AUTO, and the order by the directions */
     gls_model_options used = o->model;
     used.model = run->model.kind;
     used.sh_order = run->model.order;
@@ -230,6 +240,7 @@ static gls_status write_files(fit_run *run)
     gls_output_group *group = &run->from.run.group;
     const gls_tissues *tissues = &run->model.tissues;
     gls_status status = GLS_OK;
+    /* images first, then texts; a signal ends the run between two images */
     for (int i = 0; i < N_IMAGES && !status; i++) {
         if (!run->output[i]) continue;
         const bool mask = i == OUT_MASK;

@@ -41,6 +41,7 @@ static gls_status choose_shell(gls_model *m)
         return shells->n
                    ? gls_gradients_select_shells(gradients, shells->value, (size_t)shells->n, &m->selected, &m->volume)
                    : GLS_OK;
+    /* each shell that is asked for must exist; the table of the last one remains */
     for (int i = 0; i < shells->n; i++) {
         gls_gradients_destroy(m->selected);
         free(m->volume);
@@ -61,6 +62,7 @@ static gls_status choose_shell(gls_model *m)
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;
     }
+    /* q-ball models of one shell: its b-value is the last one of the table, behind b = 0 */
     gls_shell shell[2];
     size_t n;
     status = gls_gradients_shells(m->selected, shell, 2, &n);
@@ -89,6 +91,7 @@ static gls_status read_directions(gls_model *m, const char *name)
     if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
     gls_status status = gls_sphere_create(name, &m->constraint);
     if (status || m->kind != GLS_MODEL_MSMT) return status;
+    /* msmt needs directions; csd takes the sphere itself, whose antipodes it uses */
     size_t bytes = m->constraint->n * sizeof *m->direction;
     m->direction = malloc(bytes);
     if (!m->direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", m->constraint->n);
@@ -103,6 +106,7 @@ static gls_status read_directions(gls_model *m, const char *name)
 static gls_status choose_kind(gls_model *m)
 {
     const gls_gradients *g = m->series->gradients;
+    /* several tissues need b = 0 and weighted volumes, unless responses are given */
     const bool given = m->options->response_wm, tissues = (g->n_b0 > 0 && g->n_b0 < g->n) || given;
     size_t grid = 0;
     m->kind = tissues && !m->options->response ? GLS_MODEL_MSMT : GLS_MODEL_CSD;
@@ -161,6 +165,7 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
 {
     *m = (gls_model){.options = options, .series = series, .kind = options->model};
     gls_status status = m->kind == GLS_MODEL_AUTO ? choose_kind(m) : GLS_OK;
+    /* of AUTO: the default order depends on the chosen model */
     gls_model_options used = *options;
     used.model = m->kind;
     m->order = gls_model_order(&used);
@@ -168,7 +173,9 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
     if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
+    /* a failure of given responses is no fault of the series */
     if (m->kind == GLS_MODEL_MSMT && !m->tissues.given) status = gls_series_fail(series, status);
+    /* MRtrix3's rule: the response decides the order; DIPY's rule: the order decides how the response is read */
     bool csd = m->kind == GLS_MODEL_CSD, mrtrix = csd && options->csd_rule == GLS_CSD_RULE_MRTRIX;
     if (!status && mrtrix && options->response) status = read_response(m, 0);
     if (!status) choose_order(m);
@@ -212,10 +219,12 @@ static gls_status compare_gain(const gls_model *m, const gls_image *mask)
 {
     const gls_response *r = &m->response;
     const gls_gradients *g = m->selected;
+    /* mean signal of the shell by its first zonal coefficient, or signal of b = 0 */
     const double signal = r->is_zonal ? r->zonal[0] / sqrt(4 * M_PI) : r->s0;
     double gain;
     bool *is_used = malloc(g->n * sizeof *is_used);
     if (!is_used) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", g->n);
+    /* a response as a tensor has the signal of b = 0, one of zonal coefficients that of the shell */
     for (size_t i = 0; i < g->n; i++) is_used[i] = g->is_b0[i] != r->is_zonal;
     gls_status status = gls_units_gain(m->series->dwi, m->volume, is_used, g->n, mask, signal, &gain);
     free(is_used);
@@ -226,7 +235,9 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
+    /* a plan that was made before is kept */
     if (m->qball) return GLS_OK;
+    /* multi-tissue CSD: responses from files, or estimated from the volumes in use, with a tensor fit for FA */
     if (m->kind == GLS_MODEL_MSMT) {
         status = gls_series_model_subset(m);
         m->fits_tensor |= !m->tissues.given;
@@ -235,6 +246,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
                                                                     gls_series_model_gradients(m), mask,
                                                                     (const double(*)[3])m->direction, m->n_directions));
     } else if (m->kind == GLS_MODEL_CSD) {
+        /* CSD: a response from a file is compared in gain with the series, since scanners scale signals */
         gls_response_options options = response_options(o);
         options.mask = mask;
         m->fits_tensor |= !m->has_response;
@@ -245,6 +257,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
             status = compare_gain(m, mask);
         m->has_response = !status;
     } else {
+        /* q-ball models have no response, only a plan for the chosen volumes */
         gls_qball_options options = {.size = sizeof options,
                                      .model = (gls_qball_model)m->kind,
                                      .sh_order = m->order,
@@ -258,6 +271,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
     return status;
 }
 
+/* For gls_csd_fit(): reports voxels to the monitor. */
 static bool step(void *user, size_t done, size_t total)
 {
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
@@ -304,6 +318,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
         if (m->direction)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else if (m->has_response) {
+        /* csd with a response, estimated or given */
         cJSON_AddStringToObject(key, "rule", gls_csd_rule_name(o->csd_rule));
         /* field by field, because padding bytes are undefined */
         const gls_response *r = &m->response;
@@ -316,6 +331,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
         if (m->direction)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else {
+        /* q-ball models: the gradients are in the key already */
         gls_fit_cache_key_number(key, "sm_lambda", o->sm_lambda);
         gls_fit_cache_key_number(key, "min_signal", o->min_signal);
     }
@@ -358,6 +374,7 @@ static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *c
     m->sh_kept = m->tissues.kept;
     if (!status && !m->sh_kept) status = check_fit(m, mask);
     if (!status) status = gls_tissues_normalise(&m->tissues, m->options, mask);
+    /* a cancelled fit may return success with voxels that are not fitted */
     if (!status && gls_monitor_cancelled(monitor, GLS_PHASE_FIT)) status = GLS_ERR_CANCELLED;
     if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted");
     gls_monitor_end(monitor, GLS_PHASE_FIT);
@@ -367,6 +384,7 @@ static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *c
 
 gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
 {
+    /* names of the files in the cache */
     static const char *const names[] = {
         [GLS_MODEL_OPDT] = "sh_opdt", [GLS_MODEL_CSA] = "sh_csa", [GLS_MODEL_CSD] = "sh_csd"};
     if (m->kind == GLS_MODEL_MSMT) return fit_tissues(m, mask, cache, monitor);
@@ -417,6 +435,7 @@ static void describe_response(cJSON *model, const gls_model *m)
     cJSON *evals = cJSON_AddArrayToObject(object, "eigenvalues_mm2_per_s");
     gls_json_append_double(evals, r->evals[0]);
     gls_json_append_double(evals, r->evals[1]);
+    /* three eigenvalues: the second and the third are equal */
     gls_json_append_double(evals, r->evals[1]);
     gls_json_double(object, "s0", r->s0);
     if (m->options->response) return;
@@ -436,6 +455,7 @@ void gls_series_model_describe(cJSON *root, const gls_model *m)
     cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
     if (m->kind == GLS_MODEL_CSD) cJSON_AddStringToObject(model, "csd_rule", gls_csd_rule_name(m->options->csd_rule));
     gls_json_uint(model, "sh_order", (uint64_t)m->order);
+    /* 0 stands for all shells */
     if (m->bval > 0)
         gls_json_double(model, "shell_b_s_per_mm2", m->bval);
     else

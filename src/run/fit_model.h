@@ -16,6 +16,7 @@ enum { GLS_WM, GLS_GM, GLS_CSF, GLS_N_TISSUES };
 
 /* The tissues of multi-tissue deconvolution. */
 typedef struct gls_tissues {
+    /* number of tissues in use */
     size_t n;
     int kind[GLS_N_TISSUES]; /* tissues in use; GLS_WM is first */
     bool given, kept;        /* given: responses are from files; kept: images are from the cache */
@@ -24,7 +25,9 @@ typedef struct gls_tissues {
     gls_tissue_response *response[GLS_N_TISSUES];
     gls_image *
         image[GLS_N_TISSUES]; /* SH coefficients along the voxel axes; the image of white matter belongs to the model */
+    /* set by gls_tissues_normalise() */
     bool is_normalised;
+    /* factors and what they rest on */
     gls_normalise_result normalised;
 } gls_tissues;
 
@@ -56,7 +59,9 @@ void gls_tissues_finish(gls_tissues *tissues);
 
 /* An orientation model of a series: what was chosen, and after the fit what came out. Owns its images. */
 typedef struct gls_model {
+    /* borrowed */
     const gls_model_options *options;
+    /* borrowed; must outlive the model */
     const gls_series *series;
     gls_model_kind kind;     /* never AUTO */
     int order;               /* SH order of the ODFs */
@@ -65,6 +70,7 @@ typedef struct gls_model {
     size_t *volume;          /* positions of these volumes in the series */
     gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
+    /* valid if has_response */
     gls_response response;
     gls_sphere
         *constraint; /* csd: sphere on which the fODF must not be negative; NULL: the default, or `direction` alone */

@@ -145,12 +145,14 @@ gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Samples of FSL's bedpostX: angles and fractions of fibres, read from the folder of --bedpostx as peaks. */
 
+/* most fibres of a folder */
 #define MAX_FIBRES 8
 #define SMALLEST \
     1e-6f /* stored in place of a fraction of 0, so that the fibre keeps its direction, which a half may follow */
 
 /* A folder while it is read. */
 typedef struct samples {
+    /* as the user named it */
     const char *folder;
     bool numbered; /* false: the names of a single fibre have no number */
     int n_fibres;
@@ -165,6 +167,7 @@ static char *name_of(const samples *s, const char *what, int fibre)
     static const char *const suffix[] = {".nii.gz", ".nii", ".img.gz", ".img"};
     char number[16] = "", *name = NULL;
     if (s->numbered) snprintf(number, sizeof number, "%d", fibre);
+    /* four suffixes; the fifth round gives the first name, for the message */
     for (int i = 0; i < 5; i++) {
         if (asprintf(&name, "%s/merged_%s%ssamples%s", s->folder, what, number, suffix[i % 4]) < 0) return NULL;
         if (i == 4 || access(name, F_OK) == 0) return name;
@@ -173,6 +176,7 @@ static char *name_of(const samples *s, const char *what, int fibre)
     return NULL;
 }
 
+/* Whether the file of one quantity of a fibre exists under one of its suffixes. */
 static bool exists(const samples *s, const char *what, int fibre)
 {
     char *name = name_of(s, what, fibre);
@@ -185,10 +189,12 @@ static bool exists(const samples *s, const char *what, int fibre)
 static gls_status count_fibres(samples *s)
 {
     s->numbered = false;
+    /* with one fibre FSL writes merged_thsamples without a number */
     if (exists(s, "th", 1)) s->n_fibres = 1;
     if (s->n_fibres == 1) return GLS_OK;
     s->numbered = true;
     while (s->n_fibres < MAX_FIBRES && exists(s, "th", s->n_fibres + 1)) s->n_fibres++;
+    /* a gap in the numbers is a missing file */
     for (int k = s->n_fibres + 1; k <= MAX_FIBRES + 1; k++)
         if (exists(s, "th", k)) {
             if (k > MAX_FIBRES)
@@ -257,6 +263,7 @@ static void store_fibre(const samples *s, gls_image *const angle[3], const gls_i
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
     double frame[3][3];
+    /* bedpostX has FSL's axes, whose x is flipped in images of positive determinant */
     gls_odf_frame_map(GLS_BVEC_FSL, &peaks->grid, frame);
     const double flip = frame[0][0] < 0 ? -1 : 1;
 #pragma omp parallel for schedule(static)
@@ -264,6 +271,7 @@ static void store_fibre(const samples *s, gls_image *const angle[3], const gls_i
         const size_t v = i % n, sample = i / n;
         const float th = angle[0]->data[i], ph = angle[1]->data[i], f = angle[2]->data[i];
         const bool there = mask->data[v] > 0 && th != 0 && ph != 0;
+        /* volumes: for each sample its fibres, for each fibre x, y, z */
         float *to = peaks->data + 3 * (sample * (size_t)s->n_fibres + (size_t)fibre) * n + v;
         const double length = there ? (double)fmaxf(f, SMALLEST) : 0;
         to[0] = (float)(length * flip * sin((double)th) * cos((double)ph));
@@ -287,6 +295,7 @@ static gls_status read_fibre(samples *s, const gls_image *mask, int fibre, gls_i
         if (!status && a == 2 && fibre == 0) status = gls_image_require_values(image[a], path, "fraction of a fibre");
         free(path);
     }
+    /* the first fibre decides the number of volumes */
     if (!status && !*peaks) status = gls_image_create(&mask->grid, 3 * s->n * (size_t)s->n_fibres, peaks);
     if (!status) store_fibre(s, image, mask, fibre, *peaks);
     for (int a = 0; a < 3; a++) gls_image_destroy(image[a]);
@@ -314,6 +323,7 @@ gls_status gls_job_inputs_read_bedpostx(gls_job_inputs *inputs, const gls_job_op
     const char *path = inputs->file[GLS_FILE_MASK].path;
     gls_status status = count_fibres(&s);
     if (!status) status = path ? gls_image_read(path, GLS_IMAGE_3D, &inputs->mask) : read_mask(s.folder, &inputs->mask);
+    /* samples beside a series must lie on its grid */
     if (!status && inputs->series.dwi)
         status = gls_grid_require_equal(&inputs->series.dwi->grid, inputs->file[GLS_FILE_DWI].path, &inputs->mask->grid,
                                         path ? path : "nodif_brain_mask");

@@ -59,12 +59,14 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->inputs, o->memory_limit);
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     if (status) return status;
+    /* AUTO was decided by the gradient table: from here on options have the model in use */
     if (gls_fits_model(o)) {
         job->options.model.model = job->inputs.model.kind;
         job->options.model.sh_order = job->inputs.model.order;
     }
     job->result.seconds_read = job->inputs.seconds_read;
     job->params = gls_params_in_mm(o, job->inputs.grid);
+    /* lengths and cutoffs as they are used, for the sidecar */
     if (o->track.step_size < 0) {
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
@@ -77,6 +79,7 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.min_length > job->params.max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
                         job->params.max_length);
+    /* a mapping that `glslines devices --check` found to be fastest on this device */
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
     if (job->inputs.seeds) status = identify_seeds(job);
@@ -99,6 +102,7 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
+    /* seeds that come from a seed region made by the fit are restricted only afterwards */
     bool restricted = job->inputs.seeds;
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
@@ -113,7 +117,9 @@ gls_status gls_job_fit(gls_job *job)
 
 /* The monitor to which track_step() reports, and the tracker whose progress it reports. */
 typedef struct watcher {
+    /* reports progress to the caller */
     const gls_monitor *monitor;
+    /* borrowed */
     const gls_tracker *tracker;
 } watcher;
 
@@ -132,9 +138,13 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
 
 /* Passes streamlines on and measures the time. Runs on a thread of the tracker. */
 typedef struct outlet {
+    /* where the streamlines go */
     const gls_sink *sink;
+    /* lengths are measured from points */
     bool measures;
+    /* summed over all streamlines */
     gls_run_lengths lengths;
+    /* time that the sinks took, s */
     double seconds;
     char error[GLS_MESSAGE_BYTES]; /* message of a failure; last errors belong to a thread, so the text is copied where
                                       it arises */
@@ -168,7 +178,9 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     if (!status) gls_run_lengths_get(&o.lengths, &job->result.track);
     gls_run_lengths_finish(&o.lengths);
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
+    /* a signal may come when all work is done already */
     if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
+    /* the message arose on a thread of the tracker */
     if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
     return status;
 }
@@ -231,6 +243,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         return status;
     }
     double start = gls_clock_seconds();
+    /* from here on a failure of a sink leaves no file, since none has its final name */
     status = gls_sink_finish(&sink);
     if (!status) status = gls_sinks_write(&job->sinks);
     job->result.seconds_write += gls_trace_phase("finish outputs", start, 0);
@@ -243,6 +256,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output sidecar = GLS_OUTPUT_NONE;
+    /* the name is taken early; the text follows at the end */
     gls_journal *journal = NULL;
     gls_status status = gls_resume_open(job, &journal);
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
@@ -252,12 +266,14 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
+    /* again, since another run may have taken the name meanwhile */
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->run.sidecar, text);
         free(text);
     }
+    /* after a crash from here on, the next run knows that all outputs are complete */
     if (!status) status = gls_resume_complete(job, journal);
     if (!status) status = gls_output_group_commit(&job->run.group);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
@@ -272,6 +288,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     double start = gls_clock_seconds();
+    /* so that the driver compiles the kernel of the density map early */
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
@@ -326,6 +343,7 @@ gls_status gls_track_files(const gls_job_options *options, const gls_monitor *mo
     if (!status && !skipped) status = gls_job_fit(job);
     if (!status && !skipped) status = gls_job_track(job);
     if (!status && result) {
+        /* the paths belong to the job, which ends here */
         *result = job->result;
         result->output = result->sidecar = NULL;
     }

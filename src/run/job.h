@@ -16,6 +16,7 @@
 
 /* Hashes that are equal for runs that give the same streamlines. */
 typedef struct gls_run_identity {
+    /* over parameters, and over contents of inputs */
     uint64_t parameters, inputs;
 } gls_run_identity;
 
@@ -23,6 +24,7 @@ struct gls_job {
     gls_job_options options,
         options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
     gls_monitor monitor;
+    /* images, seeds and model */
     gls_job_inputs inputs;
     gls_shard shard;         /* count 0: the whole run */
     gls_track_params params; /* lengths in mm; set once the inputs are read */
@@ -41,9 +43,12 @@ struct gls_job {
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
     gls_run_sinks sinks;
+    /* the devices that track */
     gls_device_set devices;
     const gls_device_info *device; /* properties of the first device */
+    /* what each device did, for the text and the sidecar */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
+    /* counts, times and paths for the caller */
     gls_job_result result;
     uint64_t memory_bytes; /* upper bound of host memory that the run needs */
     bool shared_memory;    /* device memory is host memory */

@@ -20,6 +20,7 @@
 
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
+    /* roles are the keys of "inputs" in the sidecar */
     static const char *const roles[GLS_FILE_N_FILES] = {
         [GLS_FILE_DWI] = "dwi",
         [GLS_FILE_BVAL] = "bval",
@@ -46,6 +47,7 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
         [GLS_FILE_SEED_REJECTION] = "seed_rejection",
         [GLS_FILE_SEED_GMWMI] = "seed_gmwmi",
     };
+    /* files without a path are not used in this run */
     for (int i = 0; i < GLS_FILE_N_FILES; i++) file[i] = (gls_input_file){.role = roles[i]};
     file[GLS_FILE_DWI].path = options->dwi;
     file[GLS_FILE_BVAL].path = gls_table_path(options->bval);
@@ -62,6 +64,7 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
     file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
     file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
     file[GLS_FILE_DIRECTIONS].hint = GLS_DIRECTIONS_HINT;
+    /* names of built-in spheres, and "auto" for --seed-gmwmi, are no files */
     if (!gls_sphere_is_built_in(options->sphere)) file[GLS_FILE_SPHERE].path = options->sphere;
     file[GLS_FILE_SPHERE].hint = " (--sphere takes the name of a built-in one, such as small, or a file)";
     file[GLS_FILE_ACT].path = options->act;
@@ -91,6 +94,7 @@ gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *opt
 static gls_status make_phantom(gls_job_inputs *input)
 {
     gls_phantom_params params = gls_phantom_params_default();
+    /* only the images are needed here */
     params.ground_truth = false;
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &input->phantom);
@@ -118,6 +122,7 @@ static gls_status read_map(const gls_job_inputs *input, int which, const char *f
 /* The first image is the series, or else the ODFs. All others are compared with it. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
+    /* the file that gives directions in place of a series */
     const gls_input_file *odf = &input->file[options->sh            ? GLS_FILE_SH
                                              : options->peaks.n > 0 ? GLS_FILE_PEAKS
                                              : options->bedpostx    ? GLS_FILE_BEDPOSTX
@@ -144,6 +149,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     }
     if (status) return status;
     input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
+    /* bedpostX brings its own mask */
     if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
     if (!status) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
     if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
@@ -151,6 +157,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         input->mask_made = true;
         return gls_series_make_mask(&input->series, &input->mask);
     }
+    /* without a series nothing can make a mask: all voxels count */
     if (!status && !input->mask) {
         status = gls_image_create(input->grid, 1, &input->mask);
         if (status) return status;
@@ -203,6 +210,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
     if (status) return status;
     if (input->series.dwi) status = gls_series_log_shells(&input->series);
+    /* before the slow parts: which model, and whether the responses fit */
     if (!status && gls_fits_model(options))
         status = gls_series_model_init(&input->model, &options->model, &input->series);
     else
@@ -211,6 +219,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (!status && (input->roi || gls_seeds_need_no_region(options)))
         status = gls_job_inputs_make_seeds(input, options);
     if (status) return status;
+    /* amplitudes bring their own directions */
     if (!options->odf) {
         const char *path = input->file[GLS_FILE_SPHERE].path;
         status = path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
@@ -219,6 +228,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     const double *side = input->grid->voxel_size;
     input->voxel_mm = fmin(side[0], fmin(side[1], side[2]));
     status = gls_job_inputs_read_regions(input, options);
+    /* hashes of all files identify the run in the sidecar */
     for (int i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_input_file_hash(&input->file[i]);
     input->seconds_read = gls_trace_phase("read", start, 0);
     return status;
@@ -247,6 +257,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
                                        [GLS_MODEL_MSMT] = "multi-tissue fit"};
     gls_odf_options odf = gls_odf_options_default();
     gls_status status;
+    /* negative lobes count as 0 */
     odf.clip = true;
     /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
     if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
@@ -254,6 +265,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
         odf.stop_threshold = options->track.stop_threshold;
     }
     input->odf_frame = options->sh || options->odf ? gls_model_frame(&options->model) : GLS_BVEC_IMAGE;
+    /* amplitudes of --odf have FSL's axes by default */
     if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
     if (options->sh) {
         gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
@@ -287,6 +299,7 @@ gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *opt
 {
     gls_status status = make_open_map(input, options);
     if (status) return status;
+    /* an image without values: its memory is counted, and tracking is not run */
     status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
     if (!status && gls_needs_odf(options) && gls_fits_model(options))
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
@@ -322,6 +335,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
     if (status) return status;
     size_t n = gls_grid_voxels(input->grid), inside = 0;
     for (size_t i = 0; i < n; i++) {
+        /* a voxel at the threshold is fitted, since interpolation may exceed the threshold near it */
         bool in = input->mask->data[i] > 0 && input->stop_map->data[i] >= options->track.stop_threshold;
         (*mask)->data[i] = in;
         inside += in;
@@ -350,6 +364,7 @@ static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options,
 static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
+    /* not set where no model is fitted */
     input->model.series = &input->series;
     return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
 }
@@ -371,6 +386,7 @@ static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *opt
 static gls_status make_region(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     const gls_tissues *tissues = &input->model.tissues;
+    /* grey matter separates white matter from CSF and grey matter by fractions; two tissues do not */
     bool by_tissue = tissues->n == GLS_N_TISSUES && tissues->image[0];
     input->roi_made = true;
     gls_status status = by_tissue ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,
@@ -394,6 +410,7 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
         status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     }
     if (status) return status;
+    /* outside the mask, and where it has no number, the stop map ends streamlines */
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
@@ -412,6 +429,7 @@ void gls_job_inputs_finish(gls_job_inputs *input)
 {
     gls_odf_source_destroy(input->odf);
     gls_series_model_finish(&input->model);
+    /* of the phantom these are borrowed */
     if (!input->phantom) {
         gls_series_finish(&input->series);
         gls_image_destroy(input->mask);

@@ -42,6 +42,7 @@ enum {
 
 /* Everything that tracking starts from. Owns all that it points to, except where another owner is named. */
 typedef struct gls_job_inputs {
+    /* paths, NULL where the run has no such file */
     gls_input_file file[GLS_FILE_N_FILES];
     gls_phantom *phantom;     /* owns series, mask and roi unless NULL */
     gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
@@ -56,14 +57,18 @@ typedef struct gls_job_inputs {
     gls_image *fa;        /* FA that was fitted because of wants_fa; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
+    /* borrowed from the series, the ODFs or the peaks */
     const gls_grid *grid; /* grid of all images */
     gls_model model;
     gls_sphere *sphere;  /* NULL with --odf: the samples give the directions */
     gls_odf_source *odf; /* for prob, det and ptt */
+    /* axes of the coefficients or directions of `odf` */
     gls_bvec_frame odf_frame;
     gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
+    /* voxels of the mask, and of the seed region within the mask */
     uint64_t mask_voxels, seed_voxels;
     double voxel_mm; /* smallest voxel side; unit of lengths given in voxels */
+    /* wall time in seconds */
     double seconds_read, seconds_fit;
 } gls_job_inputs;
 

@@ -12,6 +12,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
+/* Unit of --memory-limit. */
 #define MB UINT64_C(1000000)
 
 /* Memory of the program with its libraries and of the driver with its compiler: the largest values that were measured,
@@ -30,6 +31,7 @@ typedef struct figures {
     bool shared;      /* device memory is host memory */
 } figures;
 
+/* Bytes of the values of an image; NULL: 0. */
 static uint64_t image_bytes(const gls_image *image)
 {
     return image ? gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data : 0;
@@ -50,6 +52,7 @@ static gls_status header_bytes(const char *path, uint64_t *bytes)
 
 gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
 {
+    /* images that may be as large as the memory; maps of one volume are small */
     static const int large[] = {GLS_FILE_DWI, GLS_FILE_SH, GLS_FILE_ODF, GLS_FILE_PEAKS};
     uint64_t sum = 0;
     for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
@@ -77,6 +80,7 @@ static void add_images(const gls_job_inputs *planned, bool keeps_series, figures
     if (keeps_series) f->kept = f->images;
 }
 
+/* Completes the figures by the memory of tracking: host memory is the larger of fit and tracking. */
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
 {
     f->batches = memory->host_bytes;
@@ -103,6 +107,7 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 {
     gls_odf_source_destroy(planned->odf);
     gls_image_destroy(planned->peaks);
+    /* only what differs from the inputs was made by the plan */
     if (planned->model.sh != inputs->model.sh) gls_image_destroy(planned->model.sh);
     if (planned->model.qball != inputs->model.qball) gls_qball_destroy(planned->model.qball);
     if (planned->model.subset != inputs->model.subset) gls_image_destroy(planned->model.subset);
@@ -128,7 +133,9 @@ static gls_status too_small(const gls_job *job, const figures *f)
  * control group. To exceed the limit of the control group is only a warning, because the estimate is an upper bound. */
 static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
 {
+    /* first: batch before any was halved */
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
+    /* seeds for each device, rounded up */
     const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
     uint64_t asked = job->params.batch_seeds = gls_tracker_short_batch(job->device, &job->params, input, each);
     for (;;) {
@@ -138,6 +145,8 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
         add_tracker(&memory, job->devices.n, f);
         if (first == 0) first = memory.batch_seeds;
         bool small = limit == 0 || (f->host <= limit && f->device <= limit);
+        /* not even one seed at a time is within the estimate: go on with the size that is wanted, since the estimate is
+         * an upper bound */
         if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
             char needs[32], has[32];
             gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s",
@@ -156,6 +165,7 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
     }
 }
 
+/* Logs the estimate. */
 static void log_figures(const figures *f)
 {
     char host[32], device[32];
@@ -169,6 +179,7 @@ static void log_figures(const figures *f)
 
 gls_status gls_job_memory_plan(gls_job *job)
 {
+    /* integrated GPUs report no memory of their own */
     job->shared_memory = job->device->software || job->device->memory_bytes == 0;
     figures f = {.shared = job->shared_memory,
                  .program = job->device->software ? PROGRAM_BYTES_SOFTWARE : PROGRAM_BYTES};
@@ -191,6 +202,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     return status;
 }
 
+/* Frees the values of an image and leaves its header, which is still read. */
 static void release_values(gls_image *image)
 {
     if (!image) return;

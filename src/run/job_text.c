@@ -44,6 +44,7 @@ static void print_name(gls_text *text, const char *what, const char *name)
 static void print_model(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
+    /* the source: ODFs from a file, samples, peaks, or a model that is fitted */
     if (o->sh || o->odf) print_name(text, "ODFs", o->sh ? o->sh : o->odf);
     if (o->sh)
         gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
@@ -52,12 +53,14 @@ static void print_model(gls_text *text, const gls_job *job)
     if (o->bedpostx) {
         print_name(text, "samples", o->bedpostx);
         gls_text_printf(text, ", %u of %zu fibre(s)\n", job->inputs.peak_samples,
+                        /* three volumes for each fibre of a sample */
                         job->inputs.odf_image->n_volumes / 3 / job->inputs.peak_samples);
     }
     for (int i = 0; i < o->peaks.n; i++) {
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
+    /* a model that is fitted, with the choices that were made for the user */
     if (!gls_fits_model(o)) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
     if (job->inputs.model.kind == GLS_MODEL_CSD)
@@ -69,6 +72,7 @@ static void print_model(gls_text *text, const gls_job *job)
     gls_text_printf(text, "\n");
 }
 
+/* Prints the tissue image and the rule by which it ends streamlines. */
 static void print_tissue(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -79,6 +83,7 @@ static void print_tissue(gls_text *text, const gls_job *job)
         gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue), word, sizeof word));
 }
 
+/* Prints the parameters of parallel transport in mm. */
 static void print_probe(gls_text *text, const gls_track_params *p)
 {
     gls_text_printf(text, "probe       %.6g mm long, %d samples and its start, ", p->probe_length, p->probe_quality);
@@ -106,6 +111,7 @@ static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t req
                     request_mib);
 }
 
+/* Prints the preset, and each default that the run holds, with the option that changes it. */
 static void print_defaults(gls_text *text, const gls_job *job)
 {
     gls_default held[GLS_MAX_DEFAULTS];
@@ -121,6 +127,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
     }
 }
 
+/* Prints the number of seeds and where they lie. */
 static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 {
     const gls_job_inputs *in = &job->inputs;
@@ -137,6 +144,7 @@ static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
     gls_text_puts(text, "\n");
 }
 
+/* Prints the regions that the user gave; the mask has its own line. */
 static void print_regions(gls_text *text, const gls_regions *regions)
 {
     char count[32];
@@ -157,6 +165,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     const gls_job_inputs *in = &job->inputs;
     const gls_grid *grid = in->grid;
     char count[32], batch[32], voxels[32], axes[4];
+    /* seeds of a run whose list is not made yet are known by their number only */
     uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
              largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
     uint32_t lanes;
@@ -165,6 +174,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     gls_text_printf(text, "grid        %d x %d x %d voxels, %.4g x %.4g x %.4g mm, axes %s, determinant %+.6g\n",
                     grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1],
                     grid->voxel_size[2], axes, gls_grid_determinant(grid));
+    /* the series and its shells, if the run has one */
     if (in->series.dwi)
         gls_text_printf(text, "volumes     %zu, %zu of them b0\n", in->series.dwi->n_volumes,
                         in->series.gradients->n_b0);
@@ -181,6 +191,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                         gls_format_count(job->shard.total_seeds, count, sizeof count));
     print_model(text, job);
     if (in->tissue) print_tissue(text, job);
+    /* without --fa-threshold, tissue ends streamlines alone */
     bool ends_itself = gls_getter_ends_itself((gls_direction_getter)o->track.dg);
     if ((o->fa || !ends_itself) && o->track.stop_threshold >= 0) {
         print_name(text, "stop map", o->fa ? o->fa : "FA of a tensor fit");
@@ -194,6 +205,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                                               : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
+    /* directions of the sphere are of no use along peaks and samples */
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
     if (sphere && o->peaks.n == 0 && !o->bedpostx) {
         print_name(text, "sphere", o->sphere);
@@ -206,6 +218,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     if (gls_getter_has(o->track.dg, GLS_FOR_PTT)) print_probe(text, &job->params);
     gls_text_printf(text, "length      %g to %g mm\n", job->params.min_length, job->params.max_length);
     print_defaults(text, job);
+    /* the devices, and how the work is cut into pieces */
     for (size_t i = 0; i < job->devices.n; i++) {
         const gls_device_info *device = gls_device_get_info(job->devices.device[i]);
         gls_text_printf(text, "device      %s, %s\n", device->renderer, device->version);
@@ -214,6 +227,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                     lanes == 1 ? "invocation" : "invocations");
     gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n",
                     gls_format_count(largest, batch, sizeof batch),
+                    /* a selection may end before all seeds, a short batch may follow: the number is a lower bound */
                     gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
     print_memory(text, memory, memory_request(job));
     print_name(text, "output", job->output);
@@ -248,6 +262,7 @@ static void print_rejected(const gls_track_result *r)
     char line[512] = "", a[32];
     size_t used = 0;
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT && used < sizeof line; v++) {
+        /* single points and short streamlines always; other reasons only where they occurred */
         if (v > GLS_VERDICT_TOO_SHORT && r->verdicts[v] == 0) continue;
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", used ? ", " : "",
                                  gls_format_count(r->verdicts[v], a, sizeof a), gls_verdict_words((gls_verdict)v));
@@ -255,6 +270,7 @@ static void print_rejected(const gls_track_result *r)
     gls_log(GLS_LOG_INFO, "rejected     %s: %s", gls_format_count(r->directions - r->streamlines, a, sizeof a), line);
 }
 
+/* Warns if all seeds together gave fewer streamlines than --select asks for. A shard cannot know that. */
 static void warn_of_selection(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -262,9 +278,11 @@ static void warn_of_selection(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
                 job->params.select, r->seeds, r->streamlines,
+                /* no division by 0 */
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
+/* Logs how often particle filtering took streamlines back. */
 static void summary_filter(const gls_particle_counts *f)
 {
     char a[32], b[32], c[32], d[32];
@@ -294,6 +312,7 @@ static void summary_counts(const gls_track_result *r)
     print_rejected(r);
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
+        /* common ends always; those by regions and tissue only where they occurred */
         if (e <= GLS_END_MAX_LENGTH || r->ends[e] > 0)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "",
                                      gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
@@ -316,6 +335,7 @@ void gls_job_log_result(const gls_job *job)
             gls_format_duration(j->seconds_read, a, sizeof a), gls_format_duration(j->seconds_fit, b, sizeof b),
             gls_format_duration(j->seconds_upload, c, sizeof c), gls_format_duration(j->seconds_track, d, sizeof d),
             gls_format_duration(j->seconds_write, e, sizeof e), gls_format_duration(j->seconds_total, f, sizeof f));
+    /* times of the phases on the device, and of waiting, for -v */
     gls_log(GLS_LOG_DETAIL,
             "phases       compile %s, directions %s, prefix sum %s, streamlines %s, gather %s, read back %s, wait "
             "for the writer %s",
@@ -323,6 +343,7 @@ void gls_job_log_result(const gls_job *job)
             gls_format_duration(r->seconds_scan, c, sizeof c), gls_format_duration(r->seconds_track, d, sizeof d),
             gls_format_duration(r->seconds_gather, e, sizeof e), gls_format_duration(r->seconds_readback, f, sizeof f),
             gls_format_duration(r->seconds_sink, g, sizeof g));
+    /* a line a device, where there are several */
     for (size_t i = 0; i < job->devices.n && job->devices.n > 1; i++)
         gls_log(GLS_LOG_INFO, "share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1,
                 gls_format_count(job->share[i].seeds, a, sizeof a),
@@ -330,6 +351,7 @@ void gls_job_log_result(const gls_job *job)
                 gls_format_duration(job->share[i].seconds, c, sizeof c), job->share[i].failed ? "; it failed" : "");
     gls_log(GLS_LOG_DETAIL, "batches      %" PRIu64 " of at most %" PRIu64 " seeds; %s for the longest work at a time",
             r->batches, r->batch_seeds, gls_format_duration(r->seconds_longest, a, sizeof a));
+    /* rates by the time of tracking alone */
     gls_log(GLS_LOG_INFO, "speed        %spoints/s, %sstreamlines/s",
             gls_format_rate(j->seconds_track > 0 ? (double)r->points / j->seconds_track : 0, a, sizeof a),
             gls_format_rate(j->seconds_track > 0 ? (double)r->streamlines / j->seconds_track : 0, b, sizeof b));

@@ -43,6 +43,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
         return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard", shard->sidecar);
     if (!gls_json_get_uint(item_at(shard->root, "output", "bytes"), &bytes))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
+    /* a file of another size than its sidecar says was cut off or changed since */
     if (bytes != (uint64_t)info.st_size)
         return gls_fail(GLS_ERR_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path,
                         (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
@@ -85,6 +86,7 @@ static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, con
     return status;
 }
 
+/* Compares the grids, on which positions and maps depend. */
 static gls_status compare_grid(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     const cJSON *grid_a = gls_json_at(a->root, "grid"), *grid_b = gls_json_at(b->root, "grid");
@@ -119,6 +121,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
+    /* a sidecar without this hash has nothing to compare */
     in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
     in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
     if (in_a && in_b && !gls_json_same(in_a, in_b))
@@ -144,6 +147,7 @@ static void replace(cJSON *object, const char *key, cJSON *value)
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
 }
 
+/* Replaces a whole number, exactly also above 2^53. */
 static void replace_uint(cJSON *object, const char *key, uint64_t value)
 {
     cJSON *holder = cJSON_CreateObject();
@@ -152,6 +156,7 @@ static void replace_uint(cJSON *object, const char *key, uint64_t value)
     cJSON_Delete(holder);
 }
 
+/* Replaces a number by its shortest text. */
 static void replace_double(cJSON *object, const char *key, double value)
 {
     cJSON *holder = cJSON_CreateObject();
@@ -168,6 +173,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         next = entry->next;
         path[depth] = entry->string;
         if (cJSON_IsObject(entry)) {
+            /* sidecars have no deeper objects of counts or times */
             if (depth + 1 == 4 || !add_up(entry, shards, n, path, depth + 1, whole)) return false;
             continue;
         }
@@ -176,6 +182,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         for (size_t i = 0; i < n; i++) {
             const cJSON *other = shards[i].root;
             for (int d = 0; d <= depth; d++) other = gls_json_at(other, path[d]);
+            /* counts beyond 2^53 are strings in the sidecar */
             if (whole ? !gls_json_get_uint(other, &value) : !cJSON_IsNumber(other)) return false;
             if (whole)
                 total += value;
@@ -185,6 +192,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         if (whole)
             replace_uint(sum, path[depth], total);
         else
+            /* microseconds, as the sidecars have */
             replace_double(sum, path[depth], round(1e6 * seconds) / 1e6);
     }
     return true;
@@ -216,6 +224,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         if (!gls_json_get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
+        /* the mean was made of whole parts of a mm, so that the sum comes back exactly */
         sum += (uint64_t)llround((double)count * mean->valuedouble * GLS_LENGTH_PARTS);
         smallest = fmin(smallest, low->valuedouble);
         largest = fmax(largest, high->valuedouble);
@@ -224,6 +233,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
     replace_double(lengths, "mean_mm", (double)sum / (double)all / GLS_LENGTH_PARTS);
     replace_double(lengths, "min_mm", smallest);
     replace_double(lengths, "max_mm", largest);
+    /* the median of the whole run does not follow from those of the parts */
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 
@@ -254,6 +264,7 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     replace_uint(lengths, "max_points", r->max_steps + 1);
 }
 
+/* Adds a line that is not in the list yet. */
 static void add_warning(cJSON *joined, const char *line)
 {
     const cJSON *other;
@@ -283,6 +294,7 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     const char *started = NULL;
     uint64_t batches = 0, value;
     bool ok = cJSON_IsObject(run);
+    /* a shard without a start or without its batches ends the loop: the sidecar is damaged */
     for (size_t i = 0; i < n && ok; i++) {
         const cJSON *own = gls_json_at(shards[i].root, "run"), *date = gls_json_at(own, "started");
         cJSON *entry = cJSON_CreateObject();
@@ -293,12 +305,14 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
         batches += value;
         cJSON_ArrayForEach(device, gls_json_at(own, "devices"))
             cJSON_AddItemToArray(devices, cJSON_Duplicate(device, true));
+        /* each shard keeps its own path, start, device and command line */
         cJSON_AddStringToObject(entry, "path", shards[i].path);
         cJSON_AddStringToObject(entry, "started", date->valuestring);
         cJSON_AddItemToObject(entry, "device", cJSON_Duplicate(item_at(shards[i].root, "device", "renderer"), true));
         cJSON_AddItemToObject(entry, "command_line",
                               cJSON_Duplicate(gls_json_at(shards[i].root, "command_line"), true));
     }
+    /* lists go into the sidecar, or are freed here */
     if (ok) {
         replace(run, "started", cJSON_CreateString(started));
         replace_uint(run, "batches", batches);
@@ -318,11 +332,13 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     uint64_t own = 0;
+    /* with --select, shards behind the last selected streamline do not count */
     bool ok = sum_part(root, shards, r->last_part > 0 ? (size_t)r->last_part : n, "counts", true);
     if (!ok || r->last_part == 0) return ok;
     cJSON *counts = gls_json_at(root, "counts");
     gls_json_get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
     if (r->last_part == 1 && own == r->streamlines) return true;
+    /* numbers of the selection, which ends within a shard */
     if (r->last_seeds > 0) replace_uint(counts, "seeds", r->last_seeds);
     replace_uint(counts, "streamlines", r->streamlines);
     replace_uint(counts, "points", r->points);
@@ -337,6 +353,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     cJSON *line = cJSON_CreateArray();
     for (int i = 0; i < o->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(o->argv[i]));
     replace(root, "command_line", line);
+    /* parameters as a whole run has them: of the merge, without those of a shard */
     replace(parameters, "output", cJSON_CreateString(o->output));
     replace(parameters, "output_prefix", cJSON_CreateNull());
     replace(parameters, "sidecar", o->sidecar ? cJSON_CreateString(o->sidecar) : cJSON_CreateNull());
@@ -358,6 +375,7 @@ static gls_status set_outputs(cJSON *root, const gls_output *output)
     return status;
 }
 
+/* For qsort(): shards by their index, so that the first one begins the run. */
 static int by_part(const void *a, const void *b)
 {
     uint64_t i = 0, j = 0;
@@ -370,6 +388,7 @@ static int by_part(const void *a, const void *b)
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;
+    /* printed and read again: numbers may be strings, see gls_json_uint() */
     char *text = gls_json_print_line(gls_json_at(root, "counts"));
     cJSON *counts = text ? gls_json_parse(text) : NULL;
     bool ok = gls_json_get_uint(gls_json_at(counts, "streamlines"), &streamlines) &&
@@ -386,6 +405,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true), *printed = NULL;
+    /* the parts that must fit, else the sidecars are not of these shards */
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     gls_status status = GLS_OK;
@@ -397,6 +417,7 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
         join_warnings(root, shards, n, warnings);
         set_names(root, options, gls_output_size(output));
         status = set_outputs(root, output);
+        /* by the shortest text, as a run writes it */
         printed = gls_json_exact(root);
         *text = gls_json_print(printed);
     }

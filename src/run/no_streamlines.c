@@ -39,13 +39,16 @@ static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *ma
 static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
 {
     gls_image *odf = NULL;
+    /* images of peaks have no ODFs: a voxel without a peak is dark */
     bool peaks = !in->odf && in->odf_image;
     gls_status status = in->odf ? gls_odf_sample(in->odf, &odf) : peaks ? GLS_OK : sample_bootstrap(in, marked, &odf);
     if (peaks) odf = in->odf_image;
     size_t n = gls_grid_voxels(in->grid);
     for (size_t v = 0; !status && v < n; v++) {
         float largest = 0;
+        /* only voxels of seeds are looked at */
         for (size_t d = 0; marked->data[v] > 0 && d < odf->n_volumes; d++)
+            /* a peak may point anywhere, so its components have both signs */
             largest = fmaxf(largest, peaks ? fabsf(odf->data[d * n + v]) : odf->data[d * n + v]);
         if (marked->data[v] > 0 && !(largest > 0)) marked->data[v] = -1;
     }
@@ -77,6 +80,7 @@ static gls_status look_at_seeds(const gls_job *job, seed_look *look)
     gls_status status = gls_image_create(in->grid, 1, &marked);
     for (int pass = 0; pass < 2 && !status; pass++) {
         for (uint64_t at = 0, n; at < look->n; at += n) {
+            /* seeds come in blocks, as the generator makes them */
             n = look->n - at < 256 ? look->n - at : 256;
             gls_seeds_get(in->seeds, at, n, seed);
             for (uint64_t i = 0; i < n; i++) {
@@ -101,21 +105,25 @@ static void explain_seeds(const gls_job *job)
     const gls_track_result *r = &job->result.track;
     seed_look look;
     char count[32], all[32];
+    /* tissue or a region forbids the place of a rejected seed */
     if (r->seeds_rejected > 0)
         gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
                 gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all),
                 job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
+    /* the reasons below need a look at the ODFs at the seeds */
     if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in",
             gls_format_count(r->seeds_without_direction, count, sizeof count),
             gls_format_count(r->seeds, all, sizeof all));
+    /* percent: factor from a number of seeds to a share */
     double percent = look.n ? 100 / (double)look.n : 0;
     if (look.outside)
         gls_log(GLS_LOG_WARNING,
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
+    /* the advice depends on the source of directions */
     if (!look.dark) return;
     if (o->peaks.n > 0 || o->bedpostx)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s has 0 or no number there",
@@ -161,6 +169,7 @@ static void explain_ends(const gls_job *job)
     const gls_track_result *r = &job->result.track;
     char count[32], all[32];
     if (r->directions == 0) return;
+    /* rejected streamlines first, then how halves ended */
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT; v++)
         if (r->verdicts[v] > 0)
             gls_log(GLS_LOG_WARNING, "  %s of %s streamlines were rejected: %s",
@@ -171,6 +180,7 @@ static void explain_ends(const gls_job *job)
         if (r->ends[e] > r->ends[commonest]) commonest = e;
     if (commonest == GLS_END_STOP_MAP && job->inputs.stop_map_open)
         commonest = GLS_END_MASK; /* the map ends where the mask ends */
+    /* ends matter only where streamlines were too short */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[commonest])
         gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)commonest),
                 advice[commonest]);

@@ -21,7 +21,9 @@ enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the response
 
 /* State of `glslines response`. */
 typedef struct respond_run {
+    /* series, mask and files of the run */
     gls_series_run from;
+    /* borrowed */
     const gls_respond_options *options;
     gls_model model; /* volumes and directions, as for msmt */
     gls_image *voxels;
@@ -47,6 +49,7 @@ gls_respond_options gls_respond_options_default(void)
                                  .csf_percent = o.csf_percent};
 }
 
+/* Whether the algorithm estimates the responses of three tissues from all shells. */
 static bool of_tissues(const gls_respond_options *o)
 {
     return o->algorithm == GLS_RESPONSE_DHOLLANDER || o->algorithm == GLS_RESPONSE_MSMT_5TT;
@@ -77,6 +80,7 @@ static gls_status name_output(respond_run *run)
     gls_status status = GLS_OK;
     run->n = tissues ? GLS_N_TISSUES : 1;
     for (int i = 0; i < N_OUTPUTS && !status; i++) {
+        /* one response for algorithms of one tissue; the mask is written only if it was made */
         if ((i > GLS_WM && i < GLS_N_TISSUES && !tissues) || (i == OUT_MASK && o->mask)) continue;
         status = gls_run_writes_named(&run->from.run, o->prefix,
                                       i == GLS_WM && !tissues ? "_response.txt" : suffixes[i], &run->output[i]);
@@ -90,6 +94,7 @@ static gls_status read_input(respond_run *run)
     const gls_respond_options *o = run->options;
     gls_status status = gls_series_run_read(&run->from, &o->model);
     if (!status) status = gls_series_run_read_mask(&run->from);
+    /* these algorithms have one shell: the highest, or the one of --shells */
     if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
         status =
             gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; this response is of one shell", o->model.shells.n);
@@ -127,6 +132,7 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
     case GLS_RESPONSE_MANUAL:
         return gls_responses_manual(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model), mask,
                                     options, run->response, &run->voxels);
+    /* the 5TT image is needed for the estimation only */
     case GLS_RESPONSE_MSMT_5TT:
         status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
         if (!status)
@@ -134,6 +140,7 @@ static gls_status run_algorithm(respond_run *run, const gls_responses_options *o
                                             mask, five, o->act, options, run->response, &run->voxels);
         gls_image_destroy(five);
         return status;
+    /* single-shell algorithms take the whole series and choose a shell themselves */
     case GLS_RESPONSE_FA: return gls_responses_fa(dwi, gradients, mask, options, run->response, &run->voxels);
     default: return gls_responses_tournier(dwi, gradients, mask, options, run->response, &run->voxels);
     }
@@ -154,6 +161,7 @@ static gls_status estimate(respond_run *run)
     options.pvf = o->pvf;
     options.wm = o->wm;
     const bool all_shells = of_tissues(o) || o->algorithm == GLS_RESPONSE_MANUAL;
+    /* model options choose volumes and directions in the same way as for a fit */
     gls_status status = GLS_OK;
     run->model.series = &run->from.series;
     if (of_tissues(o) || (all_shells && o->model.shells.n))
@@ -162,6 +170,7 @@ static gls_status estimate(respond_run *run)
     if (!status && o->algorithm == GLS_RESPONSE_TOURNIER) status = read_directions(run);
     options.direction = (const double(*)[3])(run->direction ? run->direction : run->model.direction);
     options.n_directions = run->direction ? run->n_directions : run->model.n_directions;
+    /* 0: the highest shell */
     options.bval = !all_shells && o->model.shells.n ? o->model.shells.value[0] : 0;
     if (!status) status = gls_series_fail(&run->from.series, run_algorithm(run, &options));
     run->seconds = gls_clock_seconds() - start;
@@ -179,7 +188,9 @@ static cJSON *make_sidecar(const respond_run *run)
     cJSON_AddStringToObject(parameters, "algorithm",
                             gls_choice_word(GLS_RESPONSE_CHOICES, (int)o->algorithm, word, sizeof word));
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
+    /* only parameters that this algorithm reads */
     if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
+    /* fa uses the threshold in place of a number of voxels */
     if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
     if (dhollander) {
         gls_json_double(parameters, "wm_percent", o->wm_percent);
@@ -196,6 +207,7 @@ static cJSON *make_sidecar(const respond_run *run)
         cJSON_AddStringToObject(parameters, "wm_algorithm",
                                 gls_choice_word(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm, word, sizeof word));
     }
+    /* one response a tissue, or one alone */
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");
     for (size_t i = 0; i < run->n; i++) {
         cJSON *object = cJSON_AddObjectToObject(responses, tissues ? gls_tissue_name((int)i) : "response");
@@ -220,6 +232,7 @@ static gls_status write_files(respond_run *run)
     return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
 }
 
+/* Writes with progress, and logs what was written. */
 static gls_status write_output(respond_run *run)
 {
     char text[32];

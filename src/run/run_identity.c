@@ -16,10 +16,12 @@
 #include "util/json_text.h"
 #include "util/status.h"
 
+/* room for the hashes below */
 #define MAX_HASHES 32
 
 /* --- The identity. */
 
+/* Hash of the values of an image; 0: no image. */
 static uint64_t hash_image(const gls_image *image)
 {
     return image ? gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data) : 0;
@@ -28,6 +30,7 @@ static uint64_t hash_image(const gls_image *image)
 /* Hashes the contents that were read. Names of files may differ between machines. */
 static uint64_t hash_inputs(const gls_job_inputs *in)
 {
+    /* files whose contents are not among the arrays that are hashed */
     static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
                                 GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
                                 GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
@@ -46,6 +49,7 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
+    /* zero for files that the run does not read */
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
         part[n] = gls_input_file_identity(&in->file[texts[i]]);
     }
@@ -72,6 +76,7 @@ gls_status gls_job_hash_others(gls_job *job)
 
 /* --- --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
 
+/* Whether an entry of a sidecar is not the text of this hash. hash 0: there must be no entry. */
 static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
 {
     char text[17];
@@ -93,6 +98,7 @@ static const char *other_output(const gls_job *job, const cJSON *root)
                                                                                                          : "weights";
 }
 
+/* Whether the sidecar is of another part of the run, or of a whole run where this is a part. */
 static bool is_other_shard(const gls_job *job, const cJSON *root)
 {
     const cJSON *shard = gls_json_at(root, "shard"), *index = gls_json_at(shard, "index"),
@@ -108,6 +114,7 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(gls_json_at(root, "parameters"), true);
     gls_params_add(own, &job->options, &job->params);
     own = gls_json_written(own);
+    /* own as it would be read from a file, so that numbers compare equal */
     const char *other = own && found ? gls_params_difference(own, found) : "parameters";
     snprintf(name, size, "%s", other ? other : "");
     cJSON_Delete(own);
@@ -130,11 +137,13 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
+/* Whether a file of this name exists. */
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
 
+/* Whether all outputs and the sidecar exist; only then was the run complete. */
 static bool all_exist(const gls_job *job)
 {
     gls_job_file file[GLS_JOB_FILES];
@@ -192,7 +201,7 @@ gls_status gls_job_find_done(gls_job *job)
     char *reason = reason_against(job, root);
     job->result.skipped = !reason && gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"),
                                                        &job->result.track.streamlines);
-    if (job->result.skipped)
+    if (job->result.skipped) /* the entries are kept, for pictures and reports that are made from the outputs later */
         job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
     else if (job->options.force)
         status = gls_job_check_outputs(job);
@@ -204,6 +213,7 @@ gls_status gls_job_find_done(gls_job *job)
     return status;
 }
 
+/* A new, empty entry of a role in the list of written files. */
 static cJSON *add_entry(gls_job *job, const char *role)
 {
     if (!job->written) job->written = cJSON_CreateObject();
@@ -218,6 +228,7 @@ gls_status gls_job_note_outputs(gls_job *job)
     const size_t n = gls_job_files(job, file);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++)
+        /* outputs have temporary names in the group; their final names are compared */
         for (size_t k = 0; k < group->n && !status; k++)
             if (gls_output_is(&group->output[k], file[i].path))
                 status = gls_written_note_output(add_entry(job, file[i].role), &group->output[k]);
@@ -242,6 +253,7 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
     char identity[256], origin[256];
     const gls_device_info *d = job->device;
     if (!job->journal) return GLS_OK;
+    /* the journal holds raw structs, so their size and the version belong to the identity */
     snprintf(identity, sizeof identity,
              "parameters=%016" PRIx64 " inputs=%016" PRIx64 " shard=%" PRIu32 "/%" PRIu32 " seeds=%" PRIu64
              " records=%zu version=%.100s",
@@ -264,6 +276,7 @@ gls_status gls_resume_complete(const gls_job *job, gls_journal *journal)
     struct stat info;
     size_t n = 0;
     if (!journal) return GLS_OK;
+    /* device and inode stay the same when the file gets its final name */
     for (size_t i = 0; i < group->n && n < GLS_JOURNAL_MAX_FILES; i++)
         if (fstat(group->output[i].fd, &info) == 0)
             file[n++] = (gls_journal_file){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};

@@ -24,6 +24,7 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t selec
 
 /* A shard and its sidecar. */
 typedef struct gls_merge_shard {
+    /* path of the shard */
     const char *path;
     char *sidecar; /* path of the sidecar */
     cJSON *root;   /* contents of the sidecar */

@@ -45,16 +45,20 @@ typedef struct method_scores {
 
 /* State of `glslines score` without a tractogram. */
 typedef struct methods_run {
+    /* options of the run, as far as they hold for all methods */
     const gls_job_options *options;
     const char *const *given; /* parameters that the user gave */
     const gls_monitor *monitor;
+    /* the built-in phantom */
     gls_phantom *phantom;
+    /* its images */
     gls_series series;
     gls_image *fa, *mask; /* mask: voxels of the phantom's mask above the stop threshold */
     gls_seeds *seeds;
     gls_regions *regions; /* the phantom's mask as a region */
     gls_tissue *tissue;   /* NULL: none */
     gls_sphere *sphere;
+    /* opened for the run */
     gls_device *device;
     method_scores *scores;
 } methods_run;
@@ -91,7 +95,7 @@ static gls_status prepare(methods_run *run, double snr)
         (gls_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};
     status = gls_tensor_fit(run->phantom->dwi, run->phantom->gradients, run->phantom->mask, NULL, &run->fa, NULL, NULL);
     if (!status) status = gls_image_create(&run->phantom->dwi->grid, 1, &run->mask);
-    if (!status)
+    if (!status) /* the same seeds for all methods */
         status = gls_seeds_create_random(run->phantom->roi, run->phantom->mask, o->nseeds, o->seed_seed, &run->seeds);
     if (!status) status = gls_sphere_create("default", &run->sphere);
     if (!status) status = prepare_guide(run);
@@ -108,6 +112,7 @@ static gls_status prepare(methods_run *run, double snr)
 static gls_job_options options_of(const methods_run *run, gls_model_kind kind, gls_direction_getter dg)
 {
     gls_job_options options = *run->options;
+    /* room for dg, model and the given parameters; NULL ends the list */
     const char *given[24] = {"dg", "model"};
     size_t n = 2;
     for (const char *const *name = run->given; *name && n < 23; name++) given[n++] = *name;
@@ -154,6 +159,7 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
     return status;
 }
 
+/* Whether the user gave a value to this option. */
 static bool is_given(const methods_run *run, const char *option)
 {
     for (const char *const *name = run->given; *name; name++)
@@ -187,6 +193,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     gls_log(GLS_LOG_INFO, "%s %s", gls_model_name(kind), gls_getter_name(dg));
     gls_status status = GLS_OK;
     if (gls_needs_series(&options)) {
+        /* bootstrap: the volumes of its model; tensor getters: the whole series */
         input.dwi = model->qball ? gls_series_model_dwi(model) : run->series.dwi;
         input.gradients = model->qball ? gls_series_model_gradients(model) : run->series.gradients;
         input.qball = model->qball;
@@ -202,6 +209,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
         *row = (method_score){.model = kind, .dg = dg};
         gls_score_get(score, &row->result);
         memcpy(row->bundle, row->result.bundle, row->result.n_bundles * sizeof *row->bundle);
+        /* the result of the score ends with the score: keep a copy of its bundles */
         row->result.bundle = row->bundle;
         row->seconds = gls_clock_seconds() - start;
         run->scores->n++;
@@ -213,6 +221,7 @@ static gls_status score_method(methods_run *run, const gls_model *model, gls_mod
     return status;
 }
 
+/* Whether the getter needs ODFs, or peaks that are found in them. */
 static bool has_odf(int dg)
 {
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
@@ -247,6 +256,7 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
         any = any || wanted[dg];
     }
     if (!any) return GLS_OK;
+    /* order and rule by the preset; the getter does not matter for them */
     const gls_model_options defaults = options_of(run, kind, GLS_DG_PROB).model;
     options.sh_order = defaults.sh_order;
     options.csd_rule = defaults.csd_rule;
@@ -287,6 +297,7 @@ static gls_status methods_score(const gls_job_options *options, const char *cons
     gls_regions_destroy(run.regions);
     gls_tissue_destroy(run.tissue);
     gls_sphere_destroy(run.sphere);
+    /* names of bundles in the rows point into the phantom, which must live as long */
     scores->phantom = run.phantom;
     return status;
 }

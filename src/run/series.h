@@ -11,6 +11,7 @@ struct cJSON;
 
 /* --- The series. */
 
+/* shells that are listed; more are only counted */
 #define SERIES_MAX_SHELLS 64
 
 /* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the
@@ -64,14 +65,18 @@ enum { SERIES_DWI, SERIES_BVAL, SERIES_BVEC, SERIES_MASK, SERIES_N_FILES, SERIES
 
 /* What `fit` and `response` read: files, series and mask. */
 typedef struct gls_series_run {
+    /* files of the run */
     gls_run run;
+    /* for progress; may be NULL */
     const gls_monitor *monitor;
+    /* series, table, mask and further files */
     gls_input_file file[SERIES_MAX_FILES];
+    /* number of elements of `file` */
     size_t n_files;
     char *bval, *bvec; /* table found beside the series, owned; NULL: the user named it */
     gls_series series;
-    gls_image *mask; /* read from a file, or computed from the series */
-    uint64_t mask_voxels;
+    gls_image *mask;      /* read from a file, or computed from the series */
+    uint64_t mask_voxels; /* voxels in the mask */
     double seconds_read;
 } gls_series_run;
 

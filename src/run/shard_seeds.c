@@ -54,6 +54,7 @@ static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t
     gls_status status = read_variable(rank_name, &have_rank, rank);
     if (!status) status = read_variable(size_name, &have_size, size);
     *found = false;
+    /* neither set: another launcher */
     if (status || (!have_rank && !have_size)) return status;
     if (have_rank != have_size)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name,
@@ -73,6 +74,7 @@ static gls_status from_environment(gls_shard *shard)
     int from = -1;
     bool found;
     for (int i = 0; i < N_LAUNCHERS; i++) {
+        /* Slurm's variables describe the script of the job if another launcher started the process */
         if (i == SLURM && from >= 0) break;
         gls_status status = read_launcher(i, &found, &other_rank, &other_size);
         if (status) return status;
@@ -87,6 +89,7 @@ static gls_status from_environment(gls_shard *shard)
         size = other_size;
         from = i;
     }
+    /* PMIx gives only the rank: compared where it is set */
     gls_status status = read_variable("PMIX_RANK", &found, &pmix);
     if (status) return status;
     if (from < 0)
@@ -99,6 +102,7 @@ static gls_status from_environment(gls_shard *shard)
     if (size > GLS_MAX_SHARDS)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is %" PRIu64 "; at most %d shards are possible",
                         launchers[from].size, size, GLS_MAX_SHARDS);
+    /* launchers count from 0, shards from 1 */
     shard->index = (uint32_t)rank + 1;
     shard->count = (uint32_t)size;
     gls_log(GLS_LOG_INFO, "--shard auto: %u/%u, from %s and %s", shard->index, shard->count, launchers[from].rank,
@@ -111,7 +115,9 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
     char index_text[32];
     uint64_t index, count;
     const char *slash = strchr(text, '/');
+    /* auto: index and number from the variables of a cluster's scheduler */
     if (strcmp(text, "auto") == 0) return from_environment(shard);
+    /* I/N: two whole numbers */
     size_t n = slash ? (size_t)(slash - text) : 0;
     if (n == 0 || n >= sizeof index_text)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
@@ -134,6 +140,7 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
 gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select)
 {
     if (shard->count == 0) return GLS_OK;
+    /* consecutive seeds: first_seed, n_seeds */
     gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(seeds), shard);
     if (!status) status = gls_seeds_restrict(seeds, shard->first_seed, shard->n_seeds);
     if (status) return status;

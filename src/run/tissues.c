@@ -35,6 +35,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
         gls_status status = gls_tissue_response_read(path[kind], &t->response[t->n]);
         if (status) return status;
         status = gls_tissue_response_check(t->response[t->n++], path[kind], gradients,
+                                           /* --force-response: only the number of shells must fit */
                                            o->force_response ? GLS_RESPONSE_FITS_NUMBER : GLS_RESPONSE_FITS_VALUES);
         if (status) return status;
     }
@@ -45,6 +46,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
 static bool is_scattered(const gls_gradients *gradients, size_t n)
 {
     const size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
+    /* more shells than the square root of the number of volumes: b-values on a grid */
     return weighted > 0 && (shells == 0 || n * n > gradients->n);
 }
 
@@ -89,6 +91,7 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     if (gradients->n_b0 == 0 || n < 2)
         return gls_fail(GLS_ERR_INPUT, "--model msmt: needs volumes of b = 0 and a shell to estimate responses from; "
                                        "give --response-wm, --response-gm and --response-csf, or take --model csd");
+    /* tissues by the number of shells, b = 0 included: two with two, else three */
     t->kind[t->n++] = GLS_WM;
     if (n > 2) t->kind[t->n++] = GLS_GM;
     t->kind[t->n++] = GLS_CSF;
@@ -106,6 +109,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
     if (gradients->n_b0 == 0) return GLS_OK;
     float *mean = malloc(n * sizeof *mean);
     if (!mean) return gls_fail(GLS_ERR_MEMORY, "out of memory for the b0 signal");
+    /* mean b = 0 signal of each voxel of the mask */
     for (size_t v = 0; v < n; v++) {
         float sum = 0;
         if (mask && !(mask->data[v] > 0)) continue;
@@ -117,6 +121,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
     if (inside > 0) gls_quantiles_of_floats(mean, inside, (const double[]){0.5}, 1, &median);
     free(mean);
     for (size_t i = 0; i < t->n; i++) {
+        /* zonal coefficient of order 0 -> mean signal: divided by sqrt(4 pi) */
         double signal = t->response[i]->zonal[0] / sqrt(4 * M_PI);
         lowest = fmin(lowest, signal);
         highest = fmax(highest, signal);
@@ -135,6 +140,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
 gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n)
 {
+    /* given responses are compared only */
     if (t->response[0]) return compare_gain(t, dwi, gradients, mask);
     gls_responses_options options = gls_responses_options_default();
     gls_tissue_response *response[GLS_N_TISSUES] = {NULL};
@@ -143,6 +149,7 @@ gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_g
     gls_status status = gls_responses_dhollander(dwi, gradients, mask, &options, response, NULL);
     if (status) return status;
     for (size_t i = 0; i < t->n; i++) {
+        /* only the tissues in use; the algorithm estimates all three */
         t->response[i] = response[t->kind[i]];
         response[t->kind[i]] = NULL;
     }
@@ -150,6 +157,7 @@ gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_g
     return GLS_OK;
 }
 
+/* For gls_msmt_fit(): reports voxels to the monitor. */
 static bool step(void *user, size_t done, size_t total)
 {
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
@@ -162,6 +170,7 @@ static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key,
     t->kept = true;
     for (size_t i = 0; i < t->n && t->kept; i++) {
         snprintf(name, sizeof name, "msmt_%s", gls_tissue_name(t->kind[i]));
+        /* white matter has coefficients, the other tissues one volume */
         t->kept = gls_fit_cache_read(cache, name, key, grid, i ? 1 : gls_sh_count(order), &t->image[i]);
     }
     for (size_t i = 0; i < t->n && !t->kept; i++) {
@@ -178,6 +187,7 @@ gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradi
     gls_msmt_options options = gls_msmt_options_default();
     char name[16];
     options.order[0] = order;
+    /* grey matter and CSF have the same signal in all directions */
     for (size_t i = 1; i < t->n; i++) options.order[i] = 0;
     options.direction = direction;
     options.n_directions = n;
@@ -201,6 +211,7 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     size_t n = gls_grid_voxels(&mask->grid), inside = 0;
     for (size_t v = 0; v < n; v++) inside += mask->data[v] > 0;
     if (o->no_normalise) return GLS_OK;
+    /* --normalise asks for a field from few voxels, too */
     if (inside < MIN_VOXELS && !o->normalise) {
         gls_log(GLS_LOG_INFO,
                 "intensity: not normalised, the mask has %zu voxels (--normalise does it from fewer "
@@ -256,6 +267,7 @@ void gls_tissues_finish(gls_tissues *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         gls_tissue_response_destroy(t->response[i]);
+        /* the image of white matter belongs to the model */
         if (i > 0) gls_image_destroy(t->image[i]);
     }
     *t = (gls_tissues){.n = 0};

@@ -34,6 +34,7 @@ static void add_bids(cJSON *root, const gls_job *job)
     gls_json_uint(root, "Count", job->result.track.streamlines);
 }
 
+/* Adds the parameters of the built-in phantom in place of input files. */
 static void add_phantom(cJSON *root, const gls_phantom_params *p)
 {
     cJSON *object = cJSON_AddObjectToObject(root, "phantom");
@@ -45,6 +46,7 @@ static void add_phantom(cJSON *root, const gls_phantom_params *p)
     gls_json_uint(object, "seed", p->seed);
 }
 
+/* Adds what the file is, by the draft and by the program that made it. */
 static void add_description(cJSON *root, const gls_job *job)
 {
     cJSON_AddStringToObject(root, "Description", "Whole-image tractogram made by glslines");
@@ -60,6 +62,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     char text[17];
+    /* regions, tissue and inputs of results are no members of "inputs"; their hash is compared by later runs */
     if (job->other_inputs)
         cJSON_AddStringToObject(root, "other_inputs_xxh3_64", gls_hash_text(job->other_inputs, text));
     gls_sidecar_add_grid(root, in->grid);
@@ -88,6 +91,7 @@ static void add_odf(cJSON *root, const gls_job *job)
         cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(gls_peaks_frame(o, 0)));
         return;
     }
+    /* without ODFs the getter itself says where directions come from */
     if (!in->odf) {
         static const char *const source[] = {[GLS_FROM_QBALL] = "bootstrap of the model",
                                              [GLS_FROM_SERIES] = "tensors of the series",
@@ -95,6 +99,7 @@ static void add_odf(cJSON *root, const gls_job *job)
         cJSON_AddStringToObject(odf, "source", source[gls_getter_source_of(o->track.dg)]);
         return;
     }
+    /* ODFs: their source, and the basis and frame in which they were read */
     cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");
     if (in->odf->is_sh) {
         cJSON_AddStringToObject(odf, "basis", gls_basis_name(in->odf->basis));
@@ -123,6 +128,7 @@ static void add_rest(cJSON *root, const gls_job *job)
     gls_json_uint(sphere, "directions", used->n);
     cJSON_AddBoolToObject(sphere, "antipodal", used->antipodal);
 
+    /* whether the run fitted a tensor, for `glslines cite` */
     cJSON_AddBoolToObject(root, "tensor_fit", job->inputs.model.fits_tensor);
 
     cJSON *rng = cJSON_AddObjectToObject(root, "rng");
@@ -134,6 +140,7 @@ static void add_rest(cJSON *root, const gls_job *job)
     cJSON_AddStringToObject(output, "path", job->output);
     cJSON_AddStringToObject(output, "format", gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word));
     gls_json_uint(output, "bytes", job->result.output_bytes);
+    /* files that were written, with sizes and checksums, for --skip-existing */
     if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
 }
 
@@ -200,6 +207,7 @@ static void add_met(cJSON *counts, const gls_job *job)
         gls_region_info region = gls_regions_get(regions, i);
         char key[32];
         const gls_region_kind *kind = gls_region_kind_of(region.role);
+        /* several regions of a role that are counted together share a bit */
         if (seen[region.bit] || kind->where != GLS_REGION_POINTS) continue;
         seen[region.bit] = true;
         if (kind->apart)
@@ -226,6 +234,7 @@ static void add_filter(cJSON *counts, const gls_particle_counts *filter)
 /* Adds device, counts, lengths and warnings. */
 static void add_result(cJSON *root, const gls_job *job)
 {
+    /* the first device; all devices with their shares stand under "run" */
     const gls_track_result *r = &job->result.track;
     cJSON *device = cJSON_AddObjectToObject(root, "device");
     cJSON_AddStringToObject(device, "renderer", job->device->renderer);
@@ -237,6 +246,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_json_uint(device, "lanes", r->lanes);
     cJSON_AddStringToObject(device, "precision", r->precision == GLS_PRECISION_FLOAT ? "float" : "half");
 
+    /* seeds lead to directions, and each direction to a streamline that is kept or rejected for one reason */
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
     gls_json_uint(counts, "seeds", r->seeds);
     gls_json_uint(counts, "seeds_without_direction", r->seeds_without_direction);
@@ -249,12 +259,14 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON *rejected = cJSON_AddObjectToObject(counts, "rejected");
     for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
         gls_json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
+    /* two ends a streamline: each half has its own reason to end */
     cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 
     add_met(counts, job);
     if (job->params.pft) add_filter(counts, &r->filter);
 
+    /* all lengths are those of streamlines that were kept */
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     gls_json_double(lengths, "mean_mm", r->mean_length);
     gls_json_double(lengths, "median_mm", r->median_length);
@@ -319,6 +331,7 @@ static void add_run(cJSON *root, const gls_job *job)
     for (size_t i = 0; i < job->devices.n; i++)
         add_share(devices, gls_device_get_info(job->devices.device[i]), &job->share[i]);
 
+    /* wall times of the stages in seconds; "parts" are times within "track" */
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
     add_seconds(seconds, "read", job->result.seconds_read);
     add_seconds(seconds, "fit", job->result.seconds_fit);
@@ -340,6 +353,7 @@ static void add_run(cJSON *root, const gls_job *job)
  * for x.tck. */
 static void rename_sidecar(gls_job *job)
 {
+    /* a name that the user chose stays */
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
     if (!name) return;
     free(job->run.sidecar);
@@ -358,6 +372,7 @@ static gls_status offer_second(gls_job *job, gls_output *sidecar)
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar)
 {
     rename_sidecar(job);
+    /* opened before and still free: nothing to do */
     if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
     gls_output_discard(sidecar);
     gls_status status = gls_output_create(job->run.sidecar, job->run.force, sidecar);

@@ -13,6 +13,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* largest table, bytes */
 #define MAX_BYTES ((size_t)1 << 33)
 
 /* Splits "name_3": *length is 4, *number is 3. Returns false without a number at the end. */
@@ -38,6 +39,7 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
         free(t->header);
         t->header = copy;
     } else {
+        /* the header is cut again at commas if tabs give another number of names */
         free(copy);
     }
     while (k < n && k < n_cells && *names[k]) k++;
@@ -49,6 +51,7 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
 /* Reads the names of columns and counts their components. */
 static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
 {
+    /* columns x_0, x_1, x_2 make one column x of three components */
     size_t length = 0, number = 0, next = 0; /* next: the component that continues the last column; 0: none */
     t->column = calloc(n_cells, sizeof *t->column);
     char **names = calloc(n_cells, sizeof *names);
@@ -87,6 +90,7 @@ gls_status gls_tract_table_read(gls_tract_table *t, const char *path)
     t->rows = n_rows;
     t->values = status ? NULL : malloc(n_rows * n_cells * sizeof *t->values);
     if (!status && !t->values) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    /* from rows of cells to one array for each column */
     for (size_t k = 0, first = 0; k < t->n && !status; k++) {
         const size_t width = t->column[k].components;
         double *to = t->values + first * n_rows;
@@ -110,6 +114,7 @@ void gls_tract_table_finish(gls_tract_table *t)
 
 /* --- Track scalars. */
 
+/* For gls_tck_header_read(): keeps the first timestamp, which names the tractogram of the scalars. */
 static gls_status take_line(void *user, const char *key, const char *value, const char *text, size_t value_at)
 {
     gls_tract_scalars *s = user;
@@ -122,7 +127,9 @@ static gls_status take_line(void *user, const char *key, const char *value, cons
 
 gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
 {
+    /* first line of track scalar files, whose header is otherwise that of a TCK file */
     static const char first[] = "mrtrix track scalars";
+    /* FILE=NAME: the file may hold "=", the name may not */
     const char *mark = strrchr(text, '=');
     char start[sizeof first - 1];
     uint64_t bytes;
@@ -137,6 +144,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
     if (bytes < sizeof start || gls_regular_read(s->path, s->fd, 0, start, sizeof start) != GLS_OK ||
         memcmp(start, first, sizeof start) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file: its first line is not '%s'", s->path, first);
+    /* values are read like positions with one component */
     status = gls_tck_header_read(s->path, s->fd, bytes, take_line, s, &s->header);
     return status ? status : gls_tck_header_open(&s->header, s->path, s->fd, bytes, 1, false, &s->cursor);
 }
@@ -172,10 +180,15 @@ static bool read_values(gls_tract_scalars *s, size_t n, float *value)
 
 /* A filter that adds the values of a track scalar file as a column. */
 typedef struct adder {
+    /* the file; its position moves on from batch to batch */
     gls_tract_scalars *scalars;
+    /* owned */
     gls_sink next;
+    /* values of the points of a batch; columns that are passed on */
     float *value;
+    /* columns of the block, with the new one */
     gls_column *column;
+    /* room of value and column */
     size_t points, columns;
 } adder;
 
@@ -186,6 +199,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     float end;
     for (size_t i = 0; i < in->n; i++, s->line++) {
         const size_t first = (size_t)in->offset[i], n = (size_t)(in->offset[i + 1] - in->offset[i]);
+        /* NaN ends the values of a streamline, infinity those of the file */
         bool fits = read_values(s, n, a->value + first) && read_values(s, 1, &end);
         for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
         if (!fits || !isnan(end))
@@ -220,6 +234,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return gls_sink_append(&a->next, &out);
 }
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     adder *a = user;

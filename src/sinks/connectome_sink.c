@@ -11,7 +11,9 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* State of --connectome. */
 typedef struct matrix_state {
+    /* the matrix so far */
     gls_connectome *connectome;
 } matrix_state;
 
@@ -36,6 +38,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     return status;
 }
 
+/* Whether the matrix needs more than the ends, as for some rules of assignment. */
 static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;
@@ -56,6 +59,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
                                         &sinks->run->group, NULL, "nan");
 }
 
+/* Adds the image of labels to the inputs, unless it was deleted meanwhile. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};
@@ -63,6 +67,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
         gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_connectome_destroy(((matrix_state *)sink->state)->connectome);

@@ -5,7 +5,9 @@
 #include "tracts/sink_parts.h"
 #include "util/status.h"
 
+/* State of --density and of --dec. */
 typedef struct map_state {
+    /* the map so far */
     gls_density *map;
 } map_state;
 
@@ -49,6 +51,7 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
     return GLS_OK;
 }
 
+/* Whether the points are read: not if a device counts the visited voxels. */
 static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     return !gls_density_takes_visited(((const map_state *)sink->state)->map, tracked);
@@ -60,6 +63,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
                                      &sinks->run->group);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_density_destroy(((map_state *)sink->state)->map);

@@ -9,6 +9,7 @@
 #include "util/file.h"
 #include "util/status.h"
 
+/* largest file of assignments, bytes */
 #define MAX_BYTES ((size_t)1 << 33)
 #define ROOM ((size_t)16 << 20) /* largest membership table that is passed on at a time, bytes */
 
@@ -31,6 +32,7 @@ static bool parse_line(char *line, int32_t pair[2])
     for (char *at = line + strspn(line, " ,\t\r"); *at; n++)
         if (!parse_label(&at, &label[n < 2 ? n : 2])) return false;
     pair[0] = pair[1] = 0;
+    /* 0 0 stands for no pair: streamlines with one label, or with more than two, join none */
     if (n != 2 || label[0] == 0 || label[1] == 0) return n > 0;
     pair[0] = label[0] < label[1] ? label[0] : label[1];
     pair[1] = label[0] < label[1] ? label[1] : label[0];
@@ -45,6 +47,7 @@ gls_status gls_tract_edges_read(gls_tract_edges *e, const char *path)
     if (!path) return GLS_OK;
     gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &size);
     for (char *rest = text, *line; !status && (line = strsep(&rest, "\n"));) {
+        /* comments, and the empty line behind the last line end */
         if (*line == '#' || (!*line && !rest)) continue;
         if (e->n == capacity) {
             capacity = capacity ? 2 * capacity : 4096;
@@ -72,6 +75,7 @@ gls_status gls_tract_edges_select(const gls_tract_edges *e, const gls_strings *p
         if (!parse_label(&at, &wanted[k][0]) || !parse_label(&at, &wanted[k][1]) || *at || !wanted[k][0] ||
             !wanted[k][1])
             return gls_fail(GLS_ERR_ARGUMENT, "--connect %s: must be two labels, as in 3,7", pairs->value[k]);
+        /* labels in rising order, as in the file's pairs */
         if (wanted[k][0] > wanted[k][1]) {
             int32_t keep = wanted[k][0];
             wanted[k][0] = wanted[k][1];
@@ -90,6 +94,7 @@ gls_status gls_tract_edges_select(const gls_tract_edges *e, const gls_strings *p
     return GLS_OK;
 }
 
+/* For qsort() and bsearch(): by the first label, then by the second. */
 static int by_pair(const void *a, const void *b)
 {
     const int32_t *x = a, *y = b;
@@ -107,6 +112,7 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     }
     if (e->n > 0) memcpy(sorted, e->pair, e->n * sizeof *sorted);
+    /* in rising order: equal pairs become neighbours */
     qsort(sorted, e->n, sizeof *sorted, by_pair);
     for (uint64_t i = 0, next; i < e->n; i = next) {
         for (next = i + 1; next < e->n && by_pair(sorted[i], sorted[next]) == 0;) next++;
@@ -123,6 +129,7 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (uint64_t i = 0; i < e->n && !status; i++) {
         int32_t(*found)[2] = bsearch(e->pair[i], sorted, n, sizeof *sorted, by_pair);
+        /* the index n means no group */
         e->edge[i] = found ? (uint32_t)(found - sorted) : (uint32_t)n;
     }
     free(sorted);
@@ -142,17 +149,23 @@ void gls_tract_edges_finish(gls_tract_edges *e)
 
 /* A filter that adds a group for each pair of labels. */
 typedef struct marker {
+    /* pairs of labels, and the pair of each streamline */
     const gls_tract_edges *edges;
+    /* file of assignments, for messages */
     const char *path;
+    /* owned */
     gls_sink next;
+    /* index of the next streamline, over all batches */
     uint64_t at;
     size_t lines;       /* streamlines that are passed on at a time */
     uint8_t *member;    /* n_edges x lines */
     uint64_t *offset;   /* offsets of their points */
     gls_column *column; /* all columns that are passed on */
+    /* room of `column` */
     size_t n_columns;
 } marker;
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     marker *m = user;
@@ -182,6 +195,7 @@ static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_
     out.point = in->point + start;
     for (size_t i = 0; i <= n; i++) m->offset[i] = in->offset[first + i] - start;
     out.offset = m->offset;
+    /* membership of all groups is 0 but for one group a streamline */
     memset(m->member, 0, m->edges->n_edges * m->lines);
     for (size_t i = 0; i < n; i++, m->at++) {
         if (m->at >= m->edges->n)
@@ -202,6 +216,7 @@ static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_
     return gls_sink_append(&m->next, &out);
 }
 
+/* Passes on a batch in pieces, since membership has a byte for each streamline and group. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     marker *m = user;
@@ -236,6 +251,7 @@ gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, 
     marker *m = calloc(1, sizeof *m);
     if (!m) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     const size_t lines = ROOM / (edges->n_edges + 1);
+    /* streamlines a piece: as many as ROOM allows, within limits */
     m->lines = lines < 64 ? 64 : lines > 16384 ? 16384 : lines;
     m->edges = edges;
     m->path = path;

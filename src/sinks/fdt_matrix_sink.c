@@ -26,6 +26,8 @@ typedef struct sparse {
     cell *cell;
 } sparse;
 
+/* The cell of a key, or the free cell where the key belongs. The table must have a free cell. Fibonacci hashing: 2^64
+ * divided by the golden ratio spreads neighbouring keys. */
 static cell *find(const sparse *m, uint64_t key)
 {
     size_t at = (size_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 20) & (m->slots - 1);
@@ -74,11 +76,14 @@ typedef struct matrix_state {
     meetings seeds, target, columns;
     const gls_fdt_places *rois;
     sparse sum;
+    /* --distance-correction: lengths in mm in place of counts */
     bool by_length;
+    /* step size, mm */
     double step;
     uint64_t line;
 } matrix_state;
 
+/* Text of the option of this matrix; NULL: not wanted. */
 static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
 {
     return kind == &gls_fdt_matrix1_kind   ? o->fdt_matrix1
@@ -111,6 +116,7 @@ static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
             if (place > 0 && place != own)
                 note(m, t->line, place, k > 1 ? (double)(k - 1) * t->step : h == 0 ? 1.0 : t->step);
         }
+    /* a seed outside the mask has no row */
     bool added = true;
     for (uint32_t i = 0; i < m->n_met && own > 0 && added; i++)
         added = add(&t->sum, own, m->met[i], t->by_length ? m->length[m->met[i]] : 1);
@@ -137,6 +143,7 @@ static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
+/* For qsort(): numbers in ascending order. */
 static int by_number(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -195,16 +202,19 @@ static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matr
     return GLS_OK;
 }
 
+/* Function `append` of the sink of matrix 1. */
 static gls_status append1(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_seeds);
 }
 
+/* Function `append` of the sink of matrix 2. */
 static gls_status append2(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_targets);
 }
 
+/* Function `append` of the sink of matrix 3. */
 static gls_status append3(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_pairs);
@@ -251,6 +261,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     return GLS_OK;
 }
 
+/* For qsort(): cells by column, then by row. */
 static int by_key(const void *a, const void *b)
 {
     const uint64_t x = ((const cell *)a)->key, y = ((const cell *)b)->key;
@@ -278,6 +289,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     const gls_fdt_places *rows = rows_of(sink->kind, t), *columns = columns_of(sink->kind, t);
     gls_text text = {0};
     size_t n = 0;
+    /* the cells of the table move to its start, which empties it */
     for (size_t i = 0; i < t->sum.slots; i++)
         if (t->sum.cell[i].key) t->sum.cell[n++] = t->sum.cell[i];
     if (n > 0) qsort(t->sum.cell, n, sizeof *t->sum.cell, by_key);
@@ -290,6 +302,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
+/* Frees the state; calloc() set members that were never made to NULL. */
 static void finish_matrix(gls_run_sink *sink)
 {
     matrix_state *t = sink->state;
@@ -316,6 +329,7 @@ MATRIX_KIND(fdt_matrix3);
 
 /* --- Files beside a matrix, in its folder. Their names are a word and the name of the matrix without .dot. */
 
+/* The matrix beside which a file lies. */
 static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
 {
     return kind == &gls_fdt_coords1_kind                                     ? &gls_fdt_matrix1_kind

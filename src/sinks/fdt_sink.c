@@ -15,15 +15,18 @@
 /* A voxel of the map. */
 typedef struct visit {
     uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
+    /* number of streamlines that visited the voxel */
     uint64_t n;
     double length; /* sum of the lengths from the seed to the first point */
 } visit;
 
 /* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
 typedef struct map_state {
+    /* grid of the map */
     gls_fdt_grid grid;
     const gls_fdt_places *rois;
     size_t n_voxels;
+    /* count and length of each voxel */
     visit *voxel;
     uint64_t line;
     double step;
@@ -48,6 +51,7 @@ static void follow(map_state *m, const gls_fdt_half *half)
         if (at < 0 || m->voxel[at].last == m->line) continue;
         m->voxel[at].last = m->line;
         m->voxel[at].n++;
+        /* steps from the seed times the step size */
         m->voxel[at].length += (double)k * m->step;
     }
 }
@@ -86,6 +90,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
     const bool counts = sink->kind == &gls_fdt_paths_kind && !sinks->options->distance_correction;
     gls_grid plain = *sinks->grid;
     gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
+    /* no code of the space, as in maps from a tractogram */
     plain.space = 0;
     for (size_t v = 0; v < m->n_voxels && counts; v++)
         if (m->voxel[v].n > INT32_MAX) type = GLS_TYPE_FLOAT64;
@@ -99,6 +104,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
         else if (type == GLS_TYPE_FLOAT64)
             ((double *)data)[v] = (double)at->n;
         else
+            /* paths with --distance-correction: sums of lengths; lengths: means */
             ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
     }
     gls_status status =
@@ -107,6 +113,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
+/* Function `finish` of the sink of the map, also after a failure. */
 static void finish_map(gls_run_sink *sink)
 {
     free(((map_state *)sink->state)->voxel);
@@ -128,6 +135,7 @@ MAP_KIND(fdt_lengths);
 typedef struct total_state {
     const gls_fdt_places *rois;
     size_t n;
+    /* streamlines from each region, or all */
     uint64_t *count;
 } total_state;
 
@@ -164,6 +172,7 @@ static gls_status open_total(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink 
     return GLS_OK;
 }
 
+/* One number needs no points; regions of seeds need the seed point. */
 static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;
@@ -179,6 +188,7 @@ static gls_status write_total(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
+/* Function `finish` of the sink of the total, also after a failure. */
 static void finish_total(gls_run_sink *sink)
 {
     free(((total_state *)sink->state)->count);

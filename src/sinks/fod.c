@@ -174,6 +174,7 @@ fail:
 
 /* --- FODs. */
 
+/* Reads --act: the mask of white matter and, with --fd-scale-gm, a scale for voxels with grey matter. */
 static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
     gls_image *tissue = NULL;
@@ -211,6 +212,7 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
+    /* degree 2 of even harmonics; of odd ones, which full bases have, degree 1 */
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
     uint64_t there = 0, unlike = 0, turned[2] = {0};
     for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {
@@ -222,11 +224,14 @@ static double share_unlike(const gls_image *sh)
         }
         if (!isfinite(first) || !isfinite(square) || (first == 0 && square == 0)) continue;
         there++;
+        /* too large for SH of a positive function; else, if not clearly fine, the signs of all such voxels must
+         * agree */
         if (square > 4 * (2 * l + 1) * first * first)
             unlike++;
         else if (square > first * first)
             turned[first > 0]++;
     }
+    /* ODFs have one sign of the first coefficient everywhere; vectors of peaks have both */
     unlike += turned[0] < turned[1] ? turned[0] : turned[1];
     return there > 0 ? (double)unlike / (double)there : (double)NAN;
 }
@@ -275,6 +280,7 @@ static bool looks_like_tensor(const gls_image *image)
         }
     }
     int diagonal = 0;
+    /* number of volumes that may be on the diagonal */
     for (int k = 0; k < 6 && there > 0; k++)
         diagonal += (double)positive[k] > 0.99 * (double)there && sum[k] > sum[0] / 3 && sum[k] < sum[0] * 3;
     return diagonal == 3;
@@ -285,11 +291,13 @@ static bool looks_like_tensor(const gls_image *image)
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;
+    /* six positive volumes are reported as a tensor instead */
     return image->n_volumes == 3 ? "a colour map" : image->n_volumes == 6 ? NULL : "a series";
 }
 
 gls_status gls_fod_check(const gls_image *sh, const char *name)
 {
+    /* each test leads to its own message: one volume, signs of SH, maps without signs, tensors */
     const double unlike = share_unlike(sh);
     const image_signs signs = look_at_signs(sh);
     if (sh->n_volumes == 1)
@@ -371,6 +379,7 @@ gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
                           "...)",
                           o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
     if (!status) status = gls_fod_check(sh, o->sh);
+    /* fixels are found in MRtrix3's basis along the scanner axes */
     if (!status && (o->basis != GLS_SH_TOURNIER07 || frame != GLS_BVEC_WORLD))
         status = gls_odf_convert_sh(sh, o->sh, o->basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &converted);
     if (!status) status = gls_fod_segment(o, converted ? converted : sh, fod);

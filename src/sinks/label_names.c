@@ -9,11 +9,14 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* largest table of names, bytes */
 #define MAX_BYTES ((size_t)64 << 20)
+/* characters that separate columns */
 #define BLANKS " \t\r,"
 
 typedef struct gls_label_name label_name;
 
+/* For qsort() and bsearch(): by label. */
 static int by_label(const void *a, const void *b)
 {
     int32_t x = ((const label_name *)a)->label, y = ((const label_name *)b)->label;
@@ -43,11 +46,13 @@ static gls_status take_line(gls_label_names *names, char *line, bool tabs, size_
 {
     char *end;
     line += strspn(line, " \t");
+    /* no blanks at the ends */
     for (size_t n = strlen(line); n > 0 && strchr(" \t", line[n - 1]); n--) line[n - 1] = '\0';
     long label = strtol(line, &end, 10);
     if (*line == '#' || end == line || !strchr(BLANKS, *end) || !*end || label < 0 || label > INT32_MAX) return GLS_OK;
     char *name = cut_name(end, tabs);
     if (!name) return GLS_OK;
+    /* reverses the escapes by which glslines writes names that are not UTF-8 */
     gls_utf8_decode(name);
     if (names->n == *capacity) {
         size_t more = *capacity ? 2 * *capacity : 256;
@@ -66,6 +71,7 @@ gls_status gls_label_names_read(gls_label_names *names, const char *path)
     *names = (gls_label_names){.n = 0};
     if (!path) return GLS_OK;
     const char *dot = strrchr(path, '.');
+    /* in .tsv files a name may have blanks */
     const bool tabs = dot && strcmp(dot, ".tsv") == 0;
     gls_status status = gls_file_read_text(path, MAX_BYTES, &names->text, &size);
     for (char *rest = names->text, *line; !status && (line = strsep(&rest, "\n"));)

@@ -14,6 +14,7 @@
 
 /* Number of bins of 1 / GLS_LENGTH_PARTS mm, together 65 m. For the median a longer streamline counts as this long. */
 #define MAX_BINS ((size_t)1 << 26)
+/* streamlines that a thread takes at a time */
 #define GRAIN 256
 
 bool gls_lengths_need_points(const gls_job_options *o)
@@ -22,7 +23,8 @@ bool gls_lengths_need_points(const gls_job_options *o)
     return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
-/* A block of streamlines that several threads measure. */
+/* For gls_lines_parallel(): stores the length of streamline i in parts of a mm. Each i is written by one thread
+ * only. */
 static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
 {
     gls_run_lengths *l = user;
@@ -31,6 +33,7 @@ static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
     l->part[i] = (uint32_t)fmin(round(gls_line_length(in->point + in->offset[i], n) * GLS_LENGTH_PARTS), UINT32_MAX);
 }
 
+/* Makes room for the lengths of n streamlines. */
 static gls_status make_room(gls_run_lengths *l, size_t n)
 {
     if (n <= l->room) return GLS_OK;
@@ -41,6 +44,7 @@ static gls_status make_room(gls_run_lengths *l, size_t n)
     return GLS_OK;
 }
 
+/* Makes n bins at least; new ones are 0. */
 static gls_status make_bins(gls_run_lengths *l, size_t n)
 {
     if (n <= l->n_bins) return GLS_OK;
@@ -52,6 +56,7 @@ static gls_status make_bins(gls_run_lengths *l, size_t n)
     return GLS_OK;
 }
 
+/* Bin of a length; the last one is for all longer lengths. */
 static size_t bin_of(uint64_t part)
 {
     return part < MAX_BINS ? (size_t)part : MAX_BINS - 1;
@@ -62,12 +67,15 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     gls_status status = make_room(l, in->n);
     if (status) return status;
     gls_lines_parallel(in, GRAIN, omp_get_max_threads(), measure, l);
+    /* extremes in parts of a mm */
     uint64_t largest = l->n > 0 ? l->max : 0, smallest = l->n > 0 ? l->min : UINT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
         largest = l->part[i] > largest ? l->part[i] : largest;
         smallest = l->part[i] < smallest ? l->part[i] : smallest;
     }
+    /* twice the room that is needed now, so that growing is rare */
     status = make_bins(l, 2 * (bin_of(largest) + 1) < MAX_BINS ? 2 * (bin_of(largest) + 1) : bin_of(largest) + 1);
+    /* whole numbers: sums do not depend on the order in which batches arrive */
     for (size_t i = 0; i < in->n && !status; i++) {
         l->sum += l->part[i];
         l->bin[bin_of(l->part[i])]++;
@@ -78,6 +86,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     return status;
 }
 
+/* Bin of the streamline with this rank, from 0, in the order of lengths. */
 static size_t ranked(const gls_run_lengths *l, uint64_t rank)
 {
     size_t bin = 0;
@@ -88,6 +97,7 @@ static size_t ranked(const gls_run_lengths *l, uint64_t rank)
 void gls_run_lengths_get(const gls_run_lengths *l, gls_track_result *r)
 {
     if (l->n == 0) return;
+    /* of an even number, the middle between the two in the middle */
     const double middle = 0.5 * (double)(ranked(l, (l->n - 1) / 2) + ranked(l, l->n / 2));
     r->mean_length = (double)l->sum / (double)l->n / GLS_LENGTH_PARTS;
     r->median_length = middle / GLS_LENGTH_PARTS;

@@ -21,6 +21,7 @@
 
 /* Identity of the run, from a sidecar beside the map. */
 typedef struct gls_map_run {
+    /* the sidecar was found */
     bool known;
     char parameters[17], inputs[17], others[17]; /* hashes; "": not known */
 } gls_map_run;
@@ -37,6 +38,7 @@ static bool wrote_map(const cJSON *root, const char *map)
     return false;
 }
 
+/* Copies a hash of the sidecar; "" where the sidecar has none. */
 static void copy_hash(const cJSON *item, char hash[17])
 {
     const char *text = cJSON_GetStringValue(item);
@@ -96,8 +98,10 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
                                                      : NULL;
 }
 
+/* Codes of data types in NIfTI headers that maps of counts have. */
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
+/* Whether the name is one of a NIfTI image; other maps are tables. */
 static bool is_image(const char *path)
 {
     return gls_case_ends(path, ".nii") || gls_case_ends(path, ".nii.gz");
@@ -142,6 +146,7 @@ static bool same_map(const part_name *a, const part_name *b)
 
 /* The parts of a map, and the run that they belong to as far as it is known. */
 typedef struct map_parts {
+    /* name of the first file, with which the others are compared */
     part_name first;
     const char **path; /* path of each part; NULL: not found yet */
     gls_map_run run;
@@ -155,6 +160,7 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     part_name own;
     gls_status status = read_name(path, &own);
     if (status) return status;
+    /* same number of parts, each part once, one map */
     if (own.count != p->first.count)
         return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", path, own.count, first_path,
                         p->first.count);
@@ -168,6 +174,7 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     const char *differs = map_run_difference(&p->run, &found);
     if (differs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, p->run_path, differs);
     if (!found.known) p->unknown++;
+    /* the first run that is known is the one to compare with */
     if (found.known && !p->run.known) {
         p->run = found;
         p->run_path = path;
@@ -198,8 +205,10 @@ static gls_status check_parts(const char *const *paths, size_t n)
 
 /* A map of counts as its file holds it. */
 typedef struct count_map {
+    /* as gls_nifti_read_header() reads it */
     gls_nifti_header header;
     unsigned char *bytes; /* header, padding and voxels */
+    /* bytes of the file; voxels */
     size_t n_bytes, n;
 } count_map;
 
@@ -229,6 +238,7 @@ static gls_status read_map(const char *path, count_map *m)
     gls_stream_close(stream);
     stream = NULL;
     if (status) return status;
+    /* such maps are written by gls_density_write(): plain values without scaling, in one file */
     const gls_values *v = &m->header.values;
     if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || v->slope != 1 || v->inter != 0 ||
         !m->header.single_file)
@@ -284,12 +294,14 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     gls_status status = read_map(paths[0], &first);
     if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = add_map(paths[i], paths[0], &first, sum);
+    /* sums of int32 may exceed int32 */
     for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
     if (!status && fits && first.header.values.datatype == NIFTI_INT32) {
         for (size_t i = 0; i < first.n; i++) {
             int32_t whole = (int32_t)sum[i];
             memcpy(first.bytes + first.header.offset + i * sizeof whole, &whole, sizeof whole);
         }
+        /* the bytes of the first map with other voxels: header and padding stay as they are */
         status = gls_nifti_write_bytes(output, force, group, first.bytes, first.n_bytes);
     } else if (!status) {
         status = gls_nifti_write(output, force, group, &first.header.grid, "density", first.header.n_volumes,
@@ -309,6 +321,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
     char number[40];
     gls_text text = {0};
     gls_status status = GLS_OK;
+    /* all files are checked before any is added up */
     for (size_t i = 0; i < n && !status; i++) status = check_table(paths[i]);
     if (!status) status = gls_table_read(paths[0], &sum, &rows, &columns);
     for (size_t i = 1; i < n && !status; i++) {
@@ -320,6 +333,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
         free(more);
         more = NULL;
     }
+    /* the suffix decides on the separator */
     const char separator = gls_case_ends(output, ".csv") ? ',' : gls_case_ends(output, ".tsv") ? '\t' : ' ';
     for (size_t k = 0; k < rows * columns && !status; k++) {
         gls_text_puts(&text, gls_format_double(sum[k], number, sizeof number));

@@ -24,14 +24,17 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
     *o = (gls_tract_orient){.line = NULL};
     if (!text) return GLS_OK;
     if (is_axis(text)) {
+        /* 1, 2 or 3; 0: no axis */
         o->orientation.axis = *text - 'x' + 1;
         return GLS_OK;
     }
+    /* a region: streamlines start near its centre */
     if (!gls_tractogram_is_name(text)) {
         gls_status status = gls_region_centre_of("orient", text, o->centre);
         o->orientation.centre = o->centre;
         return status;
     }
+    /* a tractogram: its first streamline is the model */
     gls_tractogram_reader *reader = NULL;
     gls_streamlines first;
     gls_status status = gls_tract_open(run, text, false, &reader);

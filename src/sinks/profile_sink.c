@@ -8,7 +8,9 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* State of --profile. */
 typedef struct profile_state {
+    /* members and their nodes */
     gls_bundles *bundles;
 } profile_state;
 
@@ -18,6 +20,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     const gls_job_options *o = sinks->options;
     const char *text = o->profile, *last = text ? gls_names_last(text, ':') : NULL,
                *first = text ? gls_names_first(text, ':') : NULL;
+    /* the first colon ends the rules, the last one begins the file; between them stand the images */
     if (!text) return GLS_OK;
     if (!last || first == text || !last[1])
         return gls_fail(
@@ -42,6 +45,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     profile_state *s = sink->state;
     gls_bundles_options options = gls_bundles_options_default();
+    /* positions along bundles are kept until the end, when the core is known */
     options.keep_nodes = true;
     options.grid = sinks->grid;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
@@ -90,6 +94,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_bundles_destroy(((profile_state *)sink->state)->bundles);

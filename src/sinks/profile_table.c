@@ -19,6 +19,7 @@ char *gls_profile_column(const char *path)
     return strndup(name, strcspn(name, "."));
 }
 
+/* Appends a cell with a number, or "nan". */
 static void append_number(gls_text *text, char separator, double value)
 {
     char number[40];
@@ -40,12 +41,14 @@ static void append_column(const gls_profile_table *t, size_t image, size_t volum
     free(whole);
 }
 
+/* Appends the first cells of a row: bundle and node, counted from 0 as in pyAFQ. */
 static void append_node(const char *bundle, uint32_t node, char separator, gls_text *text)
 {
     gls_field_append(text, bundle, separator);
     gls_text_printf(text, "%c%u", separator, node);
 }
 
+/* Writes the header line: wide, or with --long one value a row. */
 static void write_header(const gls_profile_table *t, char separator, gls_text *text)
 {
     gls_text_printf(text, "tractID%cnodeID", separator);
@@ -60,6 +63,7 @@ static void write_header(const gls_profile_table *t, char separator, gls_text *t
     gls_text_puts(text, "\n");
 }
 
+/* Writes the rows of one bundle. node: `nodes` values for each volume of each image, volume by volume. */
 static void write_bundle(const gls_profile_table *t, const char *bundle, uint32_t nodes, const gls_profile_node *node,
                          const double (*core)[3], char separator, gls_text *text)
 {
@@ -94,6 +98,7 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
     gls_profile_node *node = malloc(columns * nodes * sizeof *node);
     double(*core)[3] = malloc(nodes * sizeof *core);
     gls_status status = node && core ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    /* found: nodes with a value, for each volume */
     size_t *found = calloc(columns, sizeof *found), n_used = 0;
     if (!status && !found) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     write_header(t, separator, &text);
@@ -104,6 +109,7 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
                 status =
                     gls_bundles_profile(bundles, b, t->image[i], v, &t->sampling, t->weights, node + column * nodes);
         if (status) break;
+        /* an image without any value is probably in another space */
         for (size_t c = 0; c < columns; c++)
             for (uint32_t k = 0; k < nodes; k++) found[c] += isfinite(node[c * nodes + k].value) != 0;
         n_used += gls_bundles_get(bundles, b).count > 0;

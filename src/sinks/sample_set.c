@@ -12,6 +12,7 @@ gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 {
     for (int k = 0; k < stats->n; k++) {
         int at = 0;
+        /* number of the statistic with this name */
         while (at < GLS_TRACK_STATS && strcmp(gls_track_stat_name((gls_track_stat)at), stats->value[k]) != 0) at++;
         if (at == GLS_TRACK_STATS)
             return gls_fail(
@@ -34,6 +35,7 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
     char *short_name = gls_profile_column(path), *name = NULL;
     const char *to_dps = names ? names->to_dps : NULL, *to_dpv = names ? names->to_dpv : NULL;
     int length = -1;
+    /* values at points are named after the image, statistics after image and statistic, unless the user names them */
     if (short_name && per_vertex)
         length = s->n_images > 1 ? asprintf(&name, "%s_%s", to_dpv, short_name)
                                  : asprintf(&name, "%s", to_dpv ? to_dpv : short_name);
@@ -42,6 +44,7 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
             to_dps ? asprintf(&name, "%s", to_dps) : asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
     free(short_name);
     if (length < 0) return gls_no_memory();
+    /* columns of one name would hide each other in the tractogram */
     for (size_t k = 0; k < s->n_columns; k++)
         if (strcmp(s->name[k], name) == 0) {
             gls_status status =
@@ -58,6 +61,7 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
 gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_t n, bool per_vertex,
                                const gls_sample_names *names)
 {
+    /* room for all statistics and the values at points */
     const size_t max_columns = n * (GLS_TRACK_STATS + 1);
     s->n_images = n;
     s->image = calloc(n, sizeof *s->image);
@@ -75,6 +79,7 @@ gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_
 
 void gls_sample_set_finish(gls_sample_set *s)
 {
+    /* also after a failure, which leaves arrays that are not full */
     for (size_t k = 0; k < s->n_columns; k++) free(s->name[k]);
     for (size_t i = 0; s->image && i < s->n_images; i++) gls_image_destroy(s->image[i]);
     free(s->image);
@@ -85,6 +90,7 @@ void gls_sample_set_finish(gls_sample_set *s)
 
 void gls_sample_warn(const gls_sample_counts *c, const char *name)
 {
+    /* more than 1 % of the points */
     if (c->outside * 100 > c->points)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images", name, c->outside,
                 c->points);
@@ -102,6 +108,7 @@ static gls_status append(void *user, const gls_streamlines *in)
         if (!r->plain) gls_tract_text_printf(&r->text, "%" PRIu64, r->row);
         r->row++;
         for (size_t k = 0; k < s->n_columns; k++) {
+            /* values at points go to the tractogram only */
             if (s->column[k].per_vertex) continue;
             const gls_column *c = gls_column_find(in->dps, in->n_dps, s->name[k]);
             for (uint32_t t = 0; t < c->components; t++) gls_tract_text_value(&r->text, c, i * c->components + t);
@@ -115,11 +122,12 @@ gls_status gls_sample_rows_begin(gls_sample_rows *r, const gls_sample_set *s, co
                                  gls_output_group *group)
 {
     const char *dot = strrchr(path, '.');
+    /* .txt: numbers alone, for programs that read matrices */
     *r = (gls_sample_rows){.set = s, .plain = dot && strcmp(dot, ".txt") == 0};
     gls_status status = gls_tract_text_create(path, overwrite, group, &r->text);
     if (status || r->plain) return status;
     gls_tract_text_field(&r->text, "id");
-    for (size_t k = 0; k < s->n_columns; k++)
+    for (size_t k = 0; k < s->n_columns; k++) /* the correlation of both ends has one value for all volumes */
         for (size_t t = 0, n = s->column[k].stat == GLS_TRACK_ENDS_CORR ? 1 : s->column[k].image->n_volumes;
              t < n && !s->column[k].per_vertex; t++)
             gls_tract_text_component(&r->text, s->name[k], t, n);

@@ -13,8 +13,11 @@
 
 /* State of --sample. */
 typedef struct sample_state {
+    /* images and statistics */
     gls_sample_set set;
+    /* points that were sampled, and those without a value */
     gls_sample_counts counts;
+    /* the table that is written; unused for columns of the tractogram */
     gls_sample_rows rows;
 } sample_state;
 
@@ -39,6 +42,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
     if (colon) status = gls_sink_writes(sink, sinks, colon + 1);
     if (!status) status = gls_sample_set_choose(&s->set, &o->stat_tck);
+    /* the default of the command: the mean */
     if (!status && s->set.n_stats == 0) s->set.stat[s->set.n_stats++] = GLS_TRACK_MEAN;
     return status;
 }
@@ -65,6 +69,7 @@ static gls_status write_sample(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_sample_rows_end(&s->rows, GLS_OK);
 }
 
+/* Adds counts of points with and without a value. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;
@@ -75,15 +80,18 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     gls_json_uint(object, "without_value", counts->without_value);
 }
 
+/* Hash of the statistics: --stat-tck is no parameter in the sidecar that identifies the run. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     const gls_sample_set *set = &((const sample_state *)sink->state)->set;
     return gls_hash(set->stat, set->n_stats * sizeof *set->stat);
 }
 
+/* Function `finish` of the sink. A table that was not written completely is discarded. */
 static void finish(gls_run_sink *sink)
 {
     sample_state *s = sink->state;
+    /* after write() there is nothing left to discard */
     gls_sample_rows_end(&s->rows, GLS_ERR_CANCELLED);
     gls_sample_set_finish(&s->set);
 }

@@ -6,10 +6,12 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* bytes of text that are collected before they are written */
 #define PIECE 65536
 
 /* State of --output-seeds. */
 typedef struct seeds_state {
+    /* the table */
     gls_output output;
     gls_text text; /* rows not written yet */
     uint64_t n;    /* number of streamlines so far */
@@ -23,6 +25,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_sink_writes(sink, sinks, sinks->options->output_seeds);
 }
 
+/* Writes the collected rows and empties the text. */
 static gls_status flush(seeds_state *t)
 {
     if (t->text.failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for seeds");
@@ -36,6 +39,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 {
     seeds_state *t = user;
     const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
+    /* without the column of seeds there is no table; tracked streamlines always have it */
     const float(*seed)[3] = column ? column->data : NULL;
     gls_status status = GLS_OK;
     for (size_t i = 0; i < s->n && seed && !status; i++) {
@@ -67,6 +71,7 @@ static gls_status write_table(gls_run_sink *sink, gls_run_sinks *sinks)
     return status ? status : gls_output_commit(&t->output);
 }
 
+/* Function `finish` of the sink. A file that was not written completely is discarded. */
 static void finish(gls_run_sink *sink)
 {
     seeds_state *t = sink->state;

@@ -16,6 +16,7 @@
 
 /* Streamlines of a bundle, kept until the outliers among them are known. */
 typedef struct waiting_lines {
+    /* streamlines and points so far, and room for them */
     size_t n, capacity, n_points, point_capacity;
     uint64_t *place; /* index of each streamline in the tractogram */
     size_t *offset;  /* n + 1 elements */
@@ -24,10 +25,12 @@ typedef struct waiting_lines {
 
 /* State of --segment. */
 typedef struct segment_state {
+    /* rules and members */
     gls_bundles *bundles;
     gls_bundle_stats **volume; /* one for each bundle, for the table */
     waiting_lines *waiting;    /* one for each bundle that is cleaned, for the table */
     uint32_t **member;         /* members of each bundle, for the tractogram */
+    /* table: a table is written, else groups; unique: each streamline belongs to one bundle at most */
     bool table, unique;
 } segment_state;
 
@@ -52,6 +55,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
     sink->wanted = true;
     s->unique = o->segment_unique;
+    /* a file means a table in place of groups */
     s->table = colon;
     gls_status status = gls_sink_reads(sink, o->segment, colon ? (size_t)(colon - o->segment) : strlen(o->segment));
     return status || !colon ? status : gls_sink_writes(sink, sinks, colon + 1);
@@ -136,6 +140,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     for (size_t k = 0; k < gls_bundles_count(s->bundles) && s->table && !status; k++) {
         const gls_bundle *bundle = &s->bundles->bundle[k];
         size_t m = bundle->n;
+        /* new members are the last ones, since batches come in order */
         while (m > 0 && bundle->member[m - 1].place >= first) m--;
         for (; m < bundle->n && !status; m++) {
             const uint64_t place = bundle->member[m].place;
@@ -161,6 +166,7 @@ static gls_status add_waiting(segment_state *s, size_t k)
     const gls_bundle *bundle = &s->bundles->bundle[k];
     const waiting_lines *w = &s->waiting[k];
     gls_status status = GLS_OK;
+    /* kept lines and members are in the same order; lines that are no members any more are passed over */
     for (size_t i = 0, m = 0; i < w->n && m < bundle->n && !status; i++) {
         if (w->place[i] != bundle->member[m].place) continue;
         status = gls_bundle_stats_add(s->volume[k], (const float(*)[3])(w->point + w->offset[i]),
@@ -185,6 +191,7 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
         const gls_bundle *bundle = &s->bundles->bundle[k];
         s->member[k] = malloc((bundle->n + 1) * sizeof *s->member[k]);
         if (!s->member[k]) return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
+        /* groups of TRX have 32-bit indices */
         for (size_t m = 0; m < bundle->n; m++) s->member[k][m] = (uint32_t)bundle->member[m].place;
         status = gls_writer_add_group(writer, gls_bundles_get(s->bundles, k).name, s->member[k], bundle->n);
     }
@@ -205,6 +212,7 @@ static gls_status write_table(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
+/* Adds the number of streamlines of each bundle. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_bundles *bundles = ((const segment_state *)sink->state)->bundles;
@@ -215,11 +223,13 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     }
 }
 
+/* --segment-unique changes the result and is no parameter in the identity. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     return ((const segment_state *)sink->state)->unique;
 }
 
+/* Function `finish` of the sink, also after a failure: members may then be missing. */
 static void finish(gls_run_sink *sink)
 {
     segment_state *s = sink->state;

@@ -19,6 +19,7 @@ gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length)
 {
     char *list = strndup(text, length), *rest = list;
+    /* images of this option, beside files that the sink reads otherwise */
     const size_t before = sink->n_inputs;
     gls_status status = list ? GLS_OK : gls_no_memory();
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
@@ -36,6 +37,7 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text)
 {
+    /* \: and \, become the letters themselves */
     char *path = gls_names_copy(text, strlen(text));
     sink->output = path && sinks->shard->count > 0 ? gls_shard_name(path, sinks->shard) : path;
     if (sink->output != path) free(path);
@@ -52,6 +54,7 @@ const char *gls_sink_option(const gls_run_sink *sink, char name[64])
 gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text, const char *form)
 {
     char name[64];
+    /* the last colon: paths may have others in front */
     const char *colon = gls_names_last(text, ':');
     if (!colon || colon == text || !colon[1])
         return gls_fail(GLS_ERR_ARGUMENT,
@@ -72,6 +75,7 @@ gls_run_sink *gls_sink_find(gls_run_sinks *sinks, const gls_sink_kind *kind)
 uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3])
 {
     uint64_t best = s->offset[i];
+    /* squared distances in float are exact enough: a seed differs from its point by rounding at most */
     float smallest = INFINITY;
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++) {
         float square = 0;

@@ -12,12 +12,15 @@
 /* The two sinks. `lock` guards due, closing, status and message. */
 typedef struct pair {
     gls_sink first, second; /* second: called on the thread */
+    /* runs serve() */
     pthread_t thread;
     pthread_mutex_t lock;
+    /* signalled when due or closing change */
     pthread_cond_t changed;
     const gls_streamlines *due; /* batch for the second sink; NULL: the thread waits */
     bool closing;
     gls_status status; /* status of the second sink */
+    /* message of the second sink, since last errors belong to a thread */
     char message[GLS_MESSAGE_BYTES];
 } pair;
 
@@ -25,6 +28,7 @@ typedef struct pair {
 static void *serve(void *user)
 {
     pair *p = user;
+    /* the number of threads that the caller chose for OpenMP */
     gls_threads_apply();
     gls_trace_call_thread("results", "");
     pthread_mutex_lock(&p->lock);
@@ -36,6 +40,7 @@ static void *serve(void *user)
         }
         pthread_mutex_unlock(&p->lock);
         const double start = gls_clock_seconds();
+        /* without the lock: a batch takes long */
         const gls_status status = gls_sink_append(&p->second, due);
         (void)gls_trace_phase("take", start, 0);
         pthread_mutex_lock(&p->lock);
@@ -58,6 +63,7 @@ static gls_status append(void *user, const gls_streamlines *streamlines)
     pthread_mutex_unlock(&p->lock);
     const gls_status status = gls_sink_append(&p->first, streamlines);
     pthread_mutex_lock(&p->lock);
+    /* the batch belongs to the caller, who may change it after the return */
     while (p->due) pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
     return status || !p->status ? status : gls_fail(p->status, "%s", p->message);
@@ -75,6 +81,7 @@ static void end_thread(pair *p)
     pthread_cond_destroy(&p->changed);
 }
 
+/* Function `abort` of the sink: ends the thread, then both sinks. */
 static void give_up(void *user)
 {
     pair *p = user;

@@ -47,6 +47,7 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks)
     FOR_EACH(gls_run_sink, sink, sinks, prepare)
     {
         size_t n = 0;
+        /* rules first: they name further files, which are then inputs of the run, too */
         if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]});
         if (!status) status = sink->kind->prepare(sink, sinks);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
@@ -57,6 +58,7 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks)
 
 /* --- Identity. */
 
+/* Hash of an input file or folder, which must be readable. */
 static gls_status hash_file(const char *path, uint64_t *hash)
 {
     gls_status status = gls_input_file_check(&(gls_input_file){.path = path});
@@ -71,6 +73,7 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
     gls_status status = GLS_OK;
     *hash = n;
     for (size_t i = 0; i < n && !status; i++) {
+        /* as in gls_inputs_add(): the text may be FILE:LABELS */
         struct stat info;
         char *file = gls_input_named_file(text[i]);
         const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
@@ -88,6 +91,7 @@ gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash)
     *hash = 0;
     FOR_EACH(const gls_run_sink, sink, sinks, take)
     {
+        /* order, role, number of files, whether the result goes into a file, and options of its own */
         uint64_t part[6] = {*hash, gls_hash(sink->kind->role, strlen(sink->kind->role)), sink->n_inputs,
                             sink->output != NULL, sink->kind->choice ? sink->kind->choice(sink) : 0};
         if (sink->n_inputs == 0) continue;
@@ -115,9 +119,11 @@ gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram)
         if (!status) status = sink->kind->open(sink, sinks, tractogram, &own[n]);
         n += own[n].append != NULL;
     }
+    /* without a tractogram the results are the only sink, even if there are none */
     if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
     for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
     if (status || !results.append) return status;
+    /* maps on this thread, no second one needed */
     if (!tractogram->append)
         *tractogram = results;
     else

@@ -54,6 +54,7 @@ GLS_SINK_KINDS(GLS_SINK_DECLARE)
 
 /* One result of one run. */
 typedef struct gls_run_sink {
+    /* functions of the sink, constant */
     const struct gls_sink_kind *kind;
     bool wanted;  /* the options ask for this result */
     char *output; /* path of the result; NULL: the result goes into the tractogram or another result */
@@ -119,6 +120,7 @@ typedef struct gls_sink_kind {
     void (*describe)(const gls_run_sink *sink, struct cJSON *root);
     /* Hash of options that change the result and are neither names of files nor parameters in the sidecar. */
     uint64_t (*choice)(const gls_run_sink *sink);
+    /* frees what the state holds, after any function; the state itself is freed by the run */
     void (*finish)(gls_run_sink *sink);
 } gls_sink_kind;
 

@@ -35,6 +35,7 @@ static gls_status measure_column(gls_tract_weights *w, const gls_tract_run *run,
     for (size_t k = 0; r && k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
         if (c->kind != GLS_COLUMN_DPS || strcmp(c->name, w->column) != 0) continue;
+        /* the range is that of the finite values */
         w->max = fmax(fabs(c->min), fabs(c->max));
         w->n = r->streamlines;
     }
@@ -49,6 +50,7 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     *w = (gls_tract_weights){.column = NULL};
     if (!text) return GLS_OK;
     if (!gls_tract_weights_file(text)) {
+        /* dps:NAME: a column of the tractogram itself */
         w->column = text + 4;
         return range ? measure_column(w, run, path) : GLS_OK;
     }
@@ -57,7 +59,9 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     w->path = text;
     gls_status status = gls_table_read(text, &w->values, &rows, &columns);
     if (status) return status;
+    /* one line or one column, as MRtrix3 writes */
     w->n = rows * columns;
+    /* the column is in memory for the whole run */
     for (size_t i = 0; i < w->n && !status; i++) {
         if (!isfinite(w->values[i])) status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is not finite", text, i + 1);
         w->max = fmax(w->max, fabs(w->values[i]));
@@ -69,6 +73,7 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
 gls_status gls_tract_weights_sink(const gls_tract_weights *w, gls_sink *sink)
 {
     const gls_sink next = *sink;
+    /* the filter adds the column to each block */
     const gls_column column = {w->column, GLS_TYPE_FLOAT64, 1, w->values};
     return w->values ? gls_filter_dps_create_from(w->path, &column, w->n, &next, sink) : GLS_OK;
 }

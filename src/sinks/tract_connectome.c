@@ -22,19 +22,28 @@
 
 /* State of `glslines connectome`. */
 typedef struct connecting {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_connectome_cli *o;
+    /* paths of the command line */
     const char *const *file;
+    /* method of --assign */
     gls_assignment assign;
+    /* its reach, mm */
     double radius;
     char *nodes; /* path of the table of regions; NULL: none */
+    /* sums of all cells */
     gls_connectome *connectome;
+    /* names of labels by --lut */
     gls_label_names names;
     char **name; /* names of the rows */
     size_t n_names;
+    /* weights of streamlines; factors of --scale-file */
     gls_tract_weights weights, scales;
+    /* text of --assignments, if it goes to a file */
     gls_tract_text assignments;
     const char *column; /* column of --trx; NULL: none */
+    /* the writer of --trx behind the filter of streamlines without points */
     gls_sink copy;
     int32_t (*pair)[2]; /* labels of the streamlines of a batch */
     size_t n_pairs, capacity;
@@ -61,6 +70,7 @@ static gls_status append(void *user, const gls_streamlines *in)
 {
     connecting *c = user;
     gls_streamlines out = *in;
+    /* grows with the largest batch */
     if (in->n > c->capacity || !c->list) {
         free(c->pair);
         free(c->list);
@@ -70,22 +80,26 @@ static gls_status append(void *user, const gls_streamlines *in)
         if (!c->pair || !c->list) return gls_fail(GLS_ERR_MEMORY, "out of memory for labels of streamlines");
     }
     c->n_pairs = 0;
+    /* the connectome calls assigned() for each streamline, which fills c->pair */
     gls_sink sink = gls_connectome_sink(c->connectome);
     gls_status status = gls_sink_append(&sink, in);
     if (status) return status;
     c->list[0] = (gls_column){c->column, GLS_TYPE_INT32, 2, c->pair};
     out.dps = c->list;
     out.n_dps = 1;
+    /* an older column of the same name is replaced */
     for (size_t k = 0; k < in->n_dps; k++)
         if (strcmp(in->dps[k].name, c->column) != 0) c->list[out.n_dps++] = in->dps[k];
     return gls_sink_append(&c->copy, &out);
 }
 
+/* Function `finish` of the sink that copies. The state belongs to the command. */
 static gls_status finish(void *user)
 {
     return gls_sink_finish(&((connecting *)user)->copy);
 }
 
+/* Function `abort` of the sink that copies. */
 static void discard(void *user)
 {
     gls_sink_abort(&((connecting *)user)->copy);
@@ -98,6 +112,7 @@ static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gl
     gls_tractogram_format format;
     gls_grid grid;
     gls_status status = gls_tractogram_format_parse(c->o->trx, &format);
+    /* TCK and VTK need no grid, but carry one if it is known */
     if (!status && (gls_tract_needs_grid(format) || info->has_grid || c->run->options.reference)) {
         status = gls_tract_grid_choose(c->run, c->file[0], info, c->o->trx, &grid);
         output.grid = &grid;
@@ -147,12 +162,14 @@ static gls_status create(connecting *c)
                                       .edges = o->edges != NULL,
                                       .weights = c->weights.column,
                                       .scale_column = c->scales.column};
+    /* assigned() collects the labels of each streamline for the output */
     if (o->assignments) {
         options.assigned = assigned;
         options.user = c;
     }
     if (options.radius == 0 && options.assignment == GLS_ASSIGN_RADIAL)
         return gls_fail(GLS_ERR_ARGUMENT, "--radius 0: --assign radial needs more; --assign end looks at one voxel");
+    /* files of labels are read last, since options fail sooner */
     gls_status status = parse_scales(&o->scale, &options.scale);
     if (!status) status = gls_image_read(c->file[1], GLS_IMAGE_3D, &labels);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);
@@ -168,6 +185,7 @@ static gls_status connect(connecting *c)
     const gls_connectome_cli *o = c->o;
     gls_status status = gls_tract_weights_open(&c->weights, o->weights, c->run, c->file[0], false);
     if (!status) status = gls_tract_weights_open(&c->scales, o->scale_file, c->run, c->file[0], false);
+    /* two columns of weights need two names */
     if (!status && c->scales.values) c->scales.column = "scale of streamlines";
     if (!status) status = create(c);
     if (!status && o->assignments && !c->column) {
@@ -209,6 +227,7 @@ static gls_status name_rows(connecting *c)
 {
     const int32_t *label;
     size_t n = gls_connectome_nodes(c->connectome, &label), unnamed = 0;
+    /* with --keep-unassigned a first row has no label */
     const size_t first = gls_connectome_size(c->connectome) - n;
     gls_status status = gls_label_names_read(&c->names, c->o->lut);
     if (status) return status;
@@ -227,6 +246,7 @@ static gls_status name_rows(connecting *c)
     return GLS_OK;
 }
 
+/* Writes words as cells of one row. */
 static void append_words(gls_tract_text *t, const char *const *words, size_t n)
 {
     for (size_t k = 0; k < n; k++) gls_tract_text_field(t, words[k]);
@@ -246,6 +266,7 @@ static gls_status write_nodes(connecting *c)
     gls_tract_text_end_row(&t);
     for (size_t i = 0; i < n; i++) {
         gls_connectome_node k = gls_connectome_get_node(c->connectome, i);
+        /* mm3 and world mm; the centroid is that of the voxels */
         const double value[] = {(double)k.voxels, k.volume,      k.centroid[0],
                                 k.centroid[1],    k.centroid[2], (double)k.ends};
         gls_tract_text_printf(&t, "%zu%c%d", i + 1, t.separator, k.label);
@@ -270,7 +291,7 @@ static gls_status write_edges(connecting *c)
     t.missing = c->o->bids ? "n/a" : NULL;
     append_words(&t, head, sizeof head / sizeof *head);
     gls_tract_text_end_row(&t);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) /* the upper triangle: pairs have no direction */
         for (size_t k = i; k < n; k++) {
             gls_connectome_edge e = gls_connectome_get_edge(c->connectome, i, k);
             const double value[] = {(double)e.count, e.weight, e.sum, e.mean, e.min, e.max, e.mean_length};
@@ -314,6 +335,7 @@ static void warn_of_absent(const connecting *c)
     const size_t n = gls_connectome_nodes(c->connectome, &label);
     gls_text list = {0};
     size_t absent = 0;
+    /* next: the label that should come after the last one that occurs */
     int32_t next = 1;
     for (size_t i = 0; i < n; i++) {
         if (gls_connectome_get_node(c->connectome, i).voxels == 0) continue;
@@ -340,9 +362,11 @@ static void report(connecting *c)
     gls_tract_run_count(run, "joined", k.joined);
     gls_tract_run_count(run, "unassigned_ends", k.unassigned);
     gls_tract_run_count(run, "without_points", k.empty);
+    /* labels from 1 to the largest that do not occur */
     gls_json_uint(run->root, "absent_labels", (uint64_t)label[n - 1] - n);
     cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));
+    /* more than 30 % of the ends, of which each streamline with points has two */
     if (k.unassigned > 0.6 * (double)(k.streamlines - k.empty))
         gls_log(GLS_LOG_WARNING,
                 "%s: %" PRIu64 " of %" PRIu64 " ends have no region: are %s and the tractogram in one space?",
@@ -378,6 +402,7 @@ static void describe(const connecting *c)
 static gls_status choose_nodes(connecting *c)
 {
     const char *out = c->file[2], *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
+    /* "none" for no table */
     if (c->o->nodes && strcmp(c->o->nodes, "none") == 0) return GLS_OK;
     int length = dot && (!slash || dot > slash) ? (int)(dot - out) : (int)strlen(out);
     if (c->o->bids) length -= (int)strlen("_relmat");
@@ -392,6 +417,7 @@ static gls_status choose_nodes(connecting *c)
 static gls_status parse_assignment(connecting *c)
 {
     static const char *const name[] = {"radial", "end", "reverse", "forward", "all"};
+    /* mm; GLS_ASSIGN_REVERSE: 0, no limit */
     static const double radius[] = {
         [GLS_ASSIGN_RADIAL] = 4, [GLS_ASSIGN_END] = 0, [GLS_ASSIGN_FORWARD] = 3, [GLS_ASSIGN_ALL] = 0};
     const char *text = c->o->assign ? c->o->assign : name[0], *colon = strchr(text, ':');
@@ -436,6 +462,7 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
 {
     const gls_connectome_cli *o = options;
     connecting c = {.run = run, .o = o, .file = file};
+    /* all inputs and outputs are noted before any is opened */
     gls_status status = check(&c);
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(file[0], file[1], gls_tract_weights_file(o->weights),
@@ -446,7 +473,7 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
             run, GLS_PATHS(file[n - 1], c.nodes, o->edges, c.column ? o->trx : o->assignments));
     if (!status) status = connect(&c);
     if (!status) status = name_rows(&c);
-    if (!status)
+    if (!status) /* BIDS has n/a for a value that does not exist */
         status = gls_connectome_write_grouped(c.connectome, file[2], run->files.force, &run->files.group,
                                               o->header || o->bids ? (const char *const *)c.name : NULL,
                                               o->bids ? "n/a" : "nan");

@@ -17,11 +17,14 @@
 
 /* --- Grids that no image has. */
 
+/* around the points, as tckmap has it */
 #define MARGIN 3 /* voxels */
+/* largest number of voxels of a map */
 #define MAX_VOXELS 2147483648.0
 
 /* The box around all points, world mm. */
 typedef struct box {
+    /* empty: low is above high */
     float low[3], high[3];
 } box;
 
@@ -34,6 +37,7 @@ static gls_status make_grid(const double size[3], const double affine[3][4], gls
         return gls_fail(GLS_ERR_UNSUPPORTED,
                         "--voxel-size: a grid of %.7g x %.7g x %.7g voxels needs %.3g GB of memory", size[0], size[1],
                         size[2], voxels * 8e-9);
+    /* ceil() may give 0 for a tractogram in one plane */
     for (int a = 0; a < 3; a++) dim[a] = (int32_t)fmax(size[a], 1);
     return gls_grid_init(grid, dim, affine);
 }
@@ -46,15 +50,18 @@ static gls_status tract_grid_divide(gls_grid *grid, const double side[3])
     for (int r = 0; r < 3; r++) affine[r][3] = grid->affine[r][3];
     for (int c = 0; c < 3; c++) {
         const double old = grid->voxel_size[c];
+        /* a thousandth of a voxel beyond the box does not make a further voxel */
         size[c] = ceil(grid->dim[c] * old / side[c] - 1e-3);
         for (int r = 0; r < 3; r++) {
             affine[r][c] = grid->affine[r][c] * side[c] / old;
+            /* affines map centres of voxels: the centre moves with the size, the corner stays */
             affine[r][3] += 0.5 * (affine[r][c] - grid->affine[r][c]);
         }
     }
     return make_grid(size, (const double(*)[4])affine, grid);
 }
 
+/* Function `append` of a sink: widens the box around the points. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     box *b = user;
@@ -98,16 +105,24 @@ enum { NORMALIZE_NONE, NORMALIZE_COUNT, NORMALIZE_MAX };
 
 /* State of `glslines density`. */
 typedef struct mapping {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_density_cli *o;
+    /* paths of input and map */
     const char *in, *out;
+    /* options of the map, as far as the tractogram does not decide them */
     gls_density_options options;
+    /* weights of streamlines */
     gls_tract_weights weights;
     gls_image *image; /* image of --image; NULL: none */
     char *names;      /* path of the table of groups; NULL: none */
+    /* names of groups, borrowed from the reader */
     const char **group;
+    /* grid of the map */
     gls_grid grid;
+    /* NULL: not made yet */
     gls_density *density;
+    /* points that the sampler saw */
     gls_sample_counts sampled;
 } mapping;
 
@@ -116,6 +131,7 @@ typedef struct mapping {
 /* Parses --contrast: what a streamline adds to a voxel. */
 static gls_status choose_contrast(mapping *m)
 {
+    /* names are those of MRtrix3's tckmap */
     static const struct {
         const char *name;
         gls_density_value value;
@@ -129,6 +145,7 @@ static gls_status choose_contrast(mapping *m)
     const char *name = o->contrast ? o->contrast : "tdi";
     size_t k = 0;
     bool needs_image = false;
+    /* dps:NAME takes the values of a column in place of a number from the list */
     if (strncmp(name, "dps:", 4) == 0 && name[4]) {
         m->options.value = GLS_DENSITY_COLUMN;
         m->options.column = name + 4;
@@ -140,6 +157,7 @@ static gls_status choose_contrast(mapping *m)
                             name);
         m->options.value = contrasts[k].value;
         needs_image = contrasts[k].needs_image;
+        /* the sampler gives each streamline its value in a column of this name */
         if (needs_image) m->options.column = STATISTIC;
     }
     if (needs_image != (o->image != NULL))
@@ -160,6 +178,7 @@ static gls_status check(mapping *m)
     const bool upsampled =
         o->like == LIKE_MRTRIX || o->mapping == GLS_DENSITY_MRTRIX || o->mapping == GLS_DENSITY_PRECISE;
     if (o->like && o->mapping) return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other");
+    /* other mappings do not look between points at equal distances */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
@@ -227,12 +246,14 @@ static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
 /* Adds a filter that computes the statistic of the image as a column. */
 static gls_status add_statistic(mapping *m, gls_sink *sink)
 {
+    /* in the order of --stat-tck */
     static const gls_track_stat stats[] = {
         GLS_TRACK_MEAN,         GLS_TRACK_SUM,      GLS_TRACK_MIN,      GLS_TRACK_MAX,       GLS_TRACK_UPPER_MEDIAN,
         GLS_TRACK_MEAN_NONZERO, GLS_TRACK_ENDS_MIN, GLS_TRACK_ENDS_MAX, GLS_TRACK_ENDS_MEAN, GLS_TRACK_ENDS_PROD};
     gls_sample_options options = gls_sample_options_default();
     const gls_sink next = *sink;
     if (!m->o->image) return GLS_OK;
+    /* as tckmap: all points count equally */
     options.weight = GLS_SAMPLE_BY_POINT;
     const gls_sample_column column = {.image = m->image, .name = STATISTIC, .stat = stats[m->o->stat_tck]};
     return gls_filter_sample_create(&column, 1, &options, &m->sampled, &next, sink);
@@ -248,6 +269,7 @@ static gls_status map(mapping *m)
     if (!status) status = gls_tract_open(m->run, m->in, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     m->options.weights = m->weights.column;
+    /* upper bound of the sum, by which fixed-point sums are scaled */
     m->options.sum_weights = m->weights.max * (double)m->weights.n;
     if (!status) status = choose_grid(m, info);
     if (!status) status = choose_upsampling(m, info);
@@ -262,6 +284,7 @@ static gls_status map(mapping *m)
     if (!status && m->names) {
         gls_tract_text t;
         status = gls_tract_text_open(m->run, m->names, &t);
+        /* table of the volumes, beside the map */
         if (!status) gls_tract_text_printf(&t, "volume\tgroup\n");
         for (size_t g = 0; g < m->options.n_groups && !status; g++) {
             gls_tract_text_printf(&t, "%zu", g);
@@ -282,18 +305,21 @@ static gls_status finish_map(mapping *m)
 {
     const gls_density_cli *o = m->o;
     const size_t voxels = gls_grid_voxels(&m->grid), n = voxels * gls_density_volumes(m->density);
+    /* the map itself is written elsewhere; without these options there is nothing to do */
     if (!o->normalize && !o->mask_out) return GLS_OK;
     double *value = malloc(n * sizeof *value), largest = 0;
     uint8_t *mask = malloc(voxels);
     gls_status status = value && mask ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", m->out);
     if (!status) gls_density_get(m->density, value);
     for (size_t v = 0; v < n && !status; v++) largest = fmax(largest, value[v]);
+    /* divisor of the map: sum of weights, largest value, or 1 */
     double by = o->normalize == NORMALIZE_COUNT ? gls_density_get_counts(m->density).weight
                 : o->normalize == NORMALIZE_MAX ? largest
                                                 : 1;
     if (by > 0 && by != 1) gls_density_set_scale(m->density, 1 / by);
     if (!status && o->normalize && !(by > 0))
         status = gls_fail(GLS_ERR_INPUT, "%s: --normalize: there is nothing to divide by: the map is empty", m->in);
+    /* the threshold applies to the map after the division */
     for (size_t v = 0; v < voxels && !status; v++) mask[v] = value[v] / by > o->threshold;
     if (!status && o->mask_out)
         status = gls_nifti_write(o->mask_out, m->run->files.force, &m->run->files.group, &m->grid, "density mask", 1,

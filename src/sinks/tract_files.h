@@ -14,8 +14,11 @@
 
 /* A table with a header line. Neighbouring columns x_0, x_1 ... become the components of one column x. */
 typedef struct gls_tract_table {
+    /* number of columns */
     size_t n;
+    /* one for each streamline */
     uint64_t rows;
+    /* owned; data points into values */
     gls_column *column;
     char *header;   /* text of the header line, which holds the names */
     double *values; /* rows of the first column, then of the second, and so on */
@@ -27,10 +30,13 @@ void gls_tract_table_finish(gls_tract_table *table);
 
 /* A track scalar file, read in step with the streamlines. */
 typedef struct gls_tract_scalars {
+    /* owned */
     char *path;
     const char *name; /* points into path */
     int fd;           /* -1: not open */
+    /* header and values, like those of a TCK file */
     gls_tck_header header;
+    /* position in the values */
     gls_cursor cursor;
     char *stamp;   /* timestamp of the TCK file that the scalars belong to; NULL: not given */
     uint64_t line; /* streamlines read so far */
@@ -96,7 +102,9 @@ void gls_label_names_finish(gls_label_names *names);
 
 /* What --orient says, with the line or centre that it points to. */
 typedef struct gls_tract_orient {
+    /* axis, centre or line, of which one is set */
     gls_orientation orientation;
+    /* world mm */
     double centre[3];
     float (*line)[3]; /* from malloc */
 } gls_tract_orient;
@@ -113,6 +121,7 @@ void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* The tractogram that a command writes. All pointers belong to the caller. */
 typedef struct gls_tract_output {
+    /* its suffix decides on the format */
     const char *path;
     const gls_grid *grid;            /* NULL: the format needs no grid */
     const gls_tractogram_info *info; /* header and columns of the input */

@@ -27,9 +27,11 @@ gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
 
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n)
 {
+    /* files that each fixel directory has */
     static const char *const always[] = {"index.nii", "directions.nii", "fixels.json"};
     const size_t n_always = sizeof always / sizeof *always;
     gls_status status = GLS_OK;
+    /* a directory that does not exist has no files that would be replaced */
     if (access(directory, F_OK) != 0) return GLS_OK;
     for (size_t i = 0; i < n_always + n && !status; i++) {
         char *path = NULL;
@@ -64,11 +66,13 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     gls_fod_options o = gls_tract_fod_options(options, file[0]);
     const char *directory = file[n - 1];
     gls_fod fod = {0};
+    /* the peak of a lobe is refined beyond the directions of the segmentation */
     o.fixel.refine = true;
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);
     if (!status) status = gls_fod_read(&o, &fod);
     if (!status) status = write_fixels(run, fod.fixels, directory);
+    /* the sidecar lies in the directory under a fixed name */
     if (!status && asprintf(&run->files.sidecar, "%s/fixels.json", directory) < 0) {
         run->files.sidecar = NULL;
         status = gls_no_memory();

@@ -21,6 +21,7 @@ static bool tract_is_regular(const gls_spread *step)
     return step->quartile[1] - step->quartile[0] <= 1e-3 * step->median;
 }
 
+/* Adds number, mean, standard deviation, extremes and quartiles. */
 static void add_spread(cJSON *object, const char *key, const gls_spread *spread)
 {
     cJSON *to = cJSON_AddObjectToObject(object, key);
@@ -34,6 +35,7 @@ static void add_spread(cJSON *object, const char *key, const gls_spread *spread)
     gls_json_double(to, "max", spread->max);
 }
 
+/* Adds name, type and number of components of each column. */
 static void add_columns(cJSON *object, const char *key, const gls_column *columns, size_t n)
 {
     cJSON *list = cJSON_AddArrayToObject(object, key);
@@ -46,9 +48,11 @@ static void add_columns(cJSON *object, const char *key, const gls_column *column
     }
 }
 
+/* Adds what was counted in the streamlines. */
 static void add_summary(cJSON *object, const gls_summary_result *s)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
+    /* keys are fixed: programs read them */
     cJSON *counted = cJSON_AddObjectToObject(object, "counted");
     gls_json_uint(counted, "streamlines", s->streamlines);
     gls_json_uint(counted, "points", s->points);
@@ -58,6 +62,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     gls_json_uint(counted, "zero_steps", s->zero_steps);
     gls_json_uint(counted, "outside_grid", s->outside);
     gls_json_uint(counted, "points_outside_grid", s->points_outside);
+    /* corners of the box around all points, mm in the world */
     cJSON *low = cJSON_AddArrayToObject(counted, "low_mm"), *high = cJSON_AddArrayToObject(counted, "high_mm");
     for (int a = 0; a < 3; a++) {
         gls_json_append_double(low, s->low[a]);
@@ -66,6 +71,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     add_spread(counted, "length_mm", &s->length);
     add_spread(counted, "step_mm", &s->step);
     cJSON_AddBoolToObject(counted, "step_is_regular", s->step.n > 0 && tract_is_regular(&s->step));
+    /* "values": one object a column, of all three kinds */
     cJSON *values = cJSON_AddArrayToObject(counted, "values");
     for (size_t k = 0; k < s->n_columns; k++) {
         const gls_column_summary *c = &s->column[k];
@@ -81,7 +87,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     }
 }
 
-/* summary NULL: streamlines were not read. */
+/* The JSON of one tractogram: its header and, unless summary is NULL, what its streamlines hold. */
 static cJSON *tract_info_json(const char *path, const gls_tractogram_info *info, const gls_summary_result *summary)
 {
     cJSON *object = cJSON_CreateObject();
@@ -104,12 +110,14 @@ static cJSON *tract_info_json(const char *path, const gls_tractogram_info *info,
     return object;
 }
 
+/* Prints the first cells of a line: a kind and a name, which may hold any characters. */
 static void print_name(gls_text *text, const char *kind, const char *name)
 {
     gls_text_printf(text, "  %-12s ", kind);
     gls_text_show(text, name);
 }
 
+/* Prints a line for each column: type and number of components. */
 static void print_columns(gls_text *text, const char *kind, const gls_column *column, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
@@ -143,6 +151,7 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
     if (info->counts_streamlines)
         gls_text_printf(text, "  header       %" PRIu64 " streamlines\n", info->n_streamlines);
     if (info->counts_points) gls_text_printf(text, "  header       %" PRIu64 " points\n", info->n_points);
+    /* the grid that the header states, with its affine in three rows */
     if (info->has_grid) {
         const gls_grid *g = &info->grid;
         char axes[4];
@@ -153,6 +162,7 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
             gls_text_printf(text, "  %-12s %12.6g %12.6g %12.6g %12.6g\n", r == 0 ? "affine" : "", g->affine[r][0],
                             g->affine[r][1], g->affine[r][2], g->affine[r][3]);
     }
+    /* columns, groups with their sizes, and lines of the header that the format keeps */
     print_columns(text, "dps", info->dps, info->n_dps);
     print_columns(text, "dpv", info->dpv, info->n_dpv);
     for (size_t k = 0; k < info->n_groups; k++) {
@@ -162,12 +172,14 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
     for (size_t k = 0; k < info->n_header; k++) print_key(text, &info->header[k]);
 }
 
+/* Prints a line with mean, median, standard deviation and extremes in mm. */
 static void print_spread(gls_text *text, const char *what, const gls_spread *s)
 {
     gls_text_printf(text, "  %-12s mean %.6g, median %.6g, sd %.4g, min %.6g, max %.6g mm\n", what, s->mean, s->median,
                     s->sd, s->min, s->max);
 }
 
+/* Prints what was counted in the streamlines; oddities only if there are any. */
 static void print_summary(gls_text *text, const gls_summary_result *r)
 {
     gls_text_printf(text, "  counted      %" PRIu64 " streamlines, %" PRIu64 " points\n", r->streamlines, r->points);
@@ -183,6 +195,7 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
         else
             gls_text_printf(text, "  %-12s compressed, or of different lengths\n", "");
     }
+    /* groups have no values; the header has listed them */
     for (size_t k = 0; k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
         if (c->kind == GLS_COLUMN_GROUP) continue;
@@ -190,6 +203,7 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
         gls_text_printf(text, ": min %.6g, mean %.6g, max %.6g%s\n", c->min, c->mean, c->max,
                         c->n_not_finite > 0 ? ", some not finite" : "");
     }
+    /* oddities from here on */
     if (r->empty) gls_text_printf(text, "  empty        %" PRIu64 " streamlines without points\n", r->empty);
     if (r->single_points)
         gls_text_printf(text, "  single       %" PRIu64 " streamlines of one point\n", r->single_points);
@@ -208,8 +222,11 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
 
 /* What --check finds in addition. */
 typedef struct inspection {
+    /* all lines so far, for equal ones */
     gls_line_set *set;
+    /* taken: all; kept: unequal to earlier ones */
     gls_filter_counts equal;
+    /* at: index of the next streamline */
     uint64_t at, zero, first_zero; /* zero: number of streamlines whose points are all 0 */
 } inspection;
 
@@ -226,6 +243,7 @@ static gls_status inspect(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Function `append` of a sink that takes all and keeps nothing. */
 static gls_status take(void *user, const gls_streamlines *s)
 {
     (void)user;
@@ -239,6 +257,7 @@ static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, 
     gls_sink all[3] = {gls_summary_sink(summary), {.append = inspect, .user = n}}, nothing = {.append = take};
     *sink = all[0];
     if (!check) return GLS_OK;
+    /* equal to 1e-4 mm */
     gls_status status = gls_line_set_create(4, GLS_LINES_DIRECTED, &n->set);
     if (!status) status = gls_filter_set_create(n->set, GLS_KEEP_NEW, &n->equal, &nothing, &all[2]);
     if (status) return status;
@@ -255,9 +274,11 @@ static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *
     gls_summary *summary = NULL;
     const gls_summary_result *result = NULL;
     inspection more = {.set = NULL};
+    /* streamlines with points that are not finite are read, too, and counted */
     gls_status status = gls_tract_open(run, path, true, &reader);
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
+    /* without --count and --check the header alone is read */
     if (o->count || o->check) status = gls_summary_create(info->has_grid ? &info->grid : NULL, &summary);
     if (!status && summary) {
         gls_sink sink = {0};
@@ -266,9 +287,11 @@ static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *
         gls_sink_abort(&sink);
         result = gls_summary_get(summary);
     }
+    /* lines for people and an object for --json, from the same figures */
     if (!status) {
         print_header(text, path, info);
         if (result) print_summary(text, result);
+        /* only --check finds equal streamlines and streamlines of zeros */
         if (more.equal.kept < more.equal.taken)
             gls_text_printf(text, "  equal        %" PRIu64 " streamlines equal an earlier one\n",
                             more.equal.taken - more.equal.kept);
@@ -295,6 +318,7 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
     gls_text text = {0};
     bool invalid = false;
     gls_status status = GLS_OK;
+    /* this command has counts for each tractogram instead of one for the run */
     cJSON_DeleteItemFromObject(run->root, "counts");
     run->counts = NULL;
     for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(&run->files, file[i]);
@@ -304,6 +328,7 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
     for (size_t i = 0; i < n && !status; i++) status = inform(run, o, file[i], &text, list, &invalid);
     run->printed = gls_text_take(&text);
     if (!status) status = gls_tract_run_store_json(run, o->json);
+    /* the output is complete all the same; the exit code shows the fault */
     if (!status && invalid && o->check) run->verdict = gls_fail(GLS_ERR_INPUT, "a point is not finite, see above");
     return status;
 }

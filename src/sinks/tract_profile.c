@@ -23,13 +23,16 @@ typedef struct gls_buan {
     const gls_image *const *image; /* images of one or more volumes */
     const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
     size_t n_images;
+    /* how images are read at points */
     gls_sample_options sampling;
     uint32_t disks; /* number of nodes of a bundle */
 } gls_buan;
 
 /* The table of `--mode buan`, row by row. */
 typedef struct table {
+    /* images and names */
     const gls_buan *buan;
+    /* members and their nodes */
     const gls_bundles *bundles;
     double (*core)[3]; /* nodes of each bundle */
     uint64_t *row;     /* number of streamlines of each bundle so far */
@@ -65,6 +68,8 @@ static void append_point(table *t, size_t bundle, const float p[3])
     gls_tract_text_end_row(&t->text);
 }
 
+/* Function `append` of a sink: writes the points of each member of each bundle. A streamline of several bundles has
+ * rows for each. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     table *t = user;
@@ -79,6 +84,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return t->text.failed;
 }
 
+/* Writes the header line; further volumes of an image get _1, _2 ... behind its name. */
 static void append_header(table *t)
 {
     const gls_buan *b = t->buan;
@@ -106,12 +112,14 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
     t.row = calloc(n, sizeof *t.row);
     t.value = malloc(largest * sizeof *t.value);
     gls_status status = t.core && t.row && t.value ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
+    /* nodes of the bundles' means come from the first reading */
     for (size_t k = 0; k < n && !status; k++) gls_bundles_core(bundles, k, t.core + k * b->disks);
     if (!status) status = gls_tract_text_open(run, path, &t.text);
     if (!status) {
         append_header(&t);
         status = gls_tract_open(run, tracks, false, &reader);
     }
+    /* the groups that the filter adds name the bundles of each streamline */
     if (!status) status = gls_bundles_filter(bundles, GLS_BUNDLES_REST_DROPPED, &end, &sink);
     status = gls_tract_pump(run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
@@ -124,15 +132,22 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
 
 /* State of `glslines profile`. */
 typedef struct profiling {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_profile_cli *o;
+    /* path of the tractogram */
     const char *tracks;
+    /* rules, or one bundle for each group, or for the whole file */
     gls_bundles *bundles;
+    /* direction of --orient */
     gls_tract_orient orient;
+    /* how streamlines are averaged at a node */
     gls_profile_weights weights;
     const char *column; /* name of the column of weights; NULL: none */
     size_t n_images;
+    /* n_images of them, owned */
     gls_image **image;
+    /* names of the columns of images, owned */
     char **name;
 } profiling;
 
@@ -164,6 +179,7 @@ static gls_status create_from_groups(profiling *p, const gls_tractogram_info *in
     gls_status status = name && directed ? GLS_OK : gls_no_memory();
     for (size_t g = 0; g < info->n_groups && !status; g++) {
         name[g] = info->group[g].name;
+        /* `glslines segment` writes n_flipped for groups whose streamlines it turned */
         for (size_t k = 0; k < info->n_dpg; k++)
             directed[g] |=
                 strcmp(info->dpg[k].group, name[g]) == 0 && strcmp(info->dpg[k].column.name, "n_flipped") == 0;
@@ -185,6 +201,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     options.keep_nodes = true;
     options.weights = p->column;
     options.folder = o->folder;
+    /* regions as masks are made on this grid */
     options.grid = p->n_images > 0 ? &p->image[0]->grid : NULL;
     options.unique = o->unique;
     options.clean = o->clean;
@@ -232,6 +249,7 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
         for (uint32_t k = 0; k < nodes && !overlaps; k++) {
             gls_affine_apply((const double(*)[4])inverse, core[k], v);
             overlaps = true;
+            /* within half a voxel of the outer centres */
             for (int r = 0; r < 3; r++) overlaps &= v[r] > -0.5 && v[r] < grid->dim[r] - 0.5;
         }
     }
@@ -254,6 +272,7 @@ static gls_status write(profiling *p)
                                .stats = o->stats,
                                .tidy = o->tidy};
     table.sampling.nearest = o->nearest;
+    /* as in afq_profile, values fall to 0 outside the image */
     if (o->like) {
         table.weights = GLS_PROFILE_DIPY;
         table.sampling.edge = GLS_EDGE_ZERO;
@@ -266,6 +285,7 @@ static gls_status write(profiling *p)
     gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->run->files.force,
                                                 &p->run->files.group);
     for (size_t i = 0; i < p->n_images && !status; i++)
+        /* an image without any number is an error in another space, else a warning */
         if (table.nowhere[i]) status = look_for_overlap(p, i);
     free(table.nowhere);
     return status;
@@ -298,6 +318,7 @@ static const char *direction(const double core[2][3])
 {
     static const char *const names[3][2] = {
         {"left to right", "right to left"}, {"back to front", "front to back"}, {"bottom to top", "top to bottom"}};
+    /* the axis along which the ends lie farthest apart */
     int axis = 0;
     for (int r = 1; r < 3; r++)
         if (fabs(core[1][r] - core[0][r]) > fabs(core[1][axis] - core[0][axis])) axis = r;
@@ -338,12 +359,14 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     status = choose_weights(&p);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles));
+    /* words of --orient are no files */
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_tract_run_writes(run, o->output);
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
     if (!status) status = write(&p);
+    /* each bundle is counted; a profile of nan is explained */
     for (size_t k = 0; !status && k < gls_bundles_count(p.bundles); k++) {
         gls_bundle_info b = gls_bundles_get(p.bundles, k);
         gls_tract_run_count(run, b.name, b.count);
@@ -354,6 +377,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
                     p.column, b.weight);
     }
     if (!status) status = report_bundles(&p);
+    /* the line for the user */
     if (!status) {
         gls_tract_run_count(run, "read", gls_bundles_streamlines(p.bundles));
         gls_tract_run_message(run, "%s: %zu bundles of %" PRIu64 " streamlines", o->output,

@@ -14,19 +14,25 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
+/* values of --like, in the order of its choices */
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY };
 
 /* State of `glslines sample`. */
 typedef struct sampling {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_sample_cli *o;
+    /* path of the tractogram */
     const char *tracks;
     const char *const *path; /* paths of images */
     size_t n_images;
+    /* images, statistics and columns */
     gls_sample_set set;
+    /* points and streamlines that were sampled, and those without a value */
     gls_sample_counts counts;
     gls_filter_counts copied; /* streamlines copied to --trx, which leaves out those without points */
     double *total;            /* length (mm) of all streamlines in each voxel, for --fraction */
+    /* the rows of --output */
     gls_sample_rows table;
 } sampling;
 
@@ -47,6 +53,7 @@ static gls_status choose_stats(sampling *s)
     return status;
 }
 
+/* Reads the images, and names the columns of their values. */
 static gls_status read_images(sampling *s)
 {
     const gls_sample_names names = {s->o->to_dps, s->o->to_dpv};
@@ -77,10 +84,12 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     size_t n = 0;
     gls_grid grid;
     gls_status status = GLS_OK;
+    /* rows of the table, joined to the group of outputs, which get their names together */
     if (s->o->output) {
         status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->run->files.force, &s->run->files.group);
         if (!status) all[n++] = gls_sample_rows_sink(&s->table);
     }
+    /* a tractogram with the samples as columns; streamlines without points are left out of it */
     if (s->o->trx && !status) {
         gls_tract_output output = {.path = s->o->trx, .info = info};
         gls_tractogram_format format;
@@ -96,16 +105,19 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
             n++;
         }
     }
+    /* track scalars hold one column: the last */
     if (s->o->tsf && !status) {
         status = create_scalars(s->run, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
         if (!status) n++;
     }
+    /* all outputs receive the same batches */
     if (!status) status = gls_sink_tee(all, n, sink);
     for (size_t k = 0; k < n && status; k++) gls_sink_abort(&all[k]);
     return status;
 }
 
-/* First pass of --fraction. */
+/* Sums the length of all streamlines in each voxel, mm, in a first pass over the file; only with --fraction. Requires
+ * all images on one grid. */
 static gls_status measure_total(sampling *s)
 {
     gls_density_options options = gls_density_options_default();
@@ -117,6 +129,7 @@ static gls_status measure_total(sampling *s)
         if (memcmp(grid->dim, s->set.image[i]->grid.dim, sizeof grid->dim) != 0 ||
             memcmp(grid->affine, s->set.image[i]->grid.affine, sizeof grid->affine) != 0)
             return gls_fail(GLS_ERR_ARGUMENT, "--fraction: the grids of %s and %s differ", s->path[0], s->path[i]);
+    /* the same way through voxels as the sampler takes */
     options.mapping = is_precise(s->o) ? GLS_DENSITY_PRECISE : GLS_DENSITY_LENGTH;
     s->total = malloc(gls_grid_voxels(grid) * sizeof *s->total);
     gls_status status = s->total ? gls_density_create(grid, &options, &density) : GLS_ERR_MEMORY;
@@ -154,6 +167,7 @@ static gls_status sample_all(sampling *s)
     return gls_sample_rows_end(&s->table, status);
 }
 
+/* Checks combinations of options. */
 static gls_status check(const gls_sample_cli *o, size_t n_images)
 {
     if (!o->output && !o->trx && !o->tsf) return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output, --trx or --tsf");
@@ -173,6 +187,7 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
 {
     const gls_sample_cli *o = options;
     sampling s = {.run = run, .o = o, .tracks = file[0], .path = file + 1, .n_images = n - 1};
+    /* inputs and outputs are noted before any is opened, so that no output replaces an input */
     gls_status status = check(o, n - 1);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads(run, run->options.reference);
@@ -181,6 +196,7 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     if (!status) status = read_images(&s);
     if (!status) status = measure_total(&s);
     if (!status) status = sample_all(&s);
+    /* what the user hears: counts, warnings and one line */
     if (!status) {
         const gls_sample_counts *c = &s.counts;
         gls_tract_run_count(run, "read", c->streamlines);

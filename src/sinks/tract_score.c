@@ -23,10 +23,14 @@
 
 /* State of `glslines score`. */
 typedef struct scoring {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_score_cli *o;
+    /* path of the tractogram */
     const char *tracks;
+    /* grid on which overlap and overreach are measured */
     gls_grid grid;
+    /* the text that is printed */
     gls_text shown;
 } scoring;
 
@@ -37,6 +41,7 @@ static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
     uint8_t *inside = malloc(n);
     double p[3];
     for (size_t v = 0; v < n && inside; v++) {
+        /* centre of the voxel, world mm */
         gls_region_centre(&s->grid, v, p);
         gls_affine_apply(s->grid.affine, p, p);
         inside[v] = gls_rois_has(rois, region, (const float[3]){(float)p[0], (float)p[1], (float)p[2]});
@@ -60,6 +65,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
         r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
     }
     if (!r->truth) return GLS_OK;
+    /* a region, or a tractogram whose voxels count */
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
     if (status) return status;
     bundle->mask = rasterise(s, masks, region);
@@ -71,10 +77,14 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
 
 /* Rules other than those of ends. */
 typedef struct other_rules {
+    /* rules of all bundles */
     const gls_bundle_rules *rules;
+    /* space for the regions that a streamline meets */
     gls_roi_hits hits;
 } other_rules;
 
+/* gls_score_truth.keep: of the bundles whose ends the streamline joins (bits of `joined`), those whose other rules it
+ * passes, too. */
 static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joined)
 {
     other_rules *other = user;
@@ -89,6 +99,7 @@ static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joi
     return kept;
 }
 
+/* For the sink: adds a batch to the score. user: the gls_score. */
 static gls_status add_to_score(void *user, const gls_streamlines *in)
 {
     return gls_score_add(user, in);
@@ -173,6 +184,7 @@ static gls_status score_truth(scoring *s)
         options.route_distance = GLS_SCORE_ANY_ROUTE;
         options.ends_are_beyond = true;
     }
+    /* options of the user win over the rules of the file */
     if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
     if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
     cJSON *rule = cJSON_AddObjectToObject(s->run->root, "scoring");
@@ -184,6 +196,7 @@ static gls_status score_truth(scoring *s)
     cJSON_AddBoolToObject(rule, "ends_are_beyond", options.ends_are_beyond);
     if (!status) status = gls_score_create_for(&truth, &options, &score);
     if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
+    /* bundles are decided as the streamlines pass; nothing is kept */
     gls_sink sink = {.append = add_to_score, .user = score};
     status = gls_tract_pump(s->run, reader, &sink, status);
     if (!status && other.hits.failed)
@@ -194,6 +207,7 @@ static gls_status score_truth(scoring *s)
         report_truth(s, &result);
         gls_tract_run_count(s->run, "read", result.streamlines);
     }
+    /* the score borrowed the masks */
     for (size_t b = 0; b < rules.n && bundle; b++) {
         free((void *)bundle[b].mask);
         for (int e = 0; e < 2; e++) free((void *)bundle[b].ends[e]);
@@ -209,13 +223,19 @@ static gls_status score_truth(scoring *s)
 
 /* One of two tractograms that are compared. */
 typedef struct side {
+    /* streamlines in each voxel */
     gls_density *density;
+    /* the same as numbers */
     double *map;
+    /* their lengths */
     gls_bundle_stats *lengths;
+    /* their points, for streamlines in common */
     gls_line_set *set;
+    /* taken: all; kept: those in the other tractogram */
     gls_filter_counts shared;
 } side;
 
+/* Function `append` of a sink: adds the lengths of a batch. */
 static gls_status add_lengths(void *user, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
@@ -225,6 +245,7 @@ static gls_status add_lengths(void *user, const gls_streamlines *in)
     return status;
 }
 
+/* Function `append` of a sink that takes all and keeps nothing. */
 static gls_status drop(void *user, const gls_streamlines *in)
 {
     (void)user;
@@ -240,7 +261,9 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     const gls_sink nowhere = {.append = drop};
     size_t n = 0;
     gls_status status = gls_density_create(&s->grid, NULL, &a->density);
+    /* all lengths are kept, for the distance of distributions */
     if (!status) status = gls_bundle_stats_create(NULL, SIZE_MAX, &a->lengths);
+    /* equal to 1e-4 mm, in either direction */
     if (!status) status = gls_line_set_create(4, GLS_LINES_EITHER_WAY, &a->set);
     if (!status) {
         all[n++] = gls_density_sink(a->density);
@@ -280,6 +303,7 @@ static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 static void report_pair(scoring *s, const side *a, const side *b)
 {
     double both = 0, one = 0, sum = 0, shared = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
+    /* voxels that neither visits would dominate the correlation */
     for (size_t v = 0; v < gls_grid_voxels(&s->grid); v++) {
         double x = a->map[v], y = b->map[v];
         if (x == 0 && y == 0) continue;
@@ -300,6 +324,8 @@ static void report_pair(scoring *s, const side *a, const side *b)
     const struct {
         const char *name;
         double value;
+        /* Dice of the visited voxels; weighted by the numbers of streamlines; Pearson's correlation over visited voxels
+         */
     } rows[] = {{"dice", 2 * both / one},
                 {"weighted_dice", shared / sum},
                 {"density_correlation", correlation},
@@ -331,6 +357,7 @@ static gls_status compare(scoring *s)
     return status;
 }
 
+/* Chooses the grid on which maps are compared: --template, or that of the tractogram. */
 static gls_status choose_grid(scoring *s)
 {
     gls_tractogram_reader *reader = NULL;

@@ -147,15 +147,23 @@ gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volu
 
 /* State of `glslines segment`. */
 typedef struct segmentation {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_segment_cli *o;
+    /* path of the tractogram */
     const char *tracks;
+    /* rules, members and nodes */
     gls_bundles *bundles;
+    /* number of bundles */
     size_t n;
+    /* a grid is known, for volumes */
     bool has_grid;
+    /* grid of the volumes */
     gls_grid grid;
     gls_bundle_stats **volume; /* one for each bundle; NULL: no grid */
+    /* n_flipped of each bundle, for dpg */
     uint32_t *turned;
+    /* the count of turned streamlines as a value of each group */
     gls_group_data *dpg;
     const gls_column **group; /* membership of each bundle's streamlines in a batch */
     bundle_files files;
@@ -173,6 +181,7 @@ static gls_status collect(segmentation *s, const char *rules)
     gls_status status = gls_tract_weights_open(&weights, o->weights, s->run, s->tracks, false);
     if (!status && s->run->options.reference) {
         status = gls_tract_grid_read(s->run->options.reference, &grid);
+        /* regions of rules may be on other grids; masks of tractograms need one */
         options.grid = &grid;
     }
     options.weights = weights.column;
@@ -197,6 +206,7 @@ static gls_status add_up(void *user, const gls_streamlines *in)
 {
     segmentation *s = user;
     gls_status status = GLS_OK;
+    /* groups are looked up once for a batch */
     for (size_t k = 0; k < s->n; k++) s->group[k] = gls_column_find(in->group, in->n_groups, s->dpg[k].group);
     for (size_t i = 0; i < in->n && !status; i++) {
         bool any = false;
@@ -218,6 +228,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     gls_status status = GLS_OK;
     s->n = gls_bundles_count(s->bundles);
     s->has_grid = info->has_grid || s->run->options.reference;
+    /* outputs that need a grid */
     const char *needs = s->o->output ? s->o->output : s->o->each;
     if (s->has_grid || needs)
         status = gls_tract_grid_choose(s->run, s->tracks, info, needs ? needs : "the volume", &s->grid);
@@ -259,6 +270,7 @@ static gls_status write(segmentation *s)
     if (!status) status = gls_sink_tee(all, n, &sink);
     for (size_t k = 0; k < n && status; k++) gls_sink_abort(&all[k]);
     gls_sink next = sink;
+    /* the filter turns and marks members; all outputs are behind it */
     if (!status)
         status = gls_bundles_filter(s->bundles, s->o->keep_all ? GLS_BUNDLES_REST_KEPT : GLS_BUNDLES_REST_DROPPED,
                                     &next, &sink);
@@ -268,6 +280,7 @@ static gls_status write(segmentation *s)
     return status;
 }
 
+/* Writes --table. The volume is NaN without a grid. */
 static gls_status write_table(segmentation *s)
 {
     if (!s->o->table) return GLS_OK;
@@ -287,6 +300,7 @@ static gls_status bundle_counts_write(gls_tract_run *run, const char *path, cons
     gls_tract_text t;
     gls_status status = gls_tract_text_open(run, path, &t);
     if (status) return status;
+    /* as pandas writes it: the first cell of the head is empty */
     gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
     gls_tract_text_end_row(&t);
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
@@ -311,10 +325,12 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->table, o->counts));
+    /* two passes: collect() finds the bundles of each streamline, write() copies */
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);
     if (!status && o->counts) status = bundle_counts_write(run, o->counts, s.bundles, s.recognized);
+    /* counts of bundles for the sidecar */
     uint64_t members = 0, empty = 0;
     for (size_t k = 0; k < s.n && !status; k++) {
         gls_bundle_info b = gls_bundles_get(s.bundles, k);
@@ -325,6 +341,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status) {
         uint64_t total = gls_bundles_streamlines(s.bundles);
         gls_tract_run_count(run, "read", total);
+        /* all bundles empty is probably a mistake of space */
         if (empty == s.n && total > 0)
             gls_log(
                 GLS_LOG_WARNING,

@@ -13,6 +13,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* Columns of --shape, in the order of write_row(). */
 static const char *const shape_names[GLS_SHAPE_VALUES] = {
     "volume_mm3",       "span_mm",        "curl",         "diameter_mm",     "elongation",    "surface_area_mm2",
     "irregularity",     "area_start_mm2", "area_end_mm2", "radius_start_mm", "radius_end_mm", "irregularity_start",
@@ -22,31 +23,41 @@ static const char *const shape_names[GLS_SHAPE_VALUES] = {
  * MIN_KEPT. */
 #define MAX_KEPT ((size_t)1 << 20)
 #define MIN_KEPT ((size_t)1 << 14)
+/* largest number of bins of a histogram */
 #define MAX_BINS 1e7
 
 /* The whole file, or one of its groups. */
 typedef struct row {
+    /* lengths, and measures of shape with --shape */
     gls_bundle_stats *stats;
     bool again; /* the lengths must be read in another pass */
     /* bins of --histogram */
     double width; /* width of the bins, mm; 0 before the first pass, which determines it */
     size_t n_bins, capacity;
+    /* streamlines in each bin */
     uint64_t *bin;
 } row;
 
 /* State of `glslines stats`. */
 typedef struct stats {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_stats_cli *o;
+    /* files of --output, --histogram and --dump */
     gls_tract_text table, histogram, dump;
     /* the file that is being measured */
     const char *path;
     double width; /* width of bins, mm */
     gls_tract_weights weights;
+    /* number of elements of `row` */
     size_t n_rows;
+    /* the file, then its groups */
     row *row;
+    /* text for standard output */
     gls_text shown;
+    /* streamlines of all files */
     uint64_t total;
+    /* the first pass after append(), in which lengths are counted for the histogram */
     bool is_second_pass;
 } stats;
 
@@ -65,6 +76,7 @@ static gls_status append(void *user, const gls_streamlines *in)
         double weight = w ? gls_column_value(w, i) : 1;
         if (!isfinite(weight)) return gls_fail(GLS_ERR_INPUT, "%s: a weight is not finite", s->path);
         status = gls_bundle_stats_add(s->row[0].stats, point, n, weight);
+        /* row g is group g - 1 */
         for (size_t g = 1; g < s->n_rows && !status; g++)
             if (gls_column_value(&in->group[g - 1], i))
                 status = gls_bundle_stats_add(s->row[g].stats, point, n, weight);
@@ -94,7 +106,9 @@ static void write_cells(stats *s, const char *name, const double *value, size_t 
 static void write_row(stats *s, const char *name, gls_bundle_stats *row)
 {
     gls_lengths l = gls_bundle_stats_lengths(row);
+    /* lengths without streamlines have no value; counts are 0 */
     if (l.n == 0) l.mean = l.median = l.sd = l.min = l.q25 = l.q75 = l.max = l.step = NAN;
+    /* order of the columns, as write_header() names them */
     double value[11 + GLS_SHAPE_VALUES] = {
         (double)l.n, l.weight, (double)l.points, l.mean, l.median, l.sd, l.min, l.q25, l.q75, l.max, l.step};
     size_t n = 11;
@@ -120,6 +134,7 @@ static void write_row(stats *s, const char *name, gls_bundle_stats *row)
     write_cells(s, name, value, n);
 }
 
+/* Writes the header line to the table and to the printed text. */
 static void write_header(stats *s)
 {
     static const char *const names[11] = {"count",  "weight", "points", "mean_mm", "median_mm", "sd_mm",
@@ -163,6 +178,7 @@ static gls_status end_pass(stats *s, row *r, bool is_first)
     size_t n;
     gls_status status = gls_bundle_stats_end_pass(r->stats, &r->again);
     if (status || !is_first || !s->o->histogram) return status;
+    /* lengths that were all kept need no further pass */
     const double *sorted = gls_bundle_stats_sorted(r->stats, &n);
     r->width = s->width;
     for (size_t i = 0; sorted && i < n && !status; i++) status = count_length(r, sorted[i]);
@@ -194,6 +210,7 @@ static gls_status read_again(stats *s, const char *path)
     gls_status status = GLS_OK;
     bool again = true;
     s->is_second_pass = true;
+    /* the first round only asks which rows need another pass */
     for (bool is_first = true; again && !status; is_first = false) {
         gls_tractogram_reader *reader = NULL;
         gls_sink sink = {.append = append_again, .user = s};
@@ -202,6 +219,7 @@ static gls_status read_again(stats *s, const char *path)
             status = gls_tract_open(s->run, path, false, &reader);
             status = gls_tract_pump(s->run, reader, &sink, status);
             gls_tractogram_reader_close(reader);
+            /* later passes refine quantiles; bins are complete */
             s->is_second_pass = false;
         }
         for (size_t g = 0; g < s->n_rows && !status; g++) {
@@ -213,6 +231,7 @@ static gls_status read_again(stats *s, const char *path)
     return status;
 }
 
+/* Writes the bins of one row: their centre in mm and their count. */
 static void write_histogram(stats *s, const char *name, const row *r)
 {
     for (size_t k = 0; k < r->n_bins; k++) {
@@ -237,6 +256,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
     if (!s->row) return gls_no_memory();
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
+    /* memory is shared by all rows */
     const size_t kept = MAX_KEPT / n > MIN_KEPT ? MAX_KEPT / n : MIN_KEPT;
     while (s->n_rows < n && !status) {
         status = gls_bundle_stats_create(s->o->shape ? &grid : NULL, kept, &s->row[s->n_rows].stats);
@@ -254,10 +274,13 @@ static gls_status measure(stats *s, const char *path)
     gls_status status = gls_tract_weights_open(&s->weights, s->o->weights, s->run, path, false);
     if (!status) status = gls_tract_open(s->run, path, false, &reader);
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
+    /* a TCK file states its step */
     if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tract_step(gls_tractogram_reader_info(reader), 1);
     if (!status) status = gls_tract_weights_sink(&s->weights, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
+    /* further passes, for rows with more lengths than are kept */
     if (!status) status = read_again(s, path);
+    /* row 0 is the whole file, those behind it its groups */
     for (size_t g = 0; g < s->n_rows && !status; g++) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
         const char *name = g == 0 ? path : info->group[g - 1].name;
@@ -265,6 +288,7 @@ static gls_status measure(stats *s, const char *path)
         if (s->o->histogram) write_histogram(s, name, &s->row[g]);
         if (g == 0) s->total += gls_bundle_stats_lengths(s->row[0].stats).n;
     }
+    /* the next file begins without rows */
     for (size_t g = 0; g < s->n_rows; g++) {
         gls_bundle_stats_destroy(s->row[g].stats);
         free(s->row[g].bin);
@@ -289,6 +313,7 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
     if (!status)
         status = gls_tract_run_reads_all(
             run, GLS_PATHS(run->options.reference, o->template_image, gls_tract_weights_file(o->weights)));
+    /* outputs are opened before anything is measured */
     if (!status) status = gls_tract_run_writes_all(run, outputs, 3);
     for (int k = 0; k < 3 && !status; k++)
         if (outputs[k]) status = gls_tract_text_open(run, outputs[k], texts[k]);
@@ -297,6 +322,7 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
         gls_tract_text_printf(&s.histogram, "name%clength_mm%ccount\n", s.histogram.separator, s.histogram.separator);
     for (size_t i = 0; i < n && !status; i++) status = measure(&s, file[i]);
     for (int k = 0; k < 3; k++) status = gls_tract_text_close(texts[k], status);
+    /* closes all texts, also after a failure, which then leaves no file */
     gls_tract_run_count(run, "read", s.total);
     char *shown = gls_text_take(&s.shown);
     if (!status && !o->output) {

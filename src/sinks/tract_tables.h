@@ -18,8 +18,11 @@ typedef struct gls_profile_table {
     const gls_image *const *image; /* images of one or more volumes */
     const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
     size_t n_images;
+    /* how images are read at nodes */
     gls_sample_options sampling;
+    /* how streamlines are averaged */
     gls_profile_weights weights;
+    /* stats: also standard deviation, number and position; tidy: one value a row */
     bool stats, tidy;
     bool *nowhere; /* for each image: set if it has no value along any bundle; NULL: warn instead */
 } gls_profile_table;
@@ -35,9 +38,13 @@ char *gls_profile_column(const char *path);
 
 /* The images that are sampled, and a column for each statistic of each image. Owns images and names. */
 typedef struct gls_sample_set {
+    /* columns: a statistic of an image each */
     size_t n_images, n_columns, n_stats;
+    /* n_images of them */
     gls_image **image;
+    /* n_stats of them */
     gls_track_stat stat[GLS_TRACK_STATS];
+    /* n_columns of them */
     gls_sample_column *column;
     char **name; /* names of the columns */
 } gls_sample_set;
@@ -61,9 +68,13 @@ void gls_sample_warn(const gls_sample_counts *counts, const char *name);
 
 /* The table, one row for each streamline. A .txt file holds only numbers; others have a header line and row numbers. */
 typedef struct gls_sample_rows {
+    /* borrowed */
     const gls_sample_set *set;
+    /* the file */
     gls_tract_text text;
+    /* numbers without header and row numbers */
     bool plain;
+    /* number of rows so far */
     uint64_t row;
 } gls_sample_rows;
 

@@ -21,15 +21,24 @@
 
 /* --- Opens the devices that compute weights on a thread, while the FODs are read.  */
 
+/* Devices that are opened on a thread. */
 typedef struct weight_devices {
     gls_device_set set; /* valid after devices_end(); empty: the CPU computes */
+    /* --device, borrowed */
     const char *name;
+    /* --ngpus */
     int n;
+    /* --api */
     gls_graphics api;
+    /* decides which kernels are loaded */
     gls_weights_method method;
+    /* the thread must be joined */
     bool running;
+    /* valid if running */
     pthread_t thread;
+    /* result of the thread */
     gls_status status;
+    /* message of a failure, since last errors belong to a thread */
     char message[1024];
 } weight_devices;
 
@@ -49,6 +58,7 @@ static gls_status open_devices(weight_devices *d)
     return GLS_OK;
 }
 
+/* The thread: opens the devices. Called directly where there is no thread. */
 static void *work(void *user)
 {
     weight_devices *d = user;
@@ -78,12 +88,17 @@ static gls_status devices_end(weight_devices *d)
 
 /* State of `glslines weights`. */
 typedef struct weighting {
+    /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_weights_cli *o;
+    /* options of the fit */
     gls_weights_options model;
     gls_fod_options source; /* options of the FODs */
+    /* output: --output, or the tractogram itself */
     const char *tracks, *output;
+    /* fixels and masks */
     gls_fod fod;
+    /* streamlines, model and result */
     gls_weights *weights;
 } weighting;
 
@@ -95,6 +110,7 @@ gls_weights_cli gls_weights_cli_default(void)
 #include "sinks/weights.def"
 #undef ROW
     };
+/* rows of weights_model.def have the defaults of the library */
 #define ROW(group, type, field, ...) o.field = (GLS_ROW_##type)model.field;
 #include "sinks/weights_model.def"
 #undef ROW
@@ -126,6 +142,7 @@ static gls_status check_method(const gls_weights_cli *o)
     return GLS_OK;
 }
 
+/* Checks combinations of options. */
 static gls_status check(const gls_weights_cli *o)
 {
     if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT, or --in-place");
@@ -160,6 +177,7 @@ static void set_options(weighting *w)
     w->model.force = w->run->files.force;
 }
 
+/* Whether the weights go to a text file. */
 static bool is_text(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -189,6 +207,7 @@ static gls_status name_files(const weighting *w)
 {
     const gls_weights_cli *o = w->o;
     gls_tractogram_format format;
+    /* text: a list of numbers; else a tractogram with a column */
     const bool text = is_text(w->output);
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
@@ -220,6 +239,7 @@ static gls_status weights_choose_walk(gls_weights *w, double step, const gls_ste
             gls_log(GLS_LOG_INFO,
                     "step: %.4g mm, the largest in the tractogram, because its header does not state the step", step);
     }
+    /* no upsampling of straight lines: their points are no samples of a curve */
     return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
@@ -231,6 +251,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
     gls_status status = GLS_OK;
     double step = w->o->step_size;
     if (step == 0) step = gls_tract_step(gls_tractogram_reader_info(reader), 0);
+    /* without a stated step all streamlines are measured first */
     if (step == 0) {
         gls_sink measure = gls_step_range_sink(&range);
         status = gls_tract_append(w->run, reader, &measure);
@@ -245,6 +266,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
     return status;
 }
 
+/* For gls_weights_solve(): logs an iteration. Returns whether to go on. */
 static bool go_on(void *user, uint64_t iteration, double cost)
 {
     const gls_tract_run *run = user;
@@ -261,6 +283,7 @@ static gls_status begin(weighting *w, weight_devices *devices, gls_tractogram_re
     devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
     status = gls_reader_ahead_start(*reader, BATCHES_AHEAD);
     if (!status) status = gls_fod_read(&w->source, &w->fod);
+    /* joined after a failure, too, since the thread uses the struct */
     gls_status opened = devices_end(devices);
     return opened ? opened : status;
 }
@@ -278,6 +301,7 @@ static gls_status solve(weighting *w)
     if (!status)
         status = map(w, reader);
     else
+        /* map() closes the reader itself */
         gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->run);
     if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
@@ -313,6 +337,7 @@ static char *describe_column(const weighting *w)
 {
     static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
                                             "device_memory_MB", "ngpus", "force"};
+    /* options that do not change the weights */
     cJSON *root = cJSON_CreateObject();
     cJSON *parameters = cJSON_Duplicate(gls_json_at(w->run->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
@@ -355,6 +380,7 @@ static gls_status write_tractogram(const weighting *w)
         {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, value},
         {GLS_DPS_COEFFICIENTS, GLS_TYPE_FLOAT32, 1, gls_weights_get_coefficients(w->weights)},
     };
+    /* --in-place: the file that is replaced is the input */
     options.overwrite = w->run->files.force || w->o->in_place;
     char *note = w->o->method == GLS_WEIGHTS_SIFT ? NULL : describe_column(w);
     gls_status status = gls_tractogram_format_parse(w->output, &format);
@@ -372,6 +398,7 @@ static gls_status write_tractogram(const weighting *w)
     const gls_grid *grid = info->has_grid ? &info->grid : gls_fixels_grid(w->fod.fixels);
     status = gls_tractogram_writer_create(w->output, format, grid, &options, &writer);
     if (!status) {
+        /* the note lies beside the column in the TRX file */
         gls_writer_join(writer, &w->run->files.group);
         gls_writer_note(writer, "dps/" GLS_DPS_WEIGHTS ".json", note);
         sink = gls_tractogram_writer_sink(writer);
@@ -381,11 +408,13 @@ static gls_status write_tractogram(const weighting *w)
     if (!status) status = gls_filter_valid_create(&valid, &next, &sink);
     for (size_t k = 0; k < (w->o->coeffs ? 2 : 1) && !status; k++) {
         next = sink;
+        /* SIFT: the column lists what is kept; SIFT2: columns are added */
         status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, n, NULL, &next, &sink)
                                                   : gls_filter_dps_create(&columns[k], n, &next, &sink);
     }
     if (!status) status = gls_tract_append(w->run, reader, &sink);
     if (!status) warn_of_lost(w, gls_tractogram_writer_lost(writer), &valid);
+    /* all streamlines have been appended: finish only */
     status = gls_tract_pump(w->run, NULL, &sink, status);
     gls_tractogram_reader_close(reader);
     free(scaled);
@@ -429,6 +458,7 @@ static gls_status write_results(const weighting *w)
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
+/* Adds the result to the sidecar, and sets the line and the verdict for the user. */
 static void log_result(const weighting *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w->weights);
@@ -446,10 +476,12 @@ static void log_result(const weighting *w)
 
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
+    /* a copy, since OUT may stand in place of --output */
     gls_weights_cli o = *(const gls_weights_cli *)options;
     weighting w = {.run = run, .o = &o, .tracks = file[0]};
     if (n > 2 && o.output) return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already");
     if (n > 2) o.output = file[2];
+    /* the options of fod.def are those of `glslines fixels` */
     const gls_fixels_cli fod = {
 #define ROW(group, type, field, ...) .field = w.o->field,
 #include "sinks/fod.def"

@@ -9,19 +9,25 @@
 #include "tractogram/writers.h"
 #include "util/status.h"
 
+/* bytes before the values; the header is written last */
 #define HEADER_BYTES 256
 
 /* State of the writer. */
 typedef struct tsf {
+    /* the file of track scalars */
     gls_output output;
+    /* writes numbers in blocks */
     gls_packer packer;
     char stamp[GLS_TCK_STAMP]; /* timestamp of the TCK file; empty: the timestamp of a TCK file that is written with the
                                   same streamlines */
+    /* name of the column, borrowed */
     const char *column;
     uint32_t component; /* which component of the column is written */
+    /* streamlines, points, and values that became 0 */
     uint64_t count, points, not_finite;
 } tsf;
 
+/* Function `abort` of the sink, and its clean-up. */
 static void discard(void *user)
 {
     tsf *t = user;
@@ -59,6 +65,7 @@ static gls_status finish(void *user)
     static const uint32_t infinity = 0x7f800000;
     tsf *t = user;
     char header[HEADER_BYTES] = {0};
+    /* the writer of the TCK file makes the same timestamp from the same counts */
     if (!*t->stamp) gls_tck_stamp(t->count, t->points, t->stamp);
     if (t->not_finite > 0)
         gls_log(GLS_LOG_WARNING, "%s: has 0 for %" PRIu64 " of %" PRIu64 " values, which are not finite",
@@ -77,6 +84,7 @@ static gls_status finish(void *user)
 gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink)
 {
+    /* zeros in place of the header */
     static const char room[HEADER_BYTES];
     tsf *t = calloc(1, sizeof *t);
     if (!t) return gls_no_memory();

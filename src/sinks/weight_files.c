@@ -18,6 +18,7 @@
 #include "weights/fixel_parts.h"
 
 #define NUMBER_ROOM 24 /* characters of a number with its separator */
+/* numbers of a block, which one thread formats */
 #define NUMBER_BLOCK 1024
 #define NUMBER_BLOCKS 128 /* blocks of a part: 3 MiB */
 
@@ -33,6 +34,7 @@ static gls_status measure(void *user, const gls_streamlines *s)
                 step += d * d;
             }
             step = sqrt(step);
+            /* points that are not finite have no step */
             if (!isfinite(step)) continue;
             range->max = fmax(range->max, step);
             range->sum += step;
@@ -53,7 +55,7 @@ void gls_weights_log(const gls_weights *w)
     gls_log(GLS_LOG_INFO, "mapped: %s streamlines to fixels (%s pairs), %s",
             gls_format_count(r->streamlines, n, sizeof n), gls_format_count(r->entries, entries, sizeof entries),
             gls_format_duration(r->seconds_map, seconds, sizeof seconds));
-    if (r->iteration)
+    if (r->iteration) /* the first iteration is the start */
         gls_log(GLS_LOG_INFO, "solved: %zu iterations, %s", r->n_iterations - 1,
                 gls_format_duration(r->seconds_solve, seconds, sizeof seconds));
     if (r->without_fixels > 0)
@@ -73,13 +75,19 @@ void gls_weights_log(const gls_weights *w)
 
 /* Writes numbers as text. Several threads format the blocks of a part; the parts follow one another. */
 typedef struct number_text {
+    /* numbers to write, borrowed */
     const float *value;
     size_t n, first; /* n: numbers; first: first block of the part */
+    /* each number is multiplied by this */
     double factor;
+    /* text of each block of the part */
     char text[NUMBER_BLOCKS][NUMBER_ROOM * NUMBER_BLOCK];
+    /* bytes of each text */
     size_t length[NUMBER_BLOCKS];
 } number_text;
 
+/* Prints a number with ten significant digits, as MRtrix3 does, to `to`, which has GLS_DECIMAL_BYTES. Returns its
+ * length. The fast way fails for few numbers, which printf() then prints. */
 static size_t print_number(double x, char *to)
 {
     const size_t length = gls_decimal_round(x, 10, to);
@@ -104,6 +112,7 @@ static void format_blocks(void *user, int thread, size_t from, size_t until)
     }
 }
 
+/* Writes all numbers, part by part. Parts follow one another, so the text does not depend on the number of threads. */
 static gls_status write_numbers(gls_output *output, number_text *t)
 {
     const size_t blocks = (t->n + NUMBER_BLOCK - 1) / NUMBER_BLOCK;
@@ -180,6 +189,7 @@ gls_status gls_weights_write_fixels(const gls_weights *w, const gls_fixels *fixe
     return status;
 }
 
+/* Adds the terms of the cost for each iteration. */
 static void add_iterations(cJSON *root, const gls_weights_result *r)
 {
     cJSON *list = cJSON_AddArrayToObject(root, "cost_by_iteration");
@@ -206,11 +216,13 @@ void gls_weights_describe(cJSON *root, const gls_weights *w)
     gls_json_uint(counts, "fixels_untracked", r->untracked);
     gls_json_uint(counts, "fixels_excluded", r->excluded);
     gls_json_uint(counts, "fixels_removed", r->removed);
+    /* SIFT only */
     if (r->kept > 0) gls_json_uint(counts, "streamlines_kept", r->kept);
     gls_json_double(model, "mu", r->mu);
     gls_json_double(model, "regularisation_scale", r->scale);
     gls_json_double(model, "cost_first", r->cost_first);
     gls_json_double(model, "cost_last", r->cost_last);
+    /* the list begins with the start, which is no iteration */
     gls_json_uint(model, "iterations", r->iteration ? r->n_iterations - 1 : r->n_iterations);
     cJSON_AddBoolToObject(model, "iteration_limit_reached", r->limit_reached);
     if (r->diverged) cJSON_AddBoolToObject(model, "diverged", true);

@@ -15,8 +15,11 @@
 
 /* Which image of FODs is read, and how it is segmented. */
 typedef struct gls_fod_options {
+    /* image of FODs */
     const char *sh;
+    /* basis of its coefficients */
     gls_sh_basis basis;
+    /* axes of its coefficients */
     gls_frame frame;
     const char *act;       /* five-tissue image; NULL: none */
     const char *proc_mask; /* NULL: none */
@@ -27,6 +30,7 @@ typedef struct gls_fod_options {
 
 /* The fixels of an image of FODs, owned; free with gls_fod_finish(). */
 typedef struct gls_fod {
+    /* fixels of the whole image */
     gls_fixels *fixels;
     gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */
 } gls_fod;
@@ -51,7 +55,9 @@ void gls_fod_finish(gls_fod *fod);
 
 /* A sink that measures the steps of streamlines. Needs no finish. */
 typedef struct gls_step_range {
+    /* of all steps so far, mm */
     double max, sum;
+    /* number of steps */
     uint64_t n;
 } gls_step_range;
 /* The sink. range must outlive it and be zero at first. */

@@ -13,14 +13,18 @@
 #include "util/clock.h"
 #include "util/status.h"
 
+/* streamlines of two points each that are passed to a connectome at a time */
 #define BATCH 16384
 
 /* State of --weights. */
 typedef struct weights_state {
+    /* fixels of the FODs that are tracked */
     gls_fod fod;
+    /* the mapper, then the solver */
     gls_weights *weights;
     gls_device_set mappers; /* map streamlines while others track; empty: the CPU maps */
     bool keeps_ends, solved;
+    /* number of streamlines, and room, of `end` */
     size_t n, capacity;
     float (*end)[2][3]; /* the two ends of each streamline */
     float *alike;       /* 1 for each streamline if no weights can be computed; NULL otherwise */
@@ -33,6 +37,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!o->weights) return GLS_OK;
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then 'glslines weights'");
+    /* OPDT and CSA are no fibre densities */
     if (!o->sh && (!gls_fits_model(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
@@ -84,6 +89,7 @@ static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
     gls_status status =
+        /* to the basis and axes in which fixels are found */
         gls_odf_convert_sh(from, fod.sh, o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
                            o->sh ? gls_model_frame(&o->model) : GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &sh);
     if (!status) status = gls_fod_segment(&fod, sh, &w->fod);
@@ -126,6 +132,7 @@ static gls_status solve(weights_state *w, const gls_device_set *devices, const f
 {
     const bool software = gls_device_get_info(devices->device[0])->software;
     gls_status status = GLS_OK;
+    /* weights are asked for by the connectome, the tractogram and the text, but are computed once */
     if (!w->solved) {
         status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
         if (!status) gls_weights_log(w->weights);
@@ -179,11 +186,13 @@ static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
                                   "weights by glslines");
 }
 
+/* Adds counts, mu and the cost of the fit. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), ((const weights_state *)sink->state)->weights);
 }
 
+/* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;

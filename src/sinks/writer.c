@@ -16,17 +16,24 @@
 
 /* The filter, and the files beside the TCK file. */
 typedef struct side {
+    /* names the files and their group */
     gls_tract_run *run;
+    /* the writer of the TCK file; owned */
     gls_sink next;
+    /* path of the TCK file */
     const char *tck;
     char **path; /* paths: of weights, of dps, and of each component of a dpv */
     size_t n_paths;
+    /* opened: open_files() was called; has_...: such columns exist */
     bool opened, has_weights, has_dps;
+    /* OUT_weights.txt and OUT_dps.tsv */
     gls_tract_text weights, dps;
+    /* number of elements of `tsf` */
     size_t n_tsf;
     gls_sink *tsf; /* one for each component of a dpv */
 } side;
 
+/* Function `abort` of the filter, and its clean-up. */
 static void discard_columns(void *user)
 {
     side *s = user;
@@ -40,6 +47,7 @@ static void discard_columns(void *user)
     free(s);
 }
 
+/* Whether the column is the one for MRtrix3's -tck_weights_in. */
 static bool is_weights(const gls_column *c)
 {
     return strcmp(c->name, "weights") == 0 && c->components == 1;
@@ -59,6 +67,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
 /* Opens the file of one component: NAME.tsf, or NAME_0.tsf and so on. */
 static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
+    /* %s takes the name only; the component is then not read */
     char *name = NULL;
     if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
     gls_status status = name_file(s, name, "tsf");
@@ -74,6 +83,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
     s->opened = true;
+    /* one place for weights, one for other dps, one for each component of a dpv */
     size_t capacity = 2;
     for (size_t k = 0; k < in->n_dpv; k++) capacity += in->dpv[k].components;
     s->path = calloc(capacity, sizeof *s->path);
@@ -83,10 +93,12 @@ static gls_status open_files(side *s, const gls_streamlines *in)
         s->has_weights |= is_weights(&in->dps[k]);
         s->has_dps |= !is_weights(&in->dps[k]);
     }
+    /* the file of weights has no heading, since MRtrix3 reads it */
     if (s->has_weights) status = name_file(s, "weights", "txt");
     if (s->has_weights && !status) status = gls_tract_text_open(s->run, s->path[s->n_paths - 1], &s->weights);
     if (s->has_dps && !status) status = name_file(s, "dps", "tsv");
     if (s->has_dps && !status) status = gls_tract_text_open(s->run, s->path[s->n_paths - 1], &s->dps);
+    /* the heading of the table of dps: a name for each component */
     for (size_t k = 0; k < in->n_dps && s->has_dps && !status; k++) {
         const gls_column *c = &in->dps[k];
         for (uint32_t j = 0; j < c->components && !is_weights(c); j++)
@@ -112,6 +124,7 @@ static void write_rows(side *s, const gls_streamlines *in)
     }
 }
 
+/* Function `append` of the filter. */
 static gls_status append_columns(void *user, const gls_streamlines *in)
 {
     side *s = user;
@@ -119,10 +132,12 @@ static gls_status append_columns(void *user, const gls_streamlines *in)
     if (!status) write_rows(s, in);
     for (size_t k = 0; k < s->n_tsf && !status; k++) status = gls_sink_append(&s->tsf[k], in);
     gls_streamlines rest = *in;
+    /* TCK has no columns; groups are reported as lost by the writer */
     rest.n_dps = rest.n_dpv = 0;
     return status ? status : gls_sink_append(&s->next, &rest);
 }
 
+/* Function `finish` of the filter: TCK file first, then the files beside it. */
 static gls_status finish_columns(void *user)
 {
     side *s = user;
@@ -147,21 +162,28 @@ static gls_status tract_side_create(gls_tract_run *run, const char *tck, const g
     return GLS_OK;
 }
 
+/* names in --fields; lines of a header */
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
 /* The writer at the end of the chain. */
 typedef struct outlet {
+    /* the run that writes */
     gls_tract_run *run;
+    /* path of the output */
     const char *path;
+    /* owned until the file is complete */
     gls_tractogram_writer *writer;
+    /* the chain in front of the writer */
     gls_sink sink;
 } outlet;
 
+/* Function `append` of the sink: passes streamlines on. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     return gls_sink_append(&((outlet *)user)->sink, s);
 }
 
+/* Function `abort` of the sink, and its clean-up. */
 static void discard(void *user)
 {
     outlet *o = user;
@@ -178,6 +200,7 @@ static gls_status finish(void *user)
         cJSON_AddStringToObject(o->run->root, "lost", lost);
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", o->path, lost);
     }
+    /* groups whose names the format replaces by numbers are listed in the sidecar */
     if (o->writer->numbers_groups) {
         cJSON *list = cJSON_AddArrayToObject(o->run->root, "groups");
         const gls_column *group = o->writer->column + o->writer->n_dps + o->writer->n_dpv;
@@ -192,6 +215,7 @@ static gls_status finish(void *user)
 static bool is_own(const char *key)
 {
     static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
+    /* keys that glslines itself writes */
     bool found = strncmp(key, "glslines", 8) == 0;
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) found |= strcmp(key, own[i]) == 0;
     return found;
@@ -200,7 +224,9 @@ static bool is_own(const char *key)
 /* Lines for the header of a TCK file. */
 typedef struct header {
     const char *line[MAX_LINES + 1]; /* NULL-terminated; point into text */
+    /* number of lines; bytes of text that are used */
     size_t n, bytes;
+    /* the lines, each ended by NUL */
     char *text;
 } header;
 
@@ -225,6 +251,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
                told = cJSON_HasObjectItem(run->root, "header_of_input");
     size_t bytes = 1;
     cJSON *left = NULL;
+    /* a field of several lines takes its key before each */
     for (size_t k = 0; k < info->n_header; k++)
         for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             bytes += strlen(info->header[k].key) + strcspn(v, "\n") + 3;
@@ -243,6 +270,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
     return GLS_OK;
 }
 
+/* Whether the column is one that the command adds. */
 static bool is_added(const gls_tract_output *o, const char *name)
 {
     for (size_t i = 0; o->added[i]; i++)
@@ -268,6 +296,7 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
         if (!status) names[n++] = name;
     }
     const gls_sink next = *sink;
+    /* an empty list ("none") drops all */
     if (!status) status = gls_filter_columns_create(names, n, &next, sink);
     free(copy);
     return status;
@@ -281,12 +310,14 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
     header header;
     gls_grid grid;
     gls_tractogram_options options = gls_tractogram_options_default();
+    /* TCK and VTK need no grid: any will do */
     gls_status status = o->grid ? GLS_OK : gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, identity);
     if (!status) status = take_header(run, o->info, format, &header);
     if (status) return status;
     options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = run->files.force;
     options.header_lines = header.line;
+    /* values of groups describe all of their streamlines, and go only where nothing is left out */
     if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
         options.dpg = o->info->dpg;
         options.n_dpg = o->info->n_dpg;
@@ -323,7 +354,7 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
         const gls_sink next = outlet->sink;
         if (format == GLS_FORMAT_TCK) status = tract_side_create(run, o->path, &next, &outlet->sink);
     }
-    if (!status)
+    if (!status) /* the first input, for the message */
         status = choose_fields(o, run->files.inputs.n > 0 ? run->files.inputs.entry[0].named : o->path, &outlet->sink);
     if (status)
         discard(outlet);
