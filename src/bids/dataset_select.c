@@ -219,6 +219,7 @@ static const struct {
 /* entities that every tracked series has, whatever the filter says */
 static const char *const implied[] = {"datatype", "suffix", "extension"};
 
+/* Key of an entity; NULL: unknown. */
 static const char *key_of(const char *name)
 {
     for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
@@ -226,6 +227,7 @@ static const char *key_of(const char *name)
     return NULL;
 }
 
+/* Whether the filter may name this entity although all tracked series have it. */
 static bool is_implied(const char *name)
 {
     for (size_t i = 0; i < sizeof implied / sizeof *implied; i++)

@@ -31,6 +31,7 @@ static struct {
     bool broken; /* a line was cut off; a reader could not separate the next line from it */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
+/* names in events, by gls_phase */
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
 /* Takes ownership of the object. Writes a line at once, or in pieces to a pipe. */
@@ -52,6 +53,7 @@ static void send(cJSON *object)
     free(text);
 }
 
+/* A new object whose first member is "event". send() frees the object. */
 static cJSON *event(const char *name)
 {
     cJSON *object = cJSON_CreateObject();
@@ -59,7 +61,8 @@ static cJSON *event(const char *name)
     return object;
 }
 
-/* Opens a pipe or a device, or makes a file. Replaces a file only if it holds earlier events. */
+/* Opens a pipe or a device, or makes a file. Replaces a file only if it holds earlier events, so that a wrong path does
+ * not destroy data. */
 static gls_status open_file(const char *path)
 {
     static const char first[] = "{\"event\"";
@@ -175,6 +178,8 @@ void cmd_event_end(int code)
     events.fd = -1;
 }
 
+/* The end event without cJSON, malloc and locks, which a signal handler must not use: the digits of the code are
+ * written into a fixed line, and the list of outputs stays empty. */
 void cmd_event_end_by_signal(int code)
 {
     char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";

@@ -137,6 +137,7 @@ static const char *const known[] = {
 /* Variables that module files of clusters set for every program. */
 static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
 
+/* Whether a name is in the list. */
 static bool is_one_of(const char *name, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)

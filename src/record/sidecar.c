@@ -294,6 +294,7 @@ gls_status gls_written_note(cJSON *entry, const char *path)
     return status;
 }
 
+/* Writes the time of the last change, to the nanosecond. */
 static void time_text(const struct stat *info, char text[48])
 {
     snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);

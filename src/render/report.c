@@ -25,7 +25,8 @@
 /* Values are whole numbers from 1 (black) to 255 (white) in steps of this, which pack better. 0: nothing. */
 #define STEP 4
 
-/* Logarithm of the density, by which thin bundles are seen beside thick ones. */
+/* Makes the image behind the streamlines from their density: its logarithm, so that thin bundles are seen beside thick
+ * ones. */
 static gls_status take_density(gls_report *r)
 {
     const size_t voxels = gls_grid_voxels(&r->grid);

@@ -24,6 +24,7 @@
 #define MIN_FOD 0.02
 #define MAX_FOD 1
 
+/* Warns of a mask that covers the whole grid. */
 static void advise_of_mask(const gls_job_inputs *in)
 {
     if (in->mask_voxels < gls_grid_voxels(in->grid)) return;

@@ -108,6 +108,7 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Peaks of ODFs. */
 
+/* Number of peaks to find in each voxel: the one of the getter, or 3. */
 static size_t n_peaks(const gls_job_options *o)
 {
     const uint32_t n = gls_getter_facts_of(o->track.dg).n_peaks;

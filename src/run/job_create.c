@@ -289,6 +289,7 @@ static gls_status check_getter(const gls_job_options *o)
     return GLS_OK;
 }
 
+/* Checks all that needs options alone, before any file is opened. */
 static gls_status check_options(const gls_job_options *o)
 {
     GLS_REQUIRE(o->sphere && o->device);

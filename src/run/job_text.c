@@ -367,6 +367,7 @@ void gls_job_log_result(const gls_job *job)
 
 /* Adds a sixth to the estimate, because schedulers kill a job that takes more than it requested. */
 
+/* Adds the memory to request, and the estimates behind it. Called for the plan as JSON, as the functions below. */
 static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *m)
 {
     cJSON *memory = cJSON_AddObjectToObject(root, "memory");
@@ -378,6 +379,7 @@ static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *
     gls_json_uint(root, "lanes", m->lanes);
 }
 
+/* Adds the devices of the run, in their order. */
 static void add_devices(cJSON *root, const gls_job *job)
 {
     cJSON *array = cJSON_AddArrayToObject(root, "devices");

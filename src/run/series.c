@@ -170,6 +170,7 @@ static size_t stem_length(const char *path)
     return n;
 }
 
+/* Whether the header of a .mif or .mih has a gradient table (dw_scheme). */
 static bool has_own_table(const char *dwi)
 {
     gls_mif_header header;
@@ -239,6 +240,8 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
+/* Angle between two directions without sign, 0 to 90 degrees. The sine by the cross product is exact for small angles,
+ * too. */
 static double degrees_between(const double a[3], const double b[3])
 {
     double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -262,6 +265,7 @@ static void compare(const gls_gradients *a, const char *name_a, const gls_gradie
                 name_a, name_b, bval);
 }
 
+/* Options of reading a table. Given responses make a table without b = 0 usable. */
 static gls_gradients_options table_options(const gls_model_options *options)
 {
     return (gls_gradients_options){.size = sizeof(gls_gradients_options),

@@ -227,6 +227,7 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     return status;
 }
 
+/* Adds the zonal coefficients of each shell, a row each, to the sidecar. */
 static void describe_response(cJSON *object, const gls_tissue_response *r)
 {
     size_t columns = (size_t)r->order / 2 + 1;

@@ -55,6 +55,7 @@ gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_run_sinks
     return gls_fdt_places_of_mask(sinks->seed_mask, "the seed mask", places);
 }
 
+/* For qsort() and bsearch(): labels in ascending order. */
 static int by_value(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

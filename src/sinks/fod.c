@@ -96,6 +96,7 @@ static bool same_grid(const gls_grid *a, const gls_grid *b)
     return true;
 }
 
+/* Warns once if a fraction lies outside 0 to 1 by more than rounding. */
 static void warn_of_range(const gls_image *tissue, const char *name)
 {
     const size_t n = gls_grid_voxels(&tissue->grid) * N_TISSUES;

@@ -149,6 +149,7 @@ gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_g
     return status;
 }
 
+/* Appends minimum, mean, mean of absolute values, variance and maximum. */
 static void append_spread(gls_text *text, const gls_weights_spread *s)
 {
     gls_text_printf(text, ",%.9g,%.9g,%.9g,%.9g,%.9g", s->min, s->mean, s->mean_abs, s->var, s->max);

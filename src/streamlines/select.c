@@ -98,6 +98,8 @@ static uint64_t hash_of(gls_line_set *set, const gls_streamlines *s, size_t i, b
     return hash ? hash : 1;
 }
 
+/* Slot of a hash, or the free slot where it belongs. At most half of the slots are taken, so there is always a free
+ * one. */
 static size_t slot_of(const gls_line_set *s, uint64_t hash)
 {
     size_t at = (size_t)hash & (s->slots - 1);

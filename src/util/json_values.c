@@ -11,6 +11,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
+/* A number as the shortest decimal that reads back as the same double; null where JSON has no number. */
 static cJSON *number(double v)
 {
     char text[40];
@@ -86,6 +87,7 @@ bool gls_json_get_uint(const cJSON *value, uint64_t *n)
     return true;
 }
 
+/* Key of the first member of a that b lacks or has with another value; NULL: none. */
 static const char *missing_or_other(const cJSON *a, const cJSON *b)
 {
     for (const cJSON *item = a ? a->child : NULL; item; item = item->next)
