@@ -66,4 +66,27 @@ double gls_peak_climb(int order, const double *sh, double u[3]);
 gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const double *penalty, double *inverse,
                              double *leverage);
 
+/* --- Coherence of directions with those of the voxels ahead. */
+
+/* The largest peak of each voxel of some slices. */
+typedef struct gls_coherence {
+    const gls_grid *grid;
+    const gls_sphere *sphere;
+    int32_t first, n_slices;
+    size_t plane;     /* voxels of a slice */
+    uint32_t *vertex; /* vertex of the peak of each voxel */
+    float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
+    size_t n;         /* voxels that are not left out */
+} gls_coherence;
+
+/* Samples ODFs, with their coefficients read in this basis and along these axes, and finds their peaks. Call
+ * gls_coherence_finish() afterwards, also after a failure. */
+gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_frame frame,
+                              const gls_image *mask, const gls_sphere *sphere, gls_coherence *coherence);
+/* Mean of |cosine| between the direction of a voxel and that of the voxel ahead along the direction on other axes, on
+ * which component a is component axis[a] times sign[a]; 0 where the voxel ahead was left out. */
+double gls_coherence_along(const gls_coherence *coherence, const int axis[3], const double sign[3]);
+/* Frees the peaks. */
+void gls_coherence_finish(gls_coherence *coherence);
+
 #endif

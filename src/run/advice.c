@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "dwi/odf_parts.h"
 #include "record/run_params.h"
 #include "run/job.h"
 #include "track/track_params.h"
@@ -183,123 +183,13 @@ void gls_advise_of_lengths(const gls_job *job)
 
 /* --- Warns if the directions of ODFs seem to be read along wrong axes, as with a mirrored gradient table or with
  * harmonics in another basis; no other check finds this fault. A fibre continues along its direction, so that the voxel
- * ahead has a similar direction. Along wrong axes fewer voxels agree with the voxel ahead. This is the fiber coherence
- * index of Schilling et al. 2019, Magn Reson Imaging 58:82, with a voxel two voxels ahead. */
+ * ahead has a similar direction. Along wrong axes fewer voxels agree with the voxel ahead. */
 
-/* Number of multiply-adds to spend on sampling ODFs: only as many middle slices are sampled as this number allows. */
-#define MAX_WORK 1.5e9
 /* Give no advice with fewer voxels, because chance may then favour wrong axes. This happened in crops of 700 voxels. */
 #define MIN_VOXELS 3000
 /* Warn if other axes, or another basis, are at least this many times as coherent. In brains and in the phantom the
  * right axes are at least 1.07 times as coherent as any wrong ones. */
 #define MIN_GAIN 1.05
-/* Share of voxels to leave out: those whose peak rises least above the mean of the ODF, because their directions are
- * noise or crossings. */
-#define SHARE_LEFT_OUT 0.67
-/* Distance of the neighbour along the direction, in voxels of mean size. */
-#define VOXELS_AHEAD 2
-
-/* The largest peak of each voxel of some slices. */
-typedef struct peak_field {
-    /* grid of the ODFs */
-    const gls_grid *grid;
-    /* directions of the ODFs */
-    const gls_sphere *sphere;
-    /* slices first .. first + n_slices - 1 of the grid */
-    int32_t first, n_slices;
-    size_t plane;     /* voxels of a slice */
-    uint32_t *vertex; /* vertex of the peak of each voxel */
-    float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
-    size_t n;         /* voxels that are not left out */
-} peak_field;
-
-/* Finds the peaks of a slice. rows: samples of the slice, of which the first row becomes sums. */
-static void find_peaks(peak_field *f, size_t slice, float *rows, const gls_image *mask)
-{
-    const size_t at = slice * f->plane, n = f->sphere->n;
-    const float *inside = mask ? mask->data + ((size_t)f->first + slice) * f->plane : NULL;
-    float *top = f->contrast + at, *sum = rows;
-    uint32_t *vertex = f->vertex + at;
-    memcpy(top, rows, f->plane * sizeof *top);
-    memset(vertex, 0, f->plane * sizeof *vertex);
-    /* row by row, so that the compiler makes vector instructions of the inner loop */
-    for (size_t v = 1; v < n; v++) {
-        const float *row = rows + v * f->plane;
-        for (size_t i = 0; i < f->plane; i++) {
-            sum[i] += row[i];
-            vertex[i] = row[i] > top[i] ? (uint32_t)v : vertex[i];
-            top[i] = fmaxf(top[i], row[i]);
-        }
-    }
-    /* voxels outside the mask get the contrast 0, that is, they are left out */
-    for (size_t i = 0; i < f->plane; i++) top[i] = !inside || inside[i] > 0 ? fmaxf(0, top[i] - sum[i] / (float)n) : 0;
-}
-
-/* Leaves out voxels of little contrast. sorted: space for all contrasts. */
-static void select_voxels(peak_field *f, float *sorted)
-{
-    const size_t total = f->plane * (size_t)f->n_slices;
-    const double share = SHARE_LEFT_OUT;
-    double limit = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < total; i++)
-        if (f->contrast[i] > 0) sorted[n++] = f->contrast[i];
-    /* the limit below which SHARE_LEFT_OUT of the voxels lie */
-    gls_quantiles_of_floats(sorted, n, &share, 1, &limit);
-    f->n = 0;
-    for (size_t i = 0; i < total; i++) {
-        if (!(f->contrast[i] > limit)) f->contrast[i] = 0;
-        f->n += f->contrast[i] > 0;
-    }
-}
-
-/* Frees what make_peaks() allocated. */
-static void finish_peaks(peak_field *f)
-{
-    free(f->vertex);
-    free(f->contrast);
-}
-
-/* Samples the ODFs in this basis, and finds their peaks. Call finish_peaks() afterwards, also after a failure. */
-static gls_status make_peaks(const gls_job_inputs *in, gls_sh_basis basis, const gls_sphere *sphere, peak_field *f)
-{
-    const gls_grid *grid = &in->odf->image->grid;
-    gls_odf_source *odf = NULL;
-    *f = (peak_field){.grid = grid, .sphere = sphere, .plane = (size_t)grid->dim[0] * (size_t)grid->dim[1]};
-    const double work = (double)f->plane * (double)sphere->n * (double)in->odf->image->n_volumes;
-    /* middle slices hold most white matter */
-    f->n_slices = (int32_t)fmin(grid->dim[2], fmax(1, MAX_WORK / work));
-    f->first = (grid->dim[2] - f->n_slices) / 2;
-    const size_t total = f->plane * (size_t)f->n_slices;
-    f->vertex = malloc(total * sizeof *f->vertex);
-    f->contrast = malloc(total * sizeof *f->contrast);
-    float *rows = malloc(sphere->n * f->plane * sizeof *rows), *sorted = malloc(total * sizeof *sorted);
-    gls_status status = f->vertex && f->contrast && rows && sorted ? GLS_OK : gls_no_memory();
-    if (!status)
-        status =
-            gls_odf_source_create_sh(in->odf->image, "ODFs", basis, in->odf_frame, sphere, &in->odf->options, &odf);
-    for (int32_t s = 0; !status && s < f->n_slices; s++) {
-        status = gls_odf_slice(odf, f->first + s, rows);
-        if (!status) find_peaks(f, (size_t)s, rows, in->mask);
-    }
-    if (!status) select_voxels(f, sorted);
-    gls_odf_source_destroy(odf);
-    free(rows);
-    free(sorted);
-    return status;
-}
-
-/* Index of the voxel that lies `mm` ahead of voxel c along a direction; -1: it lies outside the sampled slices. */
-static ptrdiff_t voxel_ahead(const peak_field *f, const int32_t c[3], const double direction[3], double mm)
-{
-    int32_t u[3];
-    for (int a = 0; a < 3; a++) {
-        u[a] = c[a] + (int32_t)lrint(mm * direction[a] / f->grid->voxel_size[a]);
-        const int32_t low = a == 2 ? f->first : 0, high = a == 2 ? f->first + f->n_slices : f->grid->dim[a];
-        if (u[a] < low || u[a] >= high) return -1;
-    }
-    return (ptrdiff_t)(u[2] - f->first) * (ptrdiff_t)f->plane + (ptrdiff_t)u[1] * f->grid->dim[0] + u[0];
-}
 
 /* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
 typedef struct axes {
@@ -309,49 +199,26 @@ typedef struct axes {
     const char *what;
 } axes;
 
-/* Mean of |cosine| between the direction of a voxel and that of the voxel ahead along the direction on these axes; 0
- * where the voxel ahead was left out. */
-static double coherence(const peak_field *f, const axes *t)
-{
-    const double *size = f->grid->voxel_size, mm = VOXELS_AHEAD * (size[0] + size[1] + size[2]) / 3;
-    double sum = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < f->plane * (size_t)f->n_slices; i++) {
-        if (!(f->contrast[i] > 0)) continue;
-        const int32_t c[3] = {(int32_t)(i % (size_t)f->grid->dim[0]), (int32_t)(i % f->plane / (size_t)f->grid->dim[0]),
-                              f->first + (int32_t)(i / f->plane)};
-        const double *d = f->sphere->vertex[f->vertex[i]];
-        const double turned[3] = {t->sign[0] * d[t->axis[0]], t->sign[1] * d[t->axis[1]], t->sign[2] * d[t->axis[2]]};
-        /* a direction has no sign: the voxel behind counts as much as the voxel ahead */
-        for (int way = -1; way <= 1; way += 2) {
-            const ptrdiff_t ahead = voxel_ahead(f, c, turned, way * mm);
-            /* voxels at the border have no neighbour and do not count; left-out neighbours count as 0, so that axes
-             * that lead out of white matter lose */
-            if (ahead < 0) continue;
-            n++;
-            if (!(f->contrast[ahead] > 0)) continue;
-            const double *there = f->sphere->vertex[f->vertex[ahead]];
-            sum += fabs(d[0] * there[0] + d[1] * there[1] + d[2] * there[2]);
-        }
-    }
-    return n > 0 ? sum / (double)n : 0;
-}
-
 static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
+
+static double along(const gls_coherence *f, const axes *a)
+{
+    return gls_coherence_along(f, a->axis, a->sign);
+}
 
 /* Compares the coherence of the directions as they were read with those of mirrored or exchanged axes. Warns only of a
  * clear gain, because axes that are right are not always the best by chance. */
-static void advise_of_axes(const gls_job *job, const peak_field *f)
+static void advise_of_axes(const gls_job *job, const gls_coherence *f)
 {
     static const axes others[] = {
         {{0, 1, 2}, {-1, 1, 1}, "with x mirrored"},       {{0, 1, 2}, {1, -1, 1}, "with y mirrored"},
         {{0, 1, 2}, {1, 1, -1}, "with z mirrored"},       {{1, 0, 2}, {1, 1, 1}, "with x and y exchanged"},
         {{0, 2, 1}, {1, 1, 1}, "with y and z exchanged"}, {{2, 1, 0}, {1, 1, 1}, "with x and z exchanged"}};
-    const double mine = coherence(f, &as_read);
+    const double mine = along(f, &as_read);
     double best = 0;
     const axes *found = NULL;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
-        const double value = coherence(f, &others[k]);
+        const double value = along(f, &others[k]);
         if (value > best) best = value, found = &others[k];
     }
     if (found && best > MIN_GAIN * mine)
@@ -369,17 +236,16 @@ void gls_advise_of_axes(const gls_job *job)
     /* of the phantom the axes are known; only harmonics have a basis to doubt */
     if (in->phantom || !in->odf || !in->odf->is_sh || in->odf->full) return;
     gls_sphere *sphere = NULL;
-    peak_field mine = {.n = 0}, other;
+    gls_coherence mine = {.n = 0}, other;
     gls_status status = gls_sphere_create("small", &sphere);
-    if (!status) status = make_peaks(in, in->odf->basis, sphere, &mine);
-    /* fewer voxels give no advice at all */
+    if (!status) status = gls_coherence_make(in->odf, in->odf->basis, in->odf_frame, in->mask, sphere, &mine);
     bool doubted = status || mine.n < MIN_VOXELS;
     for (size_t b = 0; !doubted && job->options.sh && b < sizeof bases / sizeof *bases; b++) {
         /* where another basis fits better there is no advice on axes: a wrong basis looks like wrong axes, too */
         if (bases[b] == in->odf->basis) continue;
-        status = make_peaks(in, bases[b], sphere, &other);
-        const double read = coherence(&mine, &as_read), better = status ? 0 : coherence(&other, &as_read);
-        finish_peaks(&other);
+        status = gls_coherence_make(in->odf, bases[b], in->odf_frame, in->mask, sphere, &other);
+        const double read = along(&mine, &as_read), better = status ? 0 : along(&other, &as_read);
+        gls_coherence_finish(&other);
         doubted = better > MIN_GAIN * read;
         if (doubted)
             gls_log(
@@ -389,6 +255,6 @@ void gls_advise_of_axes(const gls_job *job)
                 job->options.sh, gls_basis_name(bases[b]), better, gls_basis_name(in->odf->basis), read);
     }
     if (!doubted) advise_of_axes(job, &mine);
-    finish_peaks(&mine);
+    gls_coherence_finish(&mine);
     gls_sphere_destroy(sphere);
 }

@@ -11,6 +11,7 @@
 
 #include "record/sidecar.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_tables.h"
 #include "sinks/tract_results.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"

@@ -11,6 +11,7 @@
 #include "image/formats.h"
 #include "record/tract_run.h"
 #include "sinks/tract_results.h"
+#include "sinks/tract_tables.h"
 #include "tracts/sink_parts.h"
 #include "util/file.h"
 #include "util/status.h"

@@ -6,6 +6,7 @@
 
 #include "record/tract_run.h"
 #include "sinks/tract_results.h"
+#include "sinks/tract_tables.h"
 #include "tracts/line_geometry.h"
 #include "tracts/shape.h"
 #include "util/numbers.h"

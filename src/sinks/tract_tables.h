@@ -11,6 +11,38 @@
 #include "util/option.h"
 #include "util/output_file.h"
 
+/* --- Text files, line by line. */
+
+/* A text file that is written line by line in the group of a run. */
+typedef struct gls_tract_text {
+    gls_output output;
+    char separator; /* ',' for names that end in .csv, a tab otherwise */
+    char *buffer;
+    size_t n;
+    bool begun;          /* the line has a field */
+    const char *missing; /* text for NaN; NULL: nan */
+    gls_status failed;
+} gls_tract_text;
+/* Opens a file in the group of the run. */
+gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
+/* Like gls_tract_text_open(), in any group. */
+gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
+/* Appends formatted text as it is. */
+void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Appends a name as by gls_field_append(), after a separator unless it begins the line. */
+void gls_tract_text_field(gls_tract_text *text, const char *field);
+/* Appends the name of component i of n: NAME if n is 1, NAME_I otherwise. */
+void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n);
+/* Ends the line. */
+void gls_tract_text_end_row(gls_tract_text *text);
+/* Appends the shortest decimal that reads back as value, after a separator unless it begins the line. NaN: see
+ * `missing`. */
+void gls_tract_text_number(gls_tract_text *text, double value);
+/* Appends value i of a column. Integers keep all digits up to 2^53. */
+void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i);
+/* Completes the file in its group; removes the file after a failure. Does nothing if the file was not opened. */
+gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
+
 /* --- Bundle profiles. */
 
 /* How a table of profiles is written. */

@@ -7,6 +7,7 @@
 
 #include "record/sidecar.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_tables.h"
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/status.h"

@@ -24,10 +24,12 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+#ifdef GLS_TEST_VARIABLES
 void gls_clock_stop(bool stop)
 {
     atomic_store(&stopped_at, stop ? now() : 0);
 }
+#endif
 
 void gls_clock_skip(double seconds)
 {

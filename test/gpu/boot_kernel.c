@@ -80,7 +80,9 @@ static void run_initial(gls_engine *t, initial *out)
     /* in one piece: the coefficients of a second one would take the places of the first's */
     const gls_pace_rules usual = gls_pace_rule;
     gls_pace_rule.first = gls_pace_rule.least = N_SEEDS;
-    assert_ok(gls_pass_initial(&c, 0, N_SEEDS));
+    gls_seed_batch seed_batch = {.n = N_SEEDS, .seed = c.seed, .direction = c.direction};
+    assert_ok(gls_pass_initial_begin(&c, &seed_batch, 0));
+    assert_ok(gls_pass_initial_end(&c, &seed_batch));
     gls_pace_rule = usual;
     memcpy(out->direction, c.direction, sizeof out->direction);
     uint64_t start = (4ull * t->plan.host_arrays * N_SEEDS + 15) / 16 * 16;

@@ -201,11 +201,8 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 
 /* --- Passes 1 and 2 on the device: one kernel each that runs to the end, or staged, in many short dispatches. */
 
-/* Pass 1: finds the directions of seeds first .. first + n - 1, whose positions are in batch->seed, and stores them in
- * batch->direction. */
-gls_status gls_pass_initial(gls_batch *batch, uint64_t first, uint32_t n);
-/* Pass 1 in two steps, so that the device can get more work between them. This step starts to find the directions of
- * the seed batch that begins with seed `first`. */
+/* Pass 1, which finds the directions of seeds, in two steps, so that the device can get more work between them. This
+ * step starts to find the directions of the seed batch that begins with seed `first`. */
 gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
 /* Waits for pass 1 and validates what it found. GLS_ERR_DEVICE if the device left garbage. */
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);

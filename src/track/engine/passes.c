@@ -453,13 +453,6 @@ gls_status gls_pass_initial_end(gls_batch *c, gls_seed_batch *seed_batch)
     return !status ? check_directions(c->engine, seed_batch) : status;
 }
 
-gls_status gls_pass_initial(gls_batch *c, uint64_t first, uint32_t n)
-{
-    gls_seed_batch seed_batch = {.n = n, .seed = c->seed, .direction = c->direction};
-    gls_status status = gls_pass_initial_begin(c, &seed_batch, first);
-    return !status ? gls_pass_initial_end(c, &seed_batch) : status;
-}
-
 gls_status gls_pass_track_begin(gls_batch *c, uint32_t n_lines)
 {
     if (c->order) gls_order_lines(c->upload.line, n_lines, c->order);

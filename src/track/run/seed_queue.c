@@ -126,14 +126,6 @@ bool gls_queue_is_satisfied(gls_queue *q)
     return satisfied;
 }
 
-bool gls_queue_is_done(gls_queue *q)
-{
-    pthread_mutex_lock(&q->lock);
-    bool done = q->next == q->end && q->n_returned == 0 && q->n_out == 0;
-    pthread_mutex_unlock(&q->lock);
-    return done;
-}
-
 bool gls_queue_is_waiting(const gls_queue *q, uint64_t seed)
 {
     return q->n_returned > 0 && q->returned[0].first == seed;

@@ -213,6 +213,7 @@ gls_status gls_tracker_run_journaled(gls_tracker *tracker, const gls_seeds *seed
                    result);
 }
 
+#ifdef GLS_TEST_VARIABLES
 gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
                               const gls_sink *sink, gls_track_progress progress, void *progress_user,
                               gls_track_result *result)
@@ -226,3 +227,4 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
                               .progress_user = progress_user},
                    result);
 }
+#endif

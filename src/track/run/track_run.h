@@ -38,7 +38,8 @@ gls_status gls_run_report(gls_run *run);
  * GLS_ERR_CANCELLED if the run was stopped. */
 gls_status gls_run_poll(gls_run *run);
 
-/* As gls_tracker_run(), with points in any space, for example voxel coordinates for exact comparisons. */
+/* In builds with tests alone: as gls_tracker_run(), with points in any space, such as voxel coordinates for exact
+ * comparisons. */
 gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
                               const gls_sink *sink, gls_track_progress progress, void *progress_user,
                               gls_track_result *result);

@@ -47,8 +47,6 @@ uint64_t gls_queue_taken(const gls_queue *queue);
 bool gls_queue_is_stopped(gls_queue *queue);
 /* Whether the wanted number of streamlines is reached, so that no more seeds are needed. Takes the lock. */
 bool gls_queue_is_satisfied(gls_queue *queue);
-/* Whether all seeds were tracked. */
-bool gls_queue_is_done(gls_queue *queue);
 /* Whether `seed` begins a returned range that no worker has taken again. The caller holds the lock. */
 bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
