@@ -146,8 +146,8 @@ Tensor tensor_at(vec3 p, Draw draw)
 #define ADD_RESIDUALS(i, t)
 #endif
 #if WRITTEN_OUT
-// llvmpipe loads a word of a table for each invocation, and runs what is behind a branch in every turn of a loop: so the
-// table is part of the source, and signs are drawn where a block of volumes begins.
+// llvmpipe loads a word of a table for each invocation, and runs what is behind a branch in every turn of a loop. So
+// the table is part of the source, and signs are drawn where a block of volumes begins.
 #define TILE(i, t, first)                                                                                         \
     {                                                                                                             \
         const int quad = first / 4 / TILES_OF_QUAD;                                                               \

@@ -135,8 +135,8 @@ bool gls_guide_regions_gave(gls_verdict verdict);
 
 /* Creates and fills guide->texture[0] with the stop map. */
 gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
-/* Whether the stop map cannot end a half that the mask lets go on: a point has an eighth of its value, or more, from its
- * own voxel. */
+/* Whether the stop map cannot end a half that the mask lets go on: a point has an eighth of its value, or more, from
+ * its own voxel. */
 bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
 /* Sets the threshold of the stop map. */
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
