@@ -155,7 +155,7 @@ Tensor tensor_at(vec3 p, Draw draw)
 #define ADD_RESIDUALS(i, t)
 #endif
 #if WRITTEN_OUT
-// llvmpipe loads a word of a table for each invocation, and runs what is behind a branch in every turn of a loop: so
+// llvmpipe loads a word of a table for each invocation, and runs what is behind a branch in every turn of a loop. So
 // the table is part of the source, and signs are drawn where a block of volumes begins.
 #define TILE(i, t, first)                                                                                         \
     {                                                                                                             \

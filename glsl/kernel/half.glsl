@@ -127,8 +127,8 @@ bool half_store(inout Half h, vec3 q)
 // Ends the half. The layout of `how` is that of the HALF_ constants in layout/constants.def.
 void half_end(inout Half h, uint how) { h.how = how; }
 
-// Writes the result of a finished half for the host: h.how and the words of the guide. Kernels with a loop of turns
-// call it behind the loop, because llvmpipe runs what is behind a branch in every turn.
+// Writes the result of a finished half for the host: h.how and the words of the guide. A kernel with a loop of turns
+// calls it behind the loop, because llvmpipe runs what is behind a branch in every turn.
 void half_report(Half h)
 {
     if (LANE != 0) return;

@@ -50,7 +50,7 @@ forms() {
 }
 forms --step-size 0.012 --max-length 40mm --chunk-size 60
 forms --step-size 0.9 --fa fod_fa.nii.gz
-forms --max-angle 4 --exclude 0,0,20,6 --include -10,-20,10,25 --retries 1
+forms --max-angle 20 --exclude 0,0,20,6 --include 0,-20,10,60 --retries 1
 
 track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 400"
 # shellcheck disable=SC2086
