@@ -121,11 +121,6 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check &&
                    !(params->step_noise > 0);
     p.split = !p.mapping->looped && getter->handed_over;
-    p.iterations = p.split              ? (limits->software ? 1 : 8)
-                   : getter->iterations ? getter->iterations(params)
-                   : limits->software   ? 8
-                                        : 4;
-    if (p.voxel_runs) p.iterations = VOXELS_IN_TURN;
     p.ordered = p.staged || getter->ordered;
     /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;
@@ -143,9 +138,16 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
     /* the packed points need room for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
-    /* a run has one point at least */
-    const uint32_t fill = p.voxel_runs ? BLOCK_RUNS : POOL_BLOCK;
-    uint64_t needed = 2 * directions * ((p.max_steps + fill - 1) / fill + p.guide.filter_blocks);
+    uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
+    /* a run may have a single point, so that runs may need more blocks; points are stored where there is no room */
+    const uint64_t of_runs = 2 * directions * ((p.max_steps + BLOCK_RUNS - 1) / BLOCK_RUNS + p.guide.filter_blocks);
+    p.voxel_runs = p.voxel_runs && of_runs <= blocks;
+    if (p.voxel_runs) needed = of_runs;
+    p.iterations = p.split              ? (limits->software ? 1 : 8)
+                   : p.voxel_runs       ? VOXELS_IN_TURN
+                   : getter->iterations ? getter->iterations(params)
+                   : limits->software   ? 8
+                                        : 4;
     /* Seeds of a batch: limited by each buffer with a record for each seed, and by the largest dispatch. */
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
