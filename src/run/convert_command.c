@@ -101,9 +101,7 @@ static void report(conversion *c)
     gls_tract_run_count(run, "written", c->valid.kept);
     gls_tract_run_count(run, "points", r->points);
     gls_tract_run_count(run, "outside_reference", r->outside);
-    if (c->valid.kept < c->valid.taken)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", c->in,
-                c->valid.taken - c->valid.kept, c->valid.taken - c->valid.kept == 1 ? "" : "s");
+    gls_tract_warn_left_out(c->in, &c->valid);
     if (r->outside > 0)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamlines leave the grid of %s, the first is %" PRIu64, c->in,
                 r->outside, run->options.reference, r->first_outside);

@@ -7,12 +7,9 @@
 
 #include <glslines/filters.h>
 #include <glslines/select.h>
-#include <glslines/summary.h>
 
-#include "record/sidecar.h"
 #include "run/tract_commands.h"
 #include "sinks/tract_files.h"
-#include "sinks/tract_results.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/numbers.h"

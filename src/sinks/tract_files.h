@@ -4,6 +4,7 @@
 #define GLS_SINKS_TRACT_FILES_H
 
 #include <glslines/common.h>
+#include <glslines/filters.h>
 #include <glslines/select.h>
 #include <glslines/streamlines.h>
 
@@ -136,6 +137,9 @@ typedef struct gls_tract_output {
 /* Makes a sink that writes the file in the group of the run. Columns of a TCK file go beside it: OUT_weights.txt,
  * OUT_dps.tsv, and OUT_NAME.tsf for values of points. A warning names what the format cannot hold. */
 gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *output, gls_sink *sink);
+
+/* Warns of the streamlines that gls_filter_valid_create() left out. name: of the tractogram. */
+void gls_tract_warn_left_out(const char *name, const gls_filter_counts *valid);
 
 /* Whether the format needs a grid (TRX and TRK). */
 bool gls_tract_needs_grid(gls_tractogram_format format);

@@ -205,9 +205,7 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
         gls_tract_run_count(run, "without_value", c->without_value);
         gls_tract_run_count(run, "not_finite", c->not_finite);
         gls_sample_warn(c, file[0]);
-        if (s.copied.kept < s.copied.taken)
-            gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", o->trx,
-                    s.copied.taken - s.copied.kept, s.copied.taken - s.copied.kept == 1 ? "" : "s");
+        gls_tract_warn_left_out(o->trx, &s.copied);
         gls_tract_run_message(run, "%s: %" PRIu64 " streamlines",
                               o->output ? o->output
                               : o->trx  ? o->trx

@@ -10,9 +10,8 @@
 #include <glslines/filters.h>
 
 #include "gpu/devices.h"
-#include "record/tract_run.h"
+#include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
-#include "sinks/weight_files.h"
 #include "tractogram/readers.h"
 #include "tractogram/writers.h"
 #include "util/json_text.h"
@@ -358,9 +357,7 @@ static void warn_of_lost(const weighting *w, const char *lost, const gls_filter_
         cJSON_AddStringToObject(w->run->root, "lost", lost);
         gls_log(GLS_LOG_WARNING, "%s: its format does not hold %s", w->output, lost);
     }
-    if (valid->kept < valid->taken)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", w->output,
-                valid->taken - valid->kept, valid->taken - valid->kept == 1 ? "" : "s");
+    gls_tract_warn_left_out(w->output, valid);
 }
 
 /* Copies the tractogram with its weights, or only the streamlines that are kept. */

@@ -1,4 +1,5 @@
 /* The tractogram that a command writes: its header, its fields, and the filters in front of the writer. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,6 +331,13 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
     status = gls_tractogram_writer_create(o->path, format, o->grid ? o->grid : &grid, &options, writer);
     free(header.text);
     return status;
+}
+
+void gls_tract_warn_left_out(const char *name, const gls_filter_counts *valid)
+{
+    const uint64_t n = valid->taken - valid->kept;
+    if (n > 0)
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", name, n, n == 1 ? "" : "s");
 }
 
 bool gls_tract_needs_grid(gls_tractogram_format format)

@@ -17,10 +17,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "median lines of a file": (">=", 119),
-    "files under 50 lines, %": ("<=", 19.9),
+    "files of glue": ("<=", 102),
+    "median lines of a file": (">=", 123),
+    "files under 50 lines, %": ("<=", 19.5),
     "internal functions used by one other file, %": ("<=", 54.2),
-    "internal headers with one includer": ("<=", 12),
+    "internal headers with one includer": ("<=", 11),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),
