@@ -37,12 +37,12 @@ static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
     return half->seed[(ptrdiff_t)k * half->sense];
 }
 
-/* Numbers the voxels above 0 of a mask. name: for messages. GLS_ERR_INPUT: there is none. */
-gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_fdt_places *places);
+/* Numbers the voxels above 0 of a mask, or with path NULL of the seed mask. GLS_ERR_INPUT: there is none.
+ * GLS_ERR_ARGUMENT: the run has no seed mask. */
+gls_status gls_fdt_places_of_mask(const gls_run_sink *sink, const gls_job *job, const char *path,
+                                  gls_fdt_places *places);
 /* Reads an image and numbers its labels. GLS_ERR_INPUT: it has fewer than `least` or too many. */
 gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places);
-/* Numbers the voxels of the seed mask. GLS_ERR_ARGUMENT: the run has none. */
-gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_job *job, gls_fdt_places *places);
 void gls_fdt_places_finish(gls_fdt_places *places);
 /* Number of the place of a point; 0: none. */
 uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3]);

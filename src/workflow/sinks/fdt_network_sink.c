@@ -34,7 +34,8 @@ int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3])
 
 /* --- Places. */
 
-gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_fdt_places *places)
+/* Numbers the voxels of a mask. name: for messages. */
+static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_places *places)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
     places->image = mask->grid;
@@ -46,12 +47,18 @@ gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_f
     return places->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
 }
 
-gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_job *job, gls_fdt_places *places)
+gls_status gls_fdt_places_of_mask(const gls_run_sink *sink, const gls_job *job, const char *path,
+                                  gls_fdt_places *places)
 {
     char name[64];
-    if (!job->inputs.roi)
+    gls_image *mask = NULL;
+    if (!path && !job->inputs.roi)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
-    return gls_fdt_places_of_mask(job->inputs.roi, "the seed mask", places);
+    if (!path) return number_voxels(job->inputs.roi, "the seed mask", places);
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &mask);
+    if (!status) status = number_voxels(mask, path, places);
+    gls_image_destroy(mask);
+    return status;
 }
 
 static int by_value(const void *a, const void *b)

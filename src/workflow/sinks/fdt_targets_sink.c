@@ -64,7 +64,7 @@ static gls_status open_targets(gls_run_sink *sink, gls_job *job, gls_sink *tract
 {
     targets_state *t = sink->state;
     (void)tractogram;
-    gls_status status = gls_fdt_places_of_seeds(sink, job, &t->seeds);
+    gls_status status = gls_fdt_places_of_mask(sink, job, NULL, &t->seeds);
     if (!status) status = gls_fdt_places_of_labels(sink->input[0], 1, &t->regions);
     if (status) return status;
     t->rois = gls_fdt_find_rois(job);
