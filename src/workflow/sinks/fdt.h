@@ -10,19 +10,15 @@ typedef struct gls_fdt_grid {
     double to_voxel[3][4];
 } gls_fdt_grid;
 
-/* Voxels of an image with numbers from 1: those of a mask, x fastest, or the labels of regions in rising order. */
+/* Voxels of an image with numbers from 1: all or those of a mask, x fastest, or the labels of regions in rising order.
+ */
 typedef struct gls_fdt_places {
     gls_grid image;
     gls_fdt_grid grid;
     uint32_t n;
-    uint32_t *number; /* of each voxel; 0: none */
+    uint32_t *number; /* of each voxel; 0: none. NULL: all voxels have one */
     uint32_t *label;  /* the n labels of regions; NULL: the numbers are those of voxels */
 } gls_fdt_places;
-
-/* Prepares the lookup of points in this grid. */
-void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid);
-/* Index of the voxel of a point in world mm; -1: outside. */
-int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3]);
 
 /* A half of a streamline: its points from the seed to one end. The seed is the first point of both halves. */
 typedef struct gls_fdt_half {
@@ -37,6 +33,8 @@ static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
     return half->seed[(ptrdiff_t)k * half->sense];
 }
 
+/* Numbers all voxels of a grid. */
+void gls_fdt_places_of_grid(const gls_grid *grid, gls_fdt_places *places);
 /* Numbers the voxels above 0 of a mask, or with path NULL of the seed mask. GLS_ERR_INPUT: there is none.
  * GLS_ERR_ARGUMENT: the run has no seed mask. */
 gls_status gls_fdt_places_of_mask(const gls_run_sink *sink, const gls_job *job, const char *path,

@@ -14,13 +14,15 @@
 
 #define MAX_ROIS 20000
 
-void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid)
+/* Prepares the lookup of points in this grid. */
+static void grid_init(gls_fdt_grid *to, const gls_grid *grid)
 {
     memcpy(to->dim, grid->dim, sizeof to->dim);
     gls_grid_inverse(grid, to->to_voxel);
 }
 
-int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3])
+/* Index of the voxel of a point in world mm; -1: outside. */
+static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
 {
     double v[3];
     gls_affine_apply(grid->to_voxel, (const double[3]){point[0], point[1], point[2]}, v);
@@ -34,12 +36,18 @@ int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3])
 
 /* --- Places. */
 
+void gls_fdt_places_of_grid(const gls_grid *grid, gls_fdt_places *places)
+{
+    *places = (gls_fdt_places){.image = *grid, .n = (uint32_t)gls_grid_voxels(grid)};
+    grid_init(&places->grid, grid);
+}
+
 /* Numbers the voxels of a mask. name: for messages. */
 static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_places *places)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
     places->image = mask->grid;
-    gls_fdt_grid_init(&places->grid, &mask->grid);
+    grid_init(&places->grid, &mask->grid);
     places->number = calloc(n, sizeof *places->number);
     if (!places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
     for (size_t v = 0; v < n; v++)
@@ -73,7 +81,7 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
     const size_t n = gls_grid_voxels(&image->grid);
     uint32_t *label = places->label = malloc((n + 1) * sizeof *label);
     places->image = image->grid;
-    gls_fdt_grid_init(&places->grid, &image->grid);
+    grid_init(&places->grid, &image->grid);
     places->number = calloc(n, sizeof *places->number);
     if (!label || !places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
     for (size_t v = 0; v < n; v++) {
@@ -110,8 +118,8 @@ void gls_fdt_places_finish(gls_fdt_places *places)
 
 uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3])
 {
-    const int64_t voxel = gls_fdt_voxel(&places->grid, point);
-    return voxel < 0 ? 0 : places->number[voxel];
+    const int64_t voxel = voxel_at(&places->grid, point);
+    return voxel < 0 ? 0 : places->number ? places->number[voxel] : (uint32_t)voxel + 1;
 }
 
 /* --- Halves. */
