@@ -153,7 +153,11 @@ uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;
+#if PEAK_MEAN
+    vec3 voxel = clamp(roundEven(p), vec3(0.0), GRID - 1.0); // as DIPY rounds
+#else
     vec3 voxel = nearest_voxel(p);
+#endif
 #if START_GIVEN || (MAX_DIRECTIONS == 1 && !PEAK_MEAN)
 #if START_GIVEN
     vec3 d = vec3(MODEL_FLOAT(MODEL_START), MODEL_FLOAT(MODEL_START + 1), MODEL_FLOAT(MODEL_START + 2));

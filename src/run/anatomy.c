@@ -58,8 +58,7 @@ static gls_status check_tissue(const gls_job_options *o)
     if (t->backtrack && t->keep_all_ends)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other");
     if (t->pft && o->stop_leaving.n > 0) return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop-leaving");
-    gls_status status = gls_track_rule_check(t, tissue);
-    if (!status) status = t->backtrack ? gls_track_backtrack_check(t) : t->pft ? gls_track_pft_check(t) : GLS_OK;
+    gls_status status = gls_track_tissue_check(t, tissue);
     if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "

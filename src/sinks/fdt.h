@@ -10,19 +10,15 @@ typedef struct gls_fdt_grid {
     double to_voxel[3][4];
 } gls_fdt_grid;
 
-/* Voxels of an image with numbers from 1: those of a mask, x fastest, or the labels of regions in rising order. */
+/* Voxels of an image with numbers from 1: all or those of a mask, x fastest, or the labels of regions in rising order.
+ */
 typedef struct gls_fdt_places {
     gls_grid image;
     gls_fdt_grid grid;
     uint32_t n;
-    uint32_t *number; /* of each voxel; 0: none */
+    uint32_t *number; /* of each voxel; 0: none. NULL: all voxels have one */
     uint32_t *label;  /* the n labels of regions; NULL: the numbers are those of voxels */
 } gls_fdt_places;
-
-/* Prepares the lookup of points in this grid. */
-void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid);
-/* Index of the voxel of a point in world mm; -1: outside. */
-int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3]);
 
 /* A half of a streamline: its points from the seed to one end. The seed is the first point of both halves. */
 typedef struct gls_fdt_half {
@@ -37,12 +33,14 @@ static inline const float *gls_fdt_point(const gls_fdt_half *half, size_t k)
     return half->seed[(ptrdiff_t)k * half->sense];
 }
 
-/* Numbers the voxels above 0 of a mask. name: for messages. GLS_ERR_INPUT: there is none. */
-gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_fdt_places *places);
+/* Numbers all voxels of a grid. */
+void gls_fdt_places_of_grid(const gls_grid *grid, gls_fdt_places *places);
+/* Numbers the voxels above 0 of a mask, or with path NULL of the seed mask. GLS_ERR_INPUT: there is none.
+ * GLS_ERR_ARGUMENT: the run has no seed mask. */
+gls_status gls_fdt_places_of_mask(const gls_run_sink *sink, const gls_run_sinks *sinks, const char *path,
+                                  gls_fdt_places *places);
 /* Reads an image and numbers its labels. GLS_ERR_INPUT: it has fewer than `least` or too many. */
 gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places);
-/* Numbers the voxels of the seed mask. GLS_ERR_ARGUMENT: the run has none. */
-gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_run_sinks *sinks, gls_fdt_places *places);
 void gls_fdt_places_finish(gls_fdt_places *places);
 /* Number of the place of a point; 0: none. */
 uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3]);

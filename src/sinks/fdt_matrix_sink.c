@@ -220,16 +220,6 @@ static gls_status append3(void *user, const gls_streamlines *s)
     return append(user, s, add_pairs);
 }
 
-/* Reads a mask, if there is one, and numbers its voxels. */
-static gls_status read_places(const char *path, gls_fdt_places *places)
-{
-    gls_image *mask = NULL;
-    gls_status status = path ? gls_image_read(path, GLS_IMAGE_3D, &mask) : GLS_OK;
-    if (!status && mask) status = gls_fdt_places_of_mask(mask, path, places);
-    gls_image_destroy(mask);
-    return status;
-}
-
 /* Makes room for what a streamline meets. */
 static gls_status make_room(const gls_run_sink *sink, meetings *m)
 {
@@ -246,9 +236,10 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     matrix_state *t = sink->state;
     meetings *const all[] = {&t->seeds, &t->target, &t->columns};
     (void)tractogram;
-    gls_status status =
-        sink->kind != &gls_fdt_matrix3_kind ? gls_fdt_places_of_seeds(sink, sinks, &t->seeds.places) : GLS_OK;
-    for (size_t i = 0; i < sink->n_inputs && !status; i++) status = read_places(sink->input[i], &all[1 + i]->places);
+    gls_status status = GLS_OK;
+    if (sink->kind != &gls_fdt_matrix3_kind) status = gls_fdt_places_of_mask(sink, sinks, NULL, &t->seeds.places);
+    for (size_t i = 0; i < sink->n_inputs && !status; i++)
+        status = gls_fdt_places_of_mask(sink, sinks, sink->input[i], &all[1 + i]->places);
     for (int i = 0; i < 3 && !status; i++) status = make_room(sink, all[i]);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);

@@ -15,13 +15,15 @@
 /* largest number of regions: the matrix has its square, in doubles */
 #define MAX_ROIS 20000
 
-void gls_fdt_grid_init(gls_fdt_grid *to, const gls_grid *grid)
+/* Prepares the lookup of points in this grid. */
+static void grid_init(gls_fdt_grid *to, const gls_grid *grid)
 {
     memcpy(to->dim, grid->dim, sizeof to->dim);
     gls_grid_inverse(grid, to->to_voxel);
 }
 
-int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3])
+/* Index of the voxel of a point in world mm; -1: outside. */
+static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
 {
     double v[3];
     gls_affine_apply(grid->to_voxel, (const double[3]){point[0], point[1], point[2]}, v);
@@ -35,11 +37,18 @@ int64_t gls_fdt_voxel(const gls_fdt_grid *grid, const float point[3])
 
 /* --- Places. */
 
-gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_fdt_places *places)
+void gls_fdt_places_of_grid(const gls_grid *grid, gls_fdt_places *places)
+{
+    *places = (gls_fdt_places){.image = *grid, .n = (uint32_t)gls_grid_voxels(grid)};
+    grid_init(&places->grid, grid);
+}
+
+/* Numbers the voxels of a mask. name: for messages. */
+static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_places *places)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
     places->image = mask->grid;
-    gls_fdt_grid_init(&places->grid, &mask->grid);
+    grid_init(&places->grid, &mask->grid);
     places->number = calloc(n, sizeof *places->number);
     if (!places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
     for (size_t v = 0; v < n; v++)
@@ -47,12 +56,18 @@ gls_status gls_fdt_places_of_mask(const gls_image *mask, const char *name, gls_f
     return places->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
 }
 
-gls_status gls_fdt_places_of_seeds(const gls_run_sink *sink, const gls_run_sinks *sinks, gls_fdt_places *places)
+gls_status gls_fdt_places_of_mask(const gls_run_sink *sink, const gls_run_sinks *sinks, const char *path,
+                                  gls_fdt_places *places)
 {
     char name[64];
-    if (!sinks->seed_mask)
+    gls_image *mask = NULL;
+    if (!path && !sinks->seed_mask)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
-    return gls_fdt_places_of_mask(sinks->seed_mask, "the seed mask", places);
+    if (!path) return number_voxels(sinks->seed_mask, "the seed mask", places);
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &mask);
+    if (!status) status = number_voxels(mask, path, places);
+    gls_image_destroy(mask);
+    return status;
 }
 
 /* For qsort() and bsearch(): labels in ascending order. */
@@ -68,7 +83,7 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
     const size_t n = gls_grid_voxels(&image->grid);
     uint32_t *label = places->label = malloc((n + 1) * sizeof *label);
     places->image = image->grid;
-    gls_fdt_grid_init(&places->grid, &image->grid);
+    grid_init(&places->grid, &image->grid);
     places->number = calloc(n, sizeof *places->number);
     if (!label || !places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
     for (size_t v = 0; v < n; v++) {
@@ -105,8 +120,8 @@ void gls_fdt_places_finish(gls_fdt_places *places)
 
 uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3])
 {
-    const int64_t voxel = gls_fdt_voxel(&places->grid, point);
-    return voxel < 0 ? 0 : places->number[voxel];
+    const int64_t voxel = voxel_at(&places->grid, point);
+    return voxel < 0 ? 0 : places->number ? places->number[voxel] : (uint32_t)voxel + 1;
 }
 
 /* --- Halves. */

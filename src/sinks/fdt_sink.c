@@ -22,8 +22,7 @@ typedef struct visit {
 
 /* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
 typedef struct map_state {
-    /* grid of the map */
-    gls_fdt_grid grid;
+    gls_fdt_places places;
     const gls_fdt_places *rois;
     size_t n_voxels;
     /* count and length of each voxel */
@@ -47,12 +46,12 @@ static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
 static void follow(map_state *m, const gls_fdt_half *half)
 {
     for (size_t k = 0; k < half->n; k++) {
-        const int64_t at = gls_fdt_voxel(&m->grid, gls_fdt_point(half, k));
-        if (at < 0 || m->voxel[at].last == m->line) continue;
-        m->voxel[at].last = m->line;
-        m->voxel[at].n++;
-        /* steps from the seed times the step size */
-        m->voxel[at].length += (double)k * m->step;
+        const uint32_t place = gls_fdt_place(&m->places, gls_fdt_point(half, k));
+        if (place == 0 || m->voxel[place - 1].last == m->line) continue;
+        visit *at = &m->voxel[place - 1];
+        at->last = m->line;
+        at->n++;
+        at->length += (double)k * m->step;
     }
 }
 
@@ -73,7 +72,7 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
 {
     map_state *m = sink->state;
     (void)tractogram;
-    gls_fdt_grid_init(&m->grid, sinks->grid);
+    gls_fdt_places_of_grid(sinks->grid, &m->places);
     m->rois = gls_fdt_find_rois(sinks);
     m->step = sinks->step_size;
     m->n_voxels = gls_grid_voxels(sinks->grid);

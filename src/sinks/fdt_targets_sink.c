@@ -63,7 +63,7 @@ static gls_status open_targets(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
 {
     targets_state *t = sink->state;
     (void)tractogram;
-    gls_status status = gls_fdt_places_of_seeds(sink, sinks, &t->seeds);
+    gls_status status = gls_fdt_places_of_mask(sink, sinks, NULL, &t->seeds);
     if (!status) status = gls_fdt_places_of_labels(sink->input[0], 1, &t->regions);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);

@@ -9,7 +9,7 @@
 #include "track/guide/guide.h"
 #include "util/status.h"
 
-gls_status gls_track_backtrack_check(const gls_track_params *params)
+static gls_status check_backtrack(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);
     if (getter->deterministic && !(params->step_noise > 0))
@@ -24,7 +24,7 @@ gls_status gls_track_backtrack_check(const gls_track_params *params)
     return GLS_OK;
 }
 
-gls_status gls_track_pft_check(const gls_track_params *params)
+static gls_status check_pft(const gls_track_params *params)
 {
     if (!gls_getter_of(params)->filters)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: the direction getter %s has no particles: give --dg prob or det",
@@ -36,12 +36,13 @@ gls_status gls_track_pft_check(const gls_track_params *params)
     return GLS_OK;
 }
 
-gls_status gls_track_rule_check(const gls_track_params *params, bool tissue)
+gls_status gls_track_tissue_check(const gls_track_params *params, bool tissue)
 {
     if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (tissue || params->stop_at_all))
         return gls_fail(GLS_ERR_ARGUMENT, "--region-rule: of its values only streamline goes with %s",
                         tissue ? "tissue, which judges both ends of a streamline" : "--stop");
-    return GLS_OK;
+    if (params->backtrack) return check_backtrack(params);
+    return params->pft ? check_pft(params) : GLS_OK;
 }
 
 /* Particle filtering needs an image of tissue with another rule than ACT, and has room for a limited number of steps.
@@ -89,23 +90,18 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     /* Combinations of options that contradict each other. */
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
         return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
-    gls_status rule = gls_track_rule_check(params, input->tissue);
-    if (rule) return rule;
+    gls_status tissue = gls_track_tissue_check(params, input->tissue);
+    if (tissue) return tissue;
     if (params->loop_check && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
         return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: only --dg bedpost has it");
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "include-ordered: needs seed_unidirectional: without it a streamline has no first end");
     /* Back-tracking and particle filtering, each with the tissue rule that they need. */
-    if (params->backtrack) {
-        gls_status status = gls_track_backtrack_check(params);
-        if (!status && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
-            status = gls_fail(GLS_ERR_ARGUMENT, "backtrack: needs tissue, and its rule act");
-        if (status) return status;
-    }
+    if (params->backtrack && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
+        return gls_fail(GLS_ERR_ARGUMENT, "backtrack: needs tissue, and its rule act");
     if (params->pft) {
-        gls_status status = gls_track_pft_check(params);
-        if (!status) status = check_filter(params, input->tissue);
+        gls_status status = check_filter(params, input->tissue);
         if (!status && gls_regions_bits(input->regions, GLS_REGION_STOP_LEAVING))
             status = gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop-leaving");
         if (status) return status;

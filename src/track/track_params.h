@@ -83,12 +83,9 @@ const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 
 /* Returns GLS_ERR_ARGUMENT with the name, the value and its range. */
 gls_status gls_track_params_check(const gls_track_params *params);
-/* Checks whether --backtrack is possible with these parameters. */
-gls_status gls_track_backtrack_check(const gls_track_params *params);
-/* Checks whether --pft is possible with these parameters. */
-gls_status gls_track_pft_check(const gls_track_params *params);
-/* Checks whether the rule of halves is possible with these parameters. tissue: there is an image of tissue. */
-gls_status gls_track_rule_check(const gls_track_params *params, bool tissue);
+/* Checks whether --region-rule, --backtrack and --pft are possible with these parameters. tissue: there is an image of
+ * tissue. */
+gls_status gls_track_tissue_check(const gls_track_params *params, bool tissue);
 /* Checks the input of a tracker. Call gls_track_params_check() first. */
 gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input);
 
