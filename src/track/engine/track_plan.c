@@ -98,8 +98,9 @@ static bool goes_in_flight(const gls_track_params *params, const gls_device_info
     return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
 }
 
-gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
-                               const gls_track_input *input, gls_track_plan *plan)
+/* Plans with runs of points, where the getter has them, or without. */
+static gls_status make(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       bool runs, gls_track_plan *plan)
 {
     const gls_getter *getter = gls_getter_of(params);
     gls_track_plan p = {.getter = getter};
@@ -111,7 +112,8 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.in_flight = goes_in_flight(params, limits, p.staged);
     /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long to copy a point */
     p.packs_on_host = limits->software;
-    p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check;
+    p.voxel_runs =
+        runs && p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check;
     p.split = !p.mapping->looped && getter->handed_over;
     p.iterations = p.split              ? (limits->software ? 1 : 8)
                    : getter->iterations ? getter->iterations(params)
@@ -170,6 +172,15 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.output_points = (uint32_t)min_u64(blocks * POOL_BLOCK + lines, storage / 12);
     *plan = p;
     return GLS_OK;
+}
+
+/* A block of the pool may hold fewer points as runs, so the streamlines of a seed may fit only without them. */
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
+                               const gls_track_input *input, gls_track_plan *plan)
+{
+    gls_status status = make(params, limits, input, true, plan);
+    const bool may_fit = status == GLS_ERR_UNSUPPORTED && limits->software && gls_getter_of(params)->by_voxel;
+    return may_fit ? make(params, limits, input, false, plan) : status;
 }
 
 uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)
