@@ -104,8 +104,9 @@ static bool goes_in_flight(const gls_track_params *params, const gls_device_info
     return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
 }
 
-gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
-                               const gls_track_input *input, gls_track_plan *plan)
+/* Plans with runs of points, where the getter has them, or without. */
+static gls_status make(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       bool runs, gls_track_plan *plan)
 {
     const gls_getter *getter = gls_getter_of(params);
     gls_track_plan p = {.getter = getter};
@@ -118,9 +119,14 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.in_flight = goes_in_flight(params, limits, p.staged);
     /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long to copy a point */
     p.packs_on_host = limits->software;
-    p.voxel_runs = p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel && !params->loop_check &&
-                   !(params->step_noise > 0);
+    p.voxel_runs = runs && p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel &&
+                   !params->loop_check && !(params->step_noise > 0);
     p.split = !p.mapping->looped && getter->handed_over;
+    p.iterations = p.split              ? (limits->software ? 1 : 8)
+                   : p.voxel_runs       ? VOXELS_IN_TURN
+                   : getter->iterations ? getter->iterations(params)
+                   : limits->software   ? 8
+                                        : 4;
     p.ordered = p.staged || getter->ordered;
     /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;
@@ -138,16 +144,9 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
     /* the packed points need room for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
-    uint64_t needed = 2 * directions * ((p.max_steps + POOL_BLOCK - 1) / POOL_BLOCK + p.guide.filter_blocks);
-    /* a run may have a single point, so that runs may need more blocks; points are stored where there is no room */
-    const uint64_t of_runs = 2 * directions * ((p.max_steps + BLOCK_RUNS - 1) / BLOCK_RUNS + p.guide.filter_blocks);
-    p.voxel_runs = p.voxel_runs && of_runs <= blocks;
-    if (p.voxel_runs) needed = of_runs;
-    p.iterations = p.split              ? (limits->software ? 1 : 8)
-                   : p.voxel_runs       ? VOXELS_IN_TURN
-                   : getter->iterations ? getter->iterations(params)
-                   : limits->software   ? 8
-                                        : 4;
+    /* a run has one point at least */
+    const uint32_t fill = p.voxel_runs ? BLOCK_RUNS : POOL_BLOCK;
+    uint64_t needed = 2 * directions * ((p.max_steps + fill - 1) / fill + p.guide.filter_blocks);
     /* Seeds of a batch: limited by each buffer with a record for each seed, and by the largest dispatch. */
     uint64_t batch = params->batch_seeds ? params->batch_seeds
                      : limits->software  ? DEFAULT_BATCH_SOFTWARE
@@ -186,6 +185,15 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
     p.output_points = (uint32_t)min_u64(blocks * POOL_BLOCK + lines, storage / 12);
     *plan = p;
     return GLS_OK;
+}
+
+/* A block of the pool may hold fewer points as runs, so the streamlines of a seed may fit only without them. */
+gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
+                               const gls_track_input *input, gls_track_plan *plan)
+{
+    gls_status status = make(params, limits, input, true, plan);
+    const bool may_fit = status == GLS_ERR_UNSUPPORTED && limits->software && gls_getter_of(params)->by_voxel;
+    return may_fit ? make(params, limits, input, false, plan) : status;
 }
 
 uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n)

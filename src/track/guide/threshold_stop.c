@@ -39,16 +39,15 @@ bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input 
 {
     const gls_image *map = input->stop_map;
     const uint32_t mask = input->regions ? gls_regions_bits(input->regions, GLS_REGION_MASK) : 0;
-    const int64_t nx = map->grid.dim[0], ny = map->grid.dim[1], n = (int64_t)gls_grid_voxels(&map->grid);
-    bool open = true;
-#pragma omp parallel for reduction(&& : open) schedule(static)
-    for (int64_t i = 0; i < n; i++) {
+    const size_t nx = (size_t)map->grid.dim[0], ny = (size_t)map->grid.dim[1], n = gls_grid_voxels(&map->grid);
+    for (size_t i = 0; i < n; i++) {
         const float value = map->data[i], at[3] = {(float)(i % nx), (float)(i / nx % ny), (float)(i / nx / ny)};
-        if (value < 0) open = false;
+        if (value < 0) return false;
+        /* a little more than eight times, because the weights of the texture unit are coarse */
         if (isfinite(value) && value > 8.2 * params->stop_threshold) continue;
-        if (!mask || (gls_regions_at(input->regions, at) & mask) != 0) open = false;
+        if (!mask || (gls_regions_at(input->regions, at) & mask) != 0) return false;
     }
-    return open;
+    return true;
 }
 
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *u)
