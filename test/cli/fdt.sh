@@ -77,6 +77,10 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     says "--fdt-matrix1: needs a seed mask"
     expect 3 $track --bedpostx row --roi seed.nii -o none --fdt-network four.nii:x.txt
     says "four.nii: has 1 labels: a network needs 2 to"
+    for result in --fdt-network --fdt-targets; do
+        expect 3 $track --bedpostx row --roi seed.nii -o none $result mean.nii:x.nii
+        says "labels are whole numbers"
+    done
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-matrix1 x.dot --shard 1/2
     says "--fdt-matrix1: not with --shard"
     expect 2 $track --bedpostx row --roi seed.nii -o x.tck --fdt-paths x.nii --compress
