@@ -138,13 +138,14 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
                                 bool standard_form, const double *rows, size_t n_rows, const double *inside)
 {
     GLS_REQUIRE(plan && design && rows && inside && k > 0 && n_rows > 0 && (!standard_form || n == k));
+    gls_status status = gls_blas_check(what);
     size_t padded = rounded(k, GLS_NONNEG_TILE);
     *plan = (gls_nonneg_plan){.n = n, .k = k, .padded = padded, .n_rows = n_rows};
+    if (status) return status;
     plan->project = gls_aligned_zeros(n * padded);
     plan->rows = gls_aligned_zeros(rounded(n_rows, 8) * padded);
     plan->factor = gls_aligned_zeros(k * k);
     plan->inside = gls_aligned_zeros(k + n_rows);
-    gls_status status = GLS_OK;
     if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
     else if (!set_factor(plan, design, standard_form))

@@ -50,8 +50,8 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
     gls_affine_invert((const double(*)[4])whole, map);
 }
 
-/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros are
- * missing peaks; an image of zeros alone is none. */
+/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros and
+ * values that are not finite are missing peaks; an image of these alone is none. */
 static bool is_quads(const gls_image *file)
 {
     const size_t n = gls_grid_voxels(&file->grid);
@@ -61,8 +61,9 @@ static bool is_quads(const gls_image *file)
         for (size_t i = 0; i < n; i++) {
             double v[4];
             for (size_t a = 0; a < 4; a++) v[a] = (double)file->data[(4 * k + a) * n + i];
-            if (v[0] == 0 && v[1] == 0 && v[2] == 0 && v[3] == 0) continue;
-            if (!(fabs(length_of(v) - 1) < 1e-3 && v[3] > 0)) return false;
+            const double norm = length_of(v);
+            if ((norm == 0 && v[3] == 0) || !isfinite(norm + v[3])) continue;
+            if (!(fabs(norm - 1) < 1e-3 && v[3] > 0)) return false;
             found++;
         }
     return found > 0;

@@ -34,10 +34,12 @@ static gls_status factor(double *q, size_t rows, size_t k, double *r, double *ta
 gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const double *penalty, double *inverse,
                              double *leverage)
 {
+    gls_status status = gls_blas_check("spherical harmonics");
+    if (status) return status;
     size_t rows = n + k;
     double *q = calloc(rows * k, sizeof *q), *r = malloc(k * k * sizeof *r), *tau = malloc(k * sizeof *tau);
-    gls_status status = GLS_ERR_MEMORY;
     if (!q || !r || !tau) {
+        status = GLS_ERR_MEMORY;
         gls_fail(status, "out of memory for a %zu x %zu matrix", rows, k);
         goto fail;
     }

@@ -3,6 +3,7 @@
 
 #include "util/lapack.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <float.h>
 #include <math.h>
@@ -65,12 +66,13 @@ static gls_status set_inverse(gls_tensor_plan *plan)
     if (n < P)
         return gls_fail(GLS_ERR_INPUT,
                         "gradient table: a tensor and S0 are %d unknowns, but there are only %zu volumes", P, n);
+    gls_status status = gls_blas_check("tensor fit");
+    if (status) return status;
     double *x = malloc(2 * n * P * sizeof *x);
     if (!x) return gls_fail(GLS_ERR_MEMORY, "out of memory for a design matrix of %zu volumes", n);
     double *u = x + n * P;
     for (size_t i = 0; i < n; i++) memcpy(x + i * P, plan->design + i * GLS_TENSOR_STRIDE, P * sizeof *x);
     lapack_int info = gls_lapack()->dgesdd(LAPACK_ROW_MAJOR, 'S', (lapack_int)n, P, x, P, s, u, P, vt, P);
-    gls_status status = GLS_OK;
     int rank = 0;
     while (info == 0 && rank < P && s[rank] > MIN_SINGULAR * s[0]) rank++;
     if (info != 0)

@@ -89,6 +89,29 @@ static const option_row rows[] = {
     {"probtrackx2", "stop", "--stop-at IMAGE"},
     {"probtrackx2", "wtstop", "--stop-leaving IMAGE, once for each"},
     {"probtrackx2", "avoid", "--exclude IMAGE; with --region-rule halves only the half that meets it is lost"},
+    {"probtrackx2", "s", "--bedpostx DIR, the folder that the samples lie in"},
+    {"probtrackx2", "m", "--mask IMAGE"},
+    {"probtrackx2", "x", "--roi IMAGE; --seeds FILE for coordinates"},
+    {"probtrackx2", "P", "--seeds-per-voxel N"},
+    {"probtrackx2", "S", "--max-length MM: N steps of --step-size for both halves together"},
+    {"probtrackx2", "c", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
+    {"probtrackx2", "l", "--loop-check"},
+    {"probtrackx2", "f", "--stop-by-fraction"},
+    {"probtrackx2", "dir",
+     "a folder in the name of each file: --fdt-paths DIR/fdt_paths.nii.gz, --waytotal DIR/waytotal"},
+    {"probtrackx2", "forcedir", "--force"},
+    {"probtrackx2", "opd", "--fdt-paths FILE"},
+    {"probtrackx2", "savepaths", "-o FILE.tck"},
+    {"probtrackx2", "simple", "--seeds FILE, a text file of voxels"},
+    {"probtrackx2", "targetmasks", "--fdt-targets LABELS:FILE, one image of all targets"},
+    {"probtrackx2", "target2", "--fdt-matrix2 MASK:FILE"},
+    {"probtrackx2", "target3", "--fdt-matrix3 MASK:FILE"},
+    {"probtrackx2", "waycond", "--region-rule halves for AND, halves-any for OR"},
+    {"probtrackx2", "rseed", "--rng-seed N"},
+    {"probtrackx2", "xfm", "no option: all images have to lie in the space of the samples"},
+    {"probtrackx2", "invxfm", "no option: all images have to lie in the space of the samples"},
+    {"probtrackx2", "seedref", "no option: all images have to lie in the space of the samples"},
+    {"probtrackx2", "meshspace", "no option: surfaces are not read, make images of them"},
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
     {"tckgen", "seeds", "--nseeds N"},
@@ -177,7 +200,7 @@ static const option_row rows[] = {
     {"scil_tracking_local", "sub_sphere", "--sphere NAME"},
     {"scil_tracking_local", "sh_interp_nn", "nothing: ODFs are always interpolated"},
     {"scil_tracking_local", "forward_only", "--seed-unidirectional"},
-    {"scil_tracking_local", "seed", "--rng-seed N"},
+    {"scil_tracking_local", "seed", "--rng-seed N; a seed mask is --roi IMAGE"},
     {"scil_tracking_local", "overwrite", "--force"},
     {"scil_tracking_pft", "back", "--pft-back MM"},
     {"scil_tracking_pft", "forward", "--pft-front MM"},
@@ -218,8 +241,8 @@ static const option_row rows[] = {
     {"trekker", "numberOfThreads", "--nthreads N, of the CPU: a GPU does the work"},
 };
 
-/* A value that other programs' users give to an option of glslines. value: compared without case; number and x,y,z,r
- * stand for all values of that form. word: the value that replaces it; NULL: the error shows `here`. */
+/* A value that other programs' users give to an option of glslines. value: compared without case; number, x,y,z,r and
+ * folder/name stand for all values of that form. word: the value that replaces it; NULL: the error shows `here`. */
 typedef struct value_row {
     const char *option, *value, *word, *here;
 } value_row;
@@ -227,6 +250,7 @@ static const value_row values[] = {
     {"seeds", "number", NULL,
      "--nseeds N for N seeds, or --select N for N streamlines; --seeds names a file of points"},
     {"select", "0", NULL, "--nseeds N without --select: all streamlines of N seeds"},
+    {"samples", "folder/name", NULL, "--bedpostx DIR, the folder that the samples lie in; --samples is a number"},
     {"roi", "x,y,z,r", NULL, "--seed-sphere x,y,z,r; --roi names an image"},
     {"fa", "number", NULL, "--fa-threshold X; --fa names an image"},
     {"template", "number", NULL, "--voxel-size X; --template names an image"},
@@ -283,11 +307,11 @@ static int count_numbers(const char *value)
     }
 }
 
-/* The row of a value that another program's option takes; "number" and "x,y,z,r" stand for any such value. */
+/* The row of a value that another program's option takes. */
 static const value_row *find_value(const char *option, const char *value)
 {
     const int numbers = count_numbers(value);
-    const char *kind = numbers == 1 ? "number" : numbers == 4 ? "x,y,z,r" : value;
+    const char *kind = numbers == 1 ? "number" : numbers == 4 ? "x,y,z,r" : strchr(value, '/') ? "folder/name" : value;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         if (strcmp(values[i].option, option) != 0) continue;
         if (strcmp(values[i].value, kind) == 0 || gls_case_compare(values[i].value, value) == 0) return &values[i];

@@ -99,7 +99,8 @@ void gls_advise_of_masks(const gls_job *job)
     if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
     if (job->options.fa && in->stop_map) advise_of_unknown(in, job->options.mask != NULL);
     if (job->options.mask) advise_of_mask(in);
-    if (job->options.roi && in->roi) advise_of_seed_mask(in);
+    /* seeds in all labels are what a network needs */
+    if (job->options.roi && in->roi && !job->options.fdt_network) advise_of_seed_mask(in);
 }
 
 /* Warns of a response that is too round to be that of a single bundle: FA of its tensor, whose second and third

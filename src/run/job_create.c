@@ -283,9 +283,11 @@ static gls_status check_getter(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", t->min_length,
                         t->max_length);
     if (o->distance_correction &&
-        !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--distance-correction: needs --fdt-paths, --fdt-network or --fdt-matrix1 to 3");
+        !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3 || o->fdt_targets))
+        return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1 to 3 "
+                                          "or --fdt-targets");
+    if (o->fdt_lrtarget3 && !o->fdt_matrix3)
+        return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, whose columns it gives");
     return GLS_OK;
 }
 

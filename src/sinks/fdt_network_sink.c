@@ -7,6 +7,7 @@
 
 #include "sinks/fdt.h"
 #include "sinks/sinks.h"
+#include "tracts/connectome_parts.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -86,10 +87,7 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
     grid_init(&places->grid, &image->grid);
     places->number = calloc(n, sizeof *places->number);
     if (!label || !places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
-    for (size_t v = 0; v < n; v++) {
-        const float value = image->data[v];
-        label[v] = places->number[v] = value >= 0.5f && value <= 16777216.0f ? (uint32_t)lrintf(value) : 0;
-    }
+    for (size_t v = 0; v < n; v++) label[v] = places->number[v] = (uint32_t)image->data[v];
     qsort(label, n, sizeof *label, by_value);
     for (size_t v = 0; v < n; v++)
         if (label[v] > 0 && (places->n == 0 || label[places->n - 1] != label[v])) label[places->n++] = label[v];
@@ -103,7 +101,9 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
 gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places)
 {
     gls_image *image = NULL;
+    int32_t largest;
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = gls_labels_check(image, path, &largest);
     if (!status) status = number_labels(image, path, places);
     gls_image_destroy(image);
     if (!status && (places->n < least || places->n > MAX_ROIS))

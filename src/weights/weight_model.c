@@ -115,9 +115,9 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
     else
         for (size_t s = 0; s < rows->n; s++) lengths += (double)rows->contribution[s];
     if (!(lengths > 0))
-        return gls_fail(
-            GLS_ERR_EMPTY,
-            "weights: no streamline passes through a fixel: do the tractogram and the FODs lie in one space?");
+        return gls_fail(GLS_ERR_EMPTY, "weights: no streamline passes through a fixel%s",
+                        o->fd_threshold > 0 && m->n_removed > 0 ? " above --fd-threshold: lower it"
+                                                                : ": do the tractogram and the FODs lie in one space?");
     if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "weights: no fixel with a density of streamlines is left");
     /* mu scales lengths so that their sum is that of the densities; A is the mean square density of a streamline */
     m->mu = density / lengths;

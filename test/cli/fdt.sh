@@ -45,6 +45,9 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     # from x = 5 the faces of the regions at 8 and 18 lie 2.5 and 12.5 mm ahead
     expect 0 $track --bedpostx row --roi five.nii -o none --fdt-network labels.nii:hand/network --distance-correction
     [ "$(cat hand/network)" = "$(printf '0  500  2500\n0  0  0\n0  0  0')" ] || note "the network by hand"
+    # seeds in all labels are right for a network
+    expect 0 $track --bedpostx row --roi labels.nii --seeds-per-voxel 1 -o none --fdt-network labels.nii:hand/seeded
+    ! grep -q "neither 0 nor 1" stderr || note "a warning of seeds in labels"
     python3 "$here/bedpost.py" four || note "matrices by hand"
     # seeds to targets, and matrix 3 with columns of its own, on a coarser grid
     for lengths in no yes; do
@@ -77,6 +80,10 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     says "--fdt-matrix1: needs a seed mask"
     expect 3 $track --bedpostx row --roi seed.nii -o none --fdt-network four.nii:x.txt
     says "four.nii: has 1 labels: a network needs 2 to"
+    for result in --fdt-network --fdt-targets; do
+        expect 3 $track --bedpostx row --roi seed.nii -o none $result mean.nii:x.nii
+        says "labels are whole numbers"
+    done
     expect 2 $track --bedpostx row --roi seed.nii -o none --fdt-matrix1 x.dot --shard 1/2
     says "--fdt-matrix1: not with --shard"
     expect 2 $track --bedpostx row --roi seed.nii -o x.tck --fdt-paths x.nii --compress

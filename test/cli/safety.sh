@@ -323,8 +323,13 @@ if [ -z "${ASAN_OPTIONS:-}" ]; then
     # so is a program without the part that is linked to OpenBLAS
     mkdir -p "$work/alone"
     cp "$tool" "$work/alone/glslines"
-    (cd "$work/out" && exec timeout -s KILL 20 "$work/alone/glslines" fit $dwi $bval $bvec $mask f >"$work/stdout" 2>"$work/stderr")
-    code=$?
-    [ "$code" -eq 0 ] || one_line 7 "libglslines_blas"
+    run fit $dwi $bval $bvec $mask "$work/alone/s" --model opdt -q
+    [ "$code" -eq 0 ] || note "the fit: exit code $code"
+    for command in "fit $dwi $bval $bvec $mask f" "track $files --nseeds 5 --dg tensordet" "track $files $few" "peaks $work/alone/s_sh.nii.gz -o p.nii"; do
+        # shellcheck disable=SC2086
+        (cd "$work/out" && exec timeout -s KILL 20 "$work/alone/glslines" $command >"$work/stdout" 2>"$work/stderr")
+        code=$?
+        [ "$code" -eq 0 ] || one_line 7 "libglslines_blas"
+    done
     rm -rf "$work/alone" "$work"/out/*
 fi

@@ -20,6 +20,11 @@ bridged --quiet track -quiet
 bridged --nseeds track -seeds 5
 bridged "--preset tckgen --dg ifod1" track --phantom --preset mrtrix-ifod1
 bridged "no preset: --bedpostx DIR has probtrackx2's values" track --phantom --preset probtrackx
+bridged "--bedpostx DIR" track -s x.bedpostX/merged
+bridged "--bedpostx DIR" track --samples=x.bedpostX/merged
+bridged "--roi IMAGE" track --seed=x.nii.gz
+bridged "no option: all images" track --xfm=x.mat
+fails 2 "unknown option -f in" weights x.tck x.nii -f
 bridged density tckmap x.tck
 bridged "help --format bash" completions bash
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"

@@ -74,6 +74,8 @@ expect 0 weights t.tck $sh -o area.txt --units area -q
 check "an area" "abs(w('area.txt')[7] / w('w.txt')[7] / w('mu.txt')[0] / 8 - 1) < 1e-5"
 
 # --- other methods ---
+expect 6 weights t.tck $sh -o none.txt --fd-threshold 1000 -q
+says "no streamline passes through a fixel above --fd-threshold: lower it"
 expect 0 weights t.tck $sh -o linear.txt --method linear -q
 check "linear weights" "len(w('linear.txt')) == $n"
 expect 0 weights t.tck $sh -o sift.tck --method sift --term-number 400 --selection sel.txt -q

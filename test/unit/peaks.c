@@ -214,6 +214,13 @@ static void append(void **state)
     assert_int_equal(of_quads->n_volumes, 6);
     assert_vector(of_quads, 0, 1, 0.25, 0, 0);
     assert_vector(of_quads, 1, 0, 0, -0.5, 0);
+    gls_image_destroy(of_quads);
+    of_quads = NULL;
+    quads->data[0] = NAN; /* a missing peak changes the meaning of no other */
+    quads->data[8 + 3] = INFINITY;
+    assert_int_equal(gls_peaks_append(&of_quads, quads, "quads.nii", GLS_BVEC_IMAGE), GLS_OK);
+    assert_int_equal(of_quads->n_volumes, 6);
+    assert_vector(of_quads, 0, 1, 0.25, 0, 0);
     gls_image_destroy(quads);
     gls_image_destroy(of_quads);
     /* amplitudes */
