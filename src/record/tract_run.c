@@ -76,7 +76,7 @@ gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
         status = gls_sidecar_write(path, run->files.force, &run->files.group, text);
     } else {
         free(run->printed);
-        if (asprintf(&run->printed, "%s\n", text) < 0) run->printed = NULL;
+        if (gls_asprintf(&run->printed, "%s\n", text) < 0) status = gls_no_memory();
     }
     free(text);
     return status;
@@ -112,7 +112,7 @@ void gls_tract_run_message(gls_tract_run *run, const char *format, ...)
     va_list args;
     free(run->message);
     va_start(args, format);
-    if (gls_vasprintf(&run->message, format, args) < 0) run->message = NULL;
+    gls_vasprintf(&run->message, format, args);
     va_end(args);
 }
 
@@ -261,7 +261,7 @@ void gls_tract_text_printf(gls_tract_text *text, const char *format, ...)
     const int n = gls_vasprintf(&line, format, args);
     va_end(args);
     if (n > 0) text->begun = line[n - 1] != '\n';
-    append_line(text, n < 0 ? NULL : line, (size_t)n);
+    append_line(text, line, (size_t)n);
 }
 
 void gls_tract_text_field(gls_tract_text *text, const char *field)
@@ -277,8 +277,7 @@ void gls_tract_text_field(gls_tract_text *text, const char *field)
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n)
 {
     char *whole = NULL;
-    if (n > 1 && asprintf(&whole, "%s_%zu", name, i) < 0) whole = NULL;
-    if (n > 1 && !whole && !text->failed) text->failed = gls_no_memory();
+    if (n > 1 && gls_asprintf(&whole, "%s_%zu", name, i) < 0 && !text->failed) text->failed = gls_no_memory();
     gls_tract_text_field(text, whole ? whole : name);
     free(whole);
 }

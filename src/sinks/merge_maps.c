@@ -73,7 +73,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
-        if (asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
+        if (gls_asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
         gls_map_run other = {.known = false};
         read_run(path, map, &shard, &other);
         free(path);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/status.h"
+#include "util/text.h"
 
 gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 {
@@ -35,11 +36,11 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
     const char *to_dps = names ? names->to_dps : NULL, *to_dpv = names ? names->to_dpv : NULL;
     int length = -1;
     if (short_name && per_vertex)
-        length = s->n_images > 1 ? asprintf(&name, "%s_%s", to_dpv, short_name)
-                                 : asprintf(&name, "%s", to_dpv ? to_dpv : short_name);
+        length = s->n_images > 1 ? gls_asprintf(&name, "%s_%s", to_dpv, short_name)
+                                 : gls_asprintf(&name, "%s", to_dpv ? to_dpv : short_name);
     else if (short_name)
-        length =
-            to_dps ? asprintf(&name, "%s", to_dps) : asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
+        length = to_dps ? gls_asprintf(&name, "%s", to_dps)
+                        : gls_asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
     free(short_name);
     if (length < 0) return gls_no_memory();
     for (size_t k = 0; k < s->n_columns; k++)

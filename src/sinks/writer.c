@@ -10,6 +10,7 @@
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* --- Columns for a TCK file, which cannot hold any: weights and values per streamline as text, values of points as
  * track scalar files of MRtrix3. The files are opened with the first streamlines. */
@@ -50,7 +51,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
 {
     const char *dot = strrchr(s->tck, '.');
     char *path = NULL;
-    if (asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
+    if (gls_asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
         return gls_no_memory();
     s->path[s->n_paths++] = path;
     return gls_tract_run_writes(s->run, path);
@@ -60,7 +61,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
 static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
     char *name = NULL;
-    if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
+    if (gls_asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
     gls_status status = name_file(s, name, "tsf");
     free(name);
     if (!status)
