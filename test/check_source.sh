@@ -85,6 +85,12 @@ grep -rnE '^ *#include "' src --include='*.[ch]' |
 circles "$pairs" | expect_none "no circle of files"
 rm -f "$pairs"
 
+# src/util/text.h -> GLS_UTIL_TEXT_H, include/glslines/type.h -> GLSLINES_TYPE_H; headers without a guard are included several times
+grep -rnE '^#ifndef GLS' src include --include='*.h' | while IFS=: read -r header _ guard; do
+    want=$(echo "${header#*/}" | sed 's@^glslines/@GLSLINES_@; t; s@^@GLS_@' | tr 'a-z/.' 'A-Z__')
+    [ "$guard" = "#ifndef $want" ] || echo "$header: ${guard#\#ifndef }, not $want"
+done | expect_none "include guards follow the paths of headers"
+
 # glsl/slots.txt against the sources
 slots() {
     grep -vE '^#|^$' glsl/slots.txt
