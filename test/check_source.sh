@@ -164,6 +164,8 @@ comments() {
     # shellcheck disable=SC2046,SC2086
     comments $(find $rooms -name '*.[ch]' -o -name '*.def' -o -name '*.glsl' -o -name '*.comp') |
         grep -wE 'tell|tells|told|mend|mends|mended|put|puts|settle|settles|settled|parcels?|couriers?|receipts?|tally|study' || true
+    # texts that users see, names, and the manual
+    grep -rnwE '[Tt]ells?|[Tt]old' src include --include='*.[ch]' --include='*.def' --include='*.md' || true
     # shellcheck disable=SC2086
     grep -rnE '\b(MOST|LEAST|FEWEST)_[A-Z]+\b' $rooms --include='*.[ch]' --include='*.glsl' --include='*.comp' || true
     # shellcheck disable=SC2086

@@ -55,7 +55,7 @@ static void append_maker(const gls_report *r, gls_text *out)
     if (cJSON_IsString(path)) {
         gls_text_puts(out, " from ");
         gls_html_puts(out, path->valuestring);
-        gls_text_puts(out, ". A report of that file tells how its streamlines were tracked");
+        gls_text_puts(out, ". A report of that file says how its streamlines were tracked");
     }
     gls_text_puts(out, ".</p>\n");
 }

@@ -223,7 +223,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
                               header *h)
 {
     const bool copies = format == GLS_FORMAT_TCK && info->format == GLS_FORMAT_TCK,
-               told = cJSON_HasObjectItem(run->root, "header_of_input");
+               recorded = cJSON_HasObjectItem(run->root, "header_of_input");
     size_t bytes = 1;
     cJSON *left = NULL;
     for (size_t k = 0; k < info->n_header; k++)
@@ -237,7 +237,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
         if (is_own(field->key)) continue;
         for (const char *v = field->value; v && copies; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             copied &= add_line(h, field->key, v, strcspn(v, "\n"));
-        if (copied || told) continue;
+        if (copied || recorded) continue;
         if (!left) left = cJSON_AddObjectToObject(run->root, "header_of_input");
         cJSON_AddStringToObject(left, field->key, field->value);
     }
