@@ -85,6 +85,12 @@ grep -rnE '^ *#include "' src --include='*.[ch]' |
 circles "$pairs" | expect_none "no circle of files"
 rm -f "$pairs"
 
+# src/util/text.h -> GLS_UTIL_TEXT_H, include/glslines/type.h -> GLSLINES_TYPE_H; headers without a guard are included several times
+grep -rnE '^#ifndef GLS' src include --include='*.h' | while IFS=: read -r header _ guard; do
+    want=$(echo "${header#*/}" | sed 's@^glslines/@GLSLINES_@; t; s@^@GLS_@' | tr 'a-z/.' 'A-Z__')
+    [ "$guard" = "#ifndef $want" ] || echo "$header: ${guard#\#ifndef }, not $want"
+done | expect_none "include guards follow the paths of headers"
+
 # glsl/slots.txt against the sources
 slots() {
     grep -vE '^#|^$' glsl/slots.txt
@@ -127,9 +133,10 @@ code $others | { grep -E '\b(e?gl[A-Z][A-Za-z]+ *\(|(GL|EGL)_[A-Z])|epoxy' || tr
 code $library | { grep -vE '^src/util/child\.c:[0-9]+: .*\b_exit\(' || true; } | { grep -E '\b(exit|_exit|abort|printf|puts|putchar|perror) *\(|\b(v?fprintf|fputs|fputc|fwrite) *\([^;]*std(out|err)' || true; } | expect_none "the library neither prints nor exits"
 { grep -rn 'gl_GlobalInvocationID' src || true; } | expect_none "no shader text in C"
 
-# points in numbers and letters of ASCII, whatever locale the calling program has set: src/util/text.h and json.h
+# points in numbers and letters of ASCII, whatever locale the calling program has set: src/util/text.h and json.h;
+# asprintf(), because gls_asprintf() leaves NULL behind where it fails
 locale_calls='strto(d|f|ld)(_l)?|atof|is(alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit)|to(lower|upper)'
-locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?printf|(new|use|set)locale|localeconv|cJSON_(Print|Parse)[A-Za-z]*"
+locale_calls="$locale_calls|strn?casecmp|strcasestr|strcoll|v(sn|s|as|d|f)?printf|asprintf|(new|use|set)locale|localeconv|cJSON_(Print|Parse)[A-Za-z]*"
 # shellcheck disable=SC2086
 {
     code $(find src -name '*.[ch]' -not -name plain.c -not -path src/util/json_text.c) | grep -E "(^|[^A-Za-z_])($locale_calls) *\(" || true
@@ -157,6 +164,8 @@ comments() {
     # shellcheck disable=SC2046,SC2086
     comments $(find $rooms -name '*.[ch]' -o -name '*.def' -o -name '*.glsl' -o -name '*.comp') |
         grep -wE 'tell|tells|told|mend|mends|mended|put|puts|settle|settles|settled|parcels?|couriers?|receipts?|tally|study' || true
+    # texts that users see, names, and the manual
+    grep -rnwE '[Tt]ells?|[Tt]old' src include --include='*.[ch]' --include='*.def' --include='*.md' || true
     # shellcheck disable=SC2086
     grep -rnE '\b(MOST|LEAST|FEWEST)_[A-Z]+\b' $rooms --include='*.[ch]' --include='*.glsl' --include='*.comp' || true
     # shellcheck disable=SC2086

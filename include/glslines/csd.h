@@ -56,8 +56,8 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * functions return them);
  * - MRtrix3's: a row of zonal coefficients l = 0, 2, ... for every shell. A single row is used as it is. Several rows
  * must be one for every shell of the table, b0 included; the row of the shell with bval is used. The sign of the
- * coefficient for l = 2 tells the two forms apart: it is negative in this form, because the signal is lowest along the
- * fibres. Zeros that pad the end of a row do not count. Coefficients above order sh_order are left out (sh_order 0:
+ * coefficient for l = 2 distinguishes the two forms: it is negative in this form, because the signal is lowest along
+ * the fibres. Zeros that pad the end of a row do not count. Coefficients above order sh_order are left out (sh_order 0:
  * above GLS_CSD_MAX_ORDER).
  * GLS_ERR_INPUT names the file and the numbers: the length fits neither form or is too short for sh_order, or the
  * values make no response. gradients: the table with all shells; with NULL only single rows are accepted. */

@@ -295,8 +295,8 @@ static inline gls_arg gls_arg_float(uint32_t slot, float f)
 /* Runs groups[0] x groups[1] x groups[2] work groups. Every argument has to be given at every run, scalars too: kernels
  * of the same source share them. GLS_ERR_ARGUMENT for an object of another device or a scalar of another type than the
  * kernel's uniform. Later kernels and reads see what this one wrote. If gpu_seconds is not NULL, waits and stores the
- * device's time; where the driver cannot tell (a software renderer, OpenGL ES without GL_EXT_disjoint_timer_query), the
- * host's. */
+ * device's time; where the driver does not measure it (a software renderer, OpenGL ES without
+ * GL_EXT_disjoint_timer_query), the host's. */
 GLS_API gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
                                   double *gpu_seconds);
 

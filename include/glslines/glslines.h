@@ -17,8 +17,8 @@
  * says otherwise. Errors are kept by thread (gls_last_error()); the log callback is one for the process. Environment
  * variables that the library reads are listed in src/doc/environment.md.
  */
-#ifndef GLSLINES_H
-#define GLSLINES_H
+#ifndef GLSLINES_GLSLINES_H
+#define GLSLINES_GLSLINES_H
 
 #include <glslines/abi.h>
 #include <glslines/common.h>

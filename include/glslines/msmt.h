@@ -31,7 +31,7 @@ GLS_API gls_status gls_tissue_response_create(size_t n_shells, int order, gls_ti
 GLS_API void gls_tissue_response_destroy(gls_tissue_response *response);
 
 /* Reads MRtrix3's text: a row for each shell, b0 first, of coefficients l = 0, 2, ..; '#' starts a comment, and "#
- * Shells: 0,1000,2000" tells the b-values. Columns of zeros at the end are left out. GLS_ERR_INPUT names the file and
+ * Shells: 0,1000,2000" names the b-values. Columns of zeros at the end are left out. GLS_ERR_INPUT names the file and
  * the row for rows of unequal length, values that are not finite, a first coefficient that is not above 0. */
 GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_response **response);
 /* Writes a response with 15 digits, replacing an existing file. dwi2fod msmt_csd reads it. */

@@ -108,7 +108,7 @@ typedef enum gls_phase {
 } gls_phase;
 typedef struct gls_progress {
     gls_phase phase;
-    uint64_t done, total;                 /* total 0: no progress to tell, only a chance to cancel */
+    uint64_t done, total;                 /* total 0: no progress to show, only a chance to cancel */
     uint64_t streamlines, points;         /* GLS_PHASE_TRACK */
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* GLS_PHASE_TRACK: number of streamlines by verdict */
 } gls_progress;
@@ -200,7 +200,7 @@ GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_mon
 typedef struct gls_job gls_job;
 /* Checks the options, that inputs can be read and outputs can be written; nothing slow. */
 GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **job);
-/* Opens devices; reads and compares images; makes seeds. With skip_existing gls_job_get_result() then tells whether
+/* Opens devices; reads and compares images; makes seeds. With skip_existing gls_job_get_result() then says whether
  * the job was done before: it can only be destroyed. */
 GLS_API gls_status gls_job_open(gls_job *job);
 /* Call it instead of gls_job_fit() to compute, without work on voxels, the memory that tracking would need. */

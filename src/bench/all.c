@@ -17,6 +17,7 @@
 #include "util/maths.h"
 #include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* A folder whose files appear together. */
 typedef struct peer_folder {
@@ -28,9 +29,8 @@ typedef struct peer_folder {
 static char *path_in(const peer_folder *to, const char *name)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s", to->path, name) >= 0) return path;
-    gls_no_memory();
-    return NULL;
+    if (gls_asprintf(&path, "%s/%s", to->path, name) < 0) gls_no_memory();
+    return path;
 }
 
 static gls_status write_bytes(peer_folder *to, const char *name, const void *data, size_t bytes)
@@ -266,10 +266,7 @@ static gls_status make_directory(bench_run *run)
     const char *place = getenv("TMPDIR");
     if (run->options->no_write) return GLS_OK;
     if (!place || !*place) place = "/tmp";
-    if (asprintf(&run->directory, "%s/glslines-bench-XXXXXX", place) < 0) {
-        run->directory = NULL;
-        return gls_no_memory();
-    }
+    if (gls_asprintf(&run->directory, "%s/glslines-bench-XXXXXX", place) < 0) return gls_no_memory();
     if (mkdtemp(run->directory)) return GLS_OK;
     free(run->directory);
     run->directory = NULL;

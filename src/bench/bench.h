@@ -1,6 +1,6 @@
 /* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement. */
-#ifndef GLS_BENCH_H
-#define GLS_BENCH_H
+#ifndef GLS_BENCH_BENCH_H
+#define GLS_BENCH_BENCH_H
 
 #include <time.h>
 

@@ -146,7 +146,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
         "# Tractograms\n\nMade by glslines from a data set of preprocessed diffusion images. Each tractogram "
         "(`_tractogram.trx`) has a sidecar\n(`.json`) with all parameters, counts and times; `track-` names the "
         "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
-        "the regions that were used. `code/pybids.json` tells pybids of the\nentities `tract` and `track`.\n";
+        "the regions that were used. `code/pybids.json` names the\nentities `tract` and `track` for pybids.\n";
     char folder[1536];
     struct stat in, out;
     if (stat(o->input, &in) == 0 && stat(o->output, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)

@@ -111,7 +111,7 @@ void gls_dataset_finish(gls_dataset *dataset)
 static char *find_table(const char *root, const gls_dataset_unit *u, const char *stem, const char *extension)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s/%s_dwi%s", root, u->folder, stem, extension) < 0) return NULL;
+    if (gls_asprintf(&path, "%s/%s/%s_dwi%s", root, u->folder, stem, extension) < 0) return NULL;
     if (access(path, F_OK) == 0) return path;
     free(path);
     return gls_bids_inherited(root, u->folder, stem, "dwi", extension);
@@ -135,10 +135,9 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
         return u->bvec ? GLS_OK : gls_no_memory();
     }
     const char *missing = u->bval ? ".bvec" : ".bval";
-    return asprintf(&u->problem, "no %s%s for it: neither beside it nor in the folders above, and no .b",
-                    u->bval ? "" : ".bvec and ", missing) < 0
-               ? gls_no_memory()
-               : GLS_OK;
+    gls_asprintf(&u->problem, "no %s%s for it: neither beside it nor in the folders above, and no .b",
+                 u->bval ? "" : ".bvec and ", missing);
+    return u->problem ? GLS_OK : gls_no_memory();
 }
 
 /* Path of an anatomical image or a mask in the space of the unit whose key has this value. Looks in the data set first,
@@ -188,7 +187,7 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
         char *found = gls_dataset_find_atlas(o, u, o->atlases.value[i], NULL);
-        if (!found && asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0)
+        if (!found && gls_asprintf(&u->problem, "no seg-%s_dseg in its space", o->atlases.value[i]) < 0)
             return gls_no_memory();
         free(found);
     }
@@ -221,8 +220,8 @@ static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
     u->region = find_image(o, u, e->key, e->value, e->suffix);
     u->kind = strcmp(e->suffix, "probseg") == 0 ? GLS_DATASET_WM : GLS_DATASET_AUTO;
     if (u->region) return GLS_OK;
-    return asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix) < 0 ? gls_no_memory()
-                                                                                              : GLS_OK;
+    gls_asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix);
+    return u->problem ? GLS_OK : gls_no_memory();
 }
 
 /* Finds the fractions of tissue of --tissue. A missing image becomes the problem of the unit. */
@@ -231,7 +230,7 @@ static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
     static const char *const label[] = {"WM", "GM", "CSF"};
     for (int i = 0; i < 3 && o->tissue && !u->problem; i++) {
         u->tissue[i] = find_image(o, u, "label", label[i], "probseg");
-        if (!u->tissue[i] && asprintf(&u->problem, "no label-%s_probseg in its space", label[i]) < 0)
+        if (!u->tissue[i] && gls_asprintf(&u->problem, "no label-%s_probseg in its space", label[i]) < 0)
             return gls_no_memory();
     }
     return GLS_OK;
@@ -278,9 +277,11 @@ static gls_status check_fetched(gls_dataset_unit *u)
     if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
     struct stat link;
     bool dangling = lstat(u->dwi, &link) == 0 && S_ISLNK(link.st_mode);
-    int n = dangling ? asprintf(&u->problem, "not fetched: datalad get %s", u->dwi)
-                     : asprintf(&u->problem, "cannot be read: %s", strerror(errno));
-    return n < 0 ? gls_no_memory() : GLS_OK;
+    if (dangling)
+        gls_asprintf(&u->problem, "not fetched: datalad get %s", u->dwi);
+    else
+        gls_asprintf(&u->problem, "cannot be read: %s", strerror(errno));
+    return u->problem ? GLS_OK : gls_no_memory();
 }
 
 /* Adds a series with its files to the data set. */
@@ -297,7 +298,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     u->session = strdup(session);
     u->space = strdup(gls_bids_value(file, "space", space, sizeof space));
     u->folder = strdup(folder);
-    bool enough = asprintf(&u->dwi, "%s/%s/%s", o->input, folder, file) >= 0 && stem && u->name && u->subject &&
+    bool enough = gls_asprintf(&u->dwi, "%s/%s/%s", o->input, folder, file) >= 0 && stem && u->name && u->subject &&
                   u->session && u->space && u->folder;
     gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
     if (!status) status = find_images(o, u);
@@ -312,7 +313,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
 static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return gls_no_memory();
+    if (gls_asprintf(&path, "%s%s%s", folder, *folder ? "/" : "", name) < 0) return gls_no_memory();
     gls_log(GLS_LOG_WARNING, "%s: is left out: %s", path, reason);
     if (dataset->n_ignored++ > 0)
         free(path);
@@ -433,14 +434,11 @@ static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
         gls_dataset_unit *u = i == 0 ? a : b, *other = i == 0 ? b : a;
         const bool twice = strcmp(a->name, b->name) == 0;
         free(u->problem);
-        if (asprintf(&u->problem,
+        gls_asprintf(&u->problem,
                      twice ? "there is %s, too"
-                           : "one scan in two spaces, as %s: choose with --filter "
-                             "space=... or res=...",
-                     twice ? other->dwi : other->name) < 0) {
-            u->problem = NULL;
-            return gls_no_memory();
-        }
+                           : "one scan in two spaces, as %s: choose with --filter space=... or res=...",
+                     twice ? other->dwi : other->name);
+        if (!u->problem) return gls_no_memory();
     }
     return GLS_OK;
 }

@@ -71,8 +71,7 @@ static void print_row(const gls_dataset_options *o, FILE *page, char *row)
     }
     cell[4][strcspn(cell[4], "\t\n")] = '\0';
     size_t n = strlen(cell[0]), end = strlen("_tractogram");
-    char *stem = strdup(cell[0]);
-    if (!stem) return;
+    char *stem = cell[0];
     if (n > end && strcmp(stem + n - end, "_tractogram") == 0) stem[n - end] = '\0';
     snprintf(file, sizeof file, "%s.html", stem);
     if (is_there(o, file))
@@ -89,7 +88,6 @@ static void print_row(const gls_dataset_options *o, FILE *page, char *row)
     else
         fputs("<td>none</td>", page);
     fputs("</tr>\n", page);
-    free(stem);
 }
 
 /* Writes index.html from the text of group.tsv, in this group. */

@@ -19,6 +19,7 @@
 #include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 #define MAX_SHARED ((size_t)64 << 20) /* largest sidecar of an image, bytes */
 
@@ -50,8 +51,7 @@ static gls_status name_contents(const char *text, cJSON **item)
     gls_status status = GLS_OK;
     if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
         status = gls_input_hash(file, &hash);
-        if (!status && asprintf(&named, "xxh3_64 %s%s", gls_hash_text(hash, digits), text + strlen(file)) < 0)
-            named = NULL;
+        if (!status) gls_asprintf(&named, "xxh3_64 %s%s", gls_hash_text(hash, digits), text + strlen(file));
     } else {
         named = strdup(text);
     }

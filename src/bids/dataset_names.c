@@ -185,7 +185,7 @@ static char *best_in(const char *folder, const char *stem, const char *suffix, c
         if (!fits || (found && stem_length(names[i]) <= best)) continue;
         best = stem_length(names[i]);
         free(found);
-        if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
+        gls_asprintf(&found, "%s/%s", folder, names[i]);
     }
     gls_bids_names_free(names);
     return found;
@@ -269,7 +269,7 @@ char *gls_bids_find(const char *folder, const char *key, const char *value, cons
             continue;
         best = suits(names[i], series);
         free(found);
-        if (asprintf(&found, "%s/%s", folder, names[i]) < 0) found = NULL;
+        gls_asprintf(&found, "%s/%s", folder, names[i]);
     }
     gls_bids_names_free(names);
     return found;

@@ -243,10 +243,10 @@ static gls_status make_table(profile_tables *s, char **text, size_t *bytes)
 #define TABLE_BEFORE "xxh3_64_before"
 
 /* Whether the sidecar has this hash under the key. */
-static bool tells(const cJSON *root, const char *key, const char *digits)
+static bool records(const cJSON *root, const char *key, const char *digits)
 {
-    const char *told = gls_json_text_at(root, key);
-    return told && strcmp(told, digits) == 0;
+    const char *recorded = gls_json_text_at(root, key);
+    return recorded && strcmp(recorded, digits) == 0;
 }
 
 /* pyAFQ writes a table of the same name with the same columns. Only a table whose hash is in the sidecar may be
@@ -260,7 +260,7 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     cJSON *root = gls_json_read(sidecar, (size_t)1 << 20);
     bool same = gls_dataset_owns(sidecar, MARK) && root && !gls_hash_file(table, &hash);
     if (same) gls_hash_text(hash, before);
-    same = same && (tells(root, TABLE, before) || tells(root, TABLE_BEFORE, before));
+    same = same && (records(root, TABLE, before) || records(root, TABLE_BEFORE, before));
     cJSON_Delete(root);
     if (same) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,

@@ -371,7 +371,7 @@ static const char *const positionals[] = {
 static const char *const examples[] = {
     "How to choose a direction getter:",
     "glslines help getters",
-    "Where the manual tells of the sign of b-vectors:",
+    "Where the manual describes the sign of b-vectors:",
     "glslines help --search b-vectors sign",
     "The manual page of a command:",
     "glslines help --format man track | man -l -",

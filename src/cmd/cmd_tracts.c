@@ -12,7 +12,7 @@ const cmd_command command_info = {
     TRACT_COMMAND(info, gls_tract_info, "Tractograms as glslines reads them", "needs a tractogram", 1,
                   tract_shared_rows),
     .synopsis = "TRACKS... [options]",
-    .summary = "Tell what tractograms hold: format, grid, counts, lengths, columns, groups",
+    .summary = "Show what tractograms hold: format, grid, counts, lengths, columns, groups",
     .description = "Prints format, grid, columns, groups and keys of tractograms of any program. Without --count only "
                    "headers are read, and the numbers are those that they state; a header of TCK or TRK may be wrong. "
                    "With --count and --check all streamlines are read, in constant memory.",

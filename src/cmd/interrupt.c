@@ -50,6 +50,8 @@ void cmd_interrupt_init(void)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }
+    /* A program that starts this one may ignore SIGCHLD, but then nobody could see how a child process ended. */
+    signal(SIGCHLD, SIG_DFL);
     /* A write that is not possible then fails with a message. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

@@ -76,10 +76,10 @@ typedef struct md_span {
 /* Takes the next span from *text. Returns false at the end. */
 bool md_next_span(const char **text, md_span *span);
 
-/* Limits of tables in the terminal and in manual pages. */
+/* Limits of tables. */
 enum {
-    MANUAL_MAX_COLUMNS = 24,
-    MANUAL_GAP = 2 /* blanks between columns */
+    MANUAL_MAX_COLUMNS = 24, /* further cells of a row are dropped */
+    MANUAL_GAP = 2           /* blanks between columns */
 };
 
 /* n cells as plain text, without Markdown. Free with manual_free_cells(), which accepts NULL. */

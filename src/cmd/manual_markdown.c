@@ -7,9 +7,6 @@
 
 #include "util/text.h"
 
-/* Limit of cells in a row of a table; further cells are dropped. */
-enum { MAX_COLUMNS = 24 };
-
 /* Length of the line at text, without its end. */
 static size_t line_length(const char *text)
 {
@@ -95,13 +92,13 @@ static bool take_table(const char **text, const md_visitor *visitor, void *user)
     bool complete = true;
     for (; **text == '|' && complete; *text = next_line(*text)) {
         if (is_rule(*text)) continue;
-        char **grown = realloc(cells, (used + MAX_COLUMNS) * sizeof *cells), *cell;
+        char **grown = realloc(cells, (used + MANUAL_MAX_COLUMNS) * sizeof *cells), *cell;
         complete = grown != NULL;
         if (!complete) break;
         cells = grown;
         const char *at = *text + 1;
         size_t n = 0;
-        while (n < (rows ? columns : MAX_COLUMNS) && (cell = take_cell(&at)) != NULL) cells[used + n++] = cell;
+        while (n < (rows ? columns : MANUAL_MAX_COLUMNS) && (cell = take_cell(&at)) != NULL) cells[used + n++] = cell;
         if (rows == 0) columns = n;
         for (; n < columns && complete; n++) complete = (cells[used + n] = strdup("")) != NULL;
         used += n;

@@ -1,7 +1,7 @@
 /* What the commands on tractograms share: from a command line to a run in src/run and src/sinks, and to an exit code.
  */
-#ifndef GLS_CMD_TRACT_H
-#define GLS_CMD_TRACT_H
+#ifndef GLS_CMD_TRACT_COMMAND_H
+#define GLS_CMD_TRACT_COMMAND_H
 
 #include <string.h>
 

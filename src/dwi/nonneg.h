@@ -81,7 +81,7 @@ gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, dou
 
 /* --- Fit on a device instead of the CPU, by glsl/fit/nonneg.comp. */
 
-/* The voxels that gls_nonneg_solve_device() fits, and what it found. */
+/* The voxels that the device fits, and what it found. */
 typedef struct gls_nonneg_work {
     const gls_nonneg_plan *plan; /* plan with the matrices of the active set method */
     const float *const *volume;  /* plan->n volumes of data */

@@ -1,7 +1,7 @@
 /* What a device keeps for later: compiled programs by their source, and the storage of destroyed buffers, because
  * drivers are slow to make either again. The caller must hold the device for all functions. */
-#ifndef GLS_GPU_CACHE_H
-#define GLS_GPU_CACHE_H
+#ifndef GLS_GPU_DEVICE_CACHE_H
+#define GLS_GPU_DEVICE_CACHE_H
 
 #include "gpu/internal.h"
 

@@ -1,7 +1,7 @@
 /* Tissue images inside the library, for <glslines/tissue.h>: interpolation, and the interface of grey and white
  * matter. */
-#ifndef GLS_IMAGE_TISSUE_H
-#define GLS_IMAGE_TISSUE_H
+#ifndef GLS_IMAGE_TISSUE_IMAGE_H
+#define GLS_IMAGE_TISSUE_IMAGE_H
 
 #include <glslines/tissue.h>
 

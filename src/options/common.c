@@ -39,7 +39,7 @@ static void add(cmd_table *table, const cmd_rows *rows)
         gls_option *option = &table->option[table->n++];
         *option = *row;
         option->offset += rows->at;
-        option->mm_offset += rows->at;
+        if (row->mm_offset > 0) option->mm_offset += rows->at;
         if (rows->group) option->group = rows->group;
     }
 }

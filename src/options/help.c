@@ -78,7 +78,7 @@ void cmd_default_text(const gls_option *option, const void *values, char *buffer
     case GLS_KIND_DOUBLE: gls_snprintf(buffer, size, "%.15g%s%s", *(const double *)field, space, unit); break;
     case GLS_KIND_LENGTH:
         gls_snprintf(buffer, size, "%.15g %s", *(const double *)field,
-                     *((const bool *)values + option->mm_offset) ? "mm" : "voxels");
+                     gls_option_in_mm(option, values) ? "mm" : "voxels");
         break;
     case GLS_KIND_NUMBERS: {
         const gls_numbers *numbers = field;

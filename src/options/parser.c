@@ -158,6 +158,7 @@ static bool set_choice(parser *p, const gls_option *option, const char *text, in
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
 }
 
+/* Stores a length and its unit. field_mm NULL: the length is always in mm. */
 static bool set_length(parser *p, const gls_option *option, const char *text, double *field, bool *field_mm)
 {
     char number[64];
@@ -170,9 +171,10 @@ static bool set_length(parser *p, const gls_option *option, const char *text, do
     number[n] = '\0';
     if (!gls_parse_double(number, &v))
         return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
+    if (vox && !field_mm) return fail(p, "--%s: '%s' is in voxels; here it is a number of mm", option->name, text);
     if (!check_range(p, option, text, v)) return false;
     *field = v;
-    *field_mm = mm;
+    if (field_mm) *field_mm = mm;
     return true;
 }
 
@@ -261,7 +263,7 @@ static bool set_value(parser *p, size_t index, const char *text)
         *(double *)field = v;
         return true;
     }
-    case GLS_KIND_LENGTH: return set_length(p, option, text, field, (bool *)p->values + option->mm_offset);
+    case GLS_KIND_LENGTH: return set_length(p, option, text, field, gls_option_mm_flag(option, p->values));
     case GLS_KIND_NUMBERS: return set_numbers(p, option, text, field);
     case GLS_KIND_STRINGS: {
         gls_strings *strings = field;

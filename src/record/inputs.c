@@ -14,6 +14,7 @@
 #include "tractogram/readers.h"
 #include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Levels of folders that are read inside an input folder. A TRX folder has two. */
 #define MAX_DEPTH 8
@@ -139,10 +140,7 @@ static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
     for (int i = 0; i < n; i++) {
         char *below = NULL;
         uint64_t part[3] = {*hash, gls_hash(entry[i]->d_name, strlen(entry[i]->d_name)), 0};
-        if (!status && asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0) {
-            below = NULL;
-            status = gls_no_memory();
-        }
+        if (!status && gls_asprintf(&below, "%s/%s", path, entry[i]->d_name) < 0) status = gls_no_memory();
         if (!status) status = hash_any(below, depth + 1, &part[2]);
         *hash = gls_hash(part, sizeof part);
         free(below);

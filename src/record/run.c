@@ -13,6 +13,7 @@
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 void gls_run_begin(gls_run *run, bool force)
 {
@@ -110,7 +111,7 @@ char *gls_shard_name(const char *path, const gls_shard *shard)
     if (dot && dot - name > 4 && strcmp(dot - 4, ".nii.gz") == 0) dot -= 4;
     if (!dot || dot == name) dot = name + strlen(name);
     char *text = NULL;
-    if (asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0)
+    if (gls_asprintf(&text, "%.*s_shard-%uof%u%s", (int)(dot - path), path, shard->index, shard->count, dot) < 0)
         return NULL;
     return text;
 }
@@ -129,15 +130,14 @@ gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *su
 {
     char *name = NULL;
     gls_status status =
-        asprintf(&name, "%s%s", prefix, suffix) < 0 ? gls_no_memory() : add_output(run, name, run->force);
+        gls_asprintf(&name, "%s%s", prefix, suffix) < 0 ? gls_no_memory() : add_output(run, name, run->force);
     *path = status ? NULL : run->output[run->n_outputs - 1];
     return status;
 }
 
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix)
 {
-    if (asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) run->sidecar = NULL;
-    if (!run->sidecar) return gls_no_memory();
+    if (gls_asprintf(&run->sidecar, "%s%s", prefix, suffix) < 0) return gls_no_memory();
     /* a sidecar is checked even with force: a JSON file of another program must stay */
     gls_status status = gls_inputs_check(&run->inputs, run->sidecar);
     if (!status) status = gls_sidecar_check(run->sidecar, (const char *const *)run->output, run->n_outputs);

@@ -277,7 +277,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     case GLS_KIND_LENGTH:
         gls_format_double(*(const double *)at, text, sizeof text - 4);
         /* room for the unit was left above */
-        strcat(text, *((const bool *)options + option->mm_offset) ? "mm" : "vox");
+        strcat(text, gls_option_in_mm(option, options) ? "mm" : "vox");
         cJSON_AddStringToObject(object, key, text);
         break;
     case GLS_KIND_NUMBERS:

@@ -45,7 +45,7 @@ static void look_at_output(described *d, const char *sidecar, const cJSON *outpu
             d->own = true;
             return;
         }
-    if (d->other || asprintf(&place, "%.*s%s", (int)(gls_file_name(sidecar) - sidecar), sidecar, name) < 0) return;
+    if (d->other || gls_asprintf(&place, "%.*s%s", (int)(gls_file_name(sidecar) - sidecar), sidecar, name) < 0) return;
     if (access(place, F_OK) == 0)
         d->other = place;
     else
@@ -88,7 +88,7 @@ static char *beside(const char *output, bool whole)
     const char *suffix = strrchr(gls_file_name(output), '.');
     size_t n = whole || !suffix ? strlen(output) : (size_t)(suffix - output);
     char *name = NULL;
-    return asprintf(&name, "%.*s.json", (int)n, output) < 0 ? NULL : name;
+    return gls_asprintf(&name, "%.*s.json", (int)n, output) < 0 ? NULL : name;
 }
 
 char *gls_sidecar_find(const char *output)
@@ -215,15 +215,15 @@ void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
     for (size_t i = 0; i < warnings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(warnings->line[i]));
 }
 
-/* Adds an input file: path as given and absolute, bytes, and the XXH3 hash of its contents. */
-static cJSON *add_file(cJSON *inputs, const char *role, const char *path, uint64_t bytes, uint64_t hash)
+/* Adds an input: path as given and absolute, the XXH3 hash of its contents, and, of a file, the bytes. */
+static cJSON *add_file(cJSON *inputs, const char *role, const char *path, const uint64_t *bytes, uint64_t hash)
 {
     char text[17], *absolute = realpath(path, NULL);
     cJSON *object = cJSON_AddObjectToObject(inputs, role);
     cJSON_AddStringToObject(object, "path", path);
     if (absolute) cJSON_AddStringToObject(object, "absolute_path", absolute);
     free(absolute);
-    gls_json_uint(object, "bytes", bytes);
+    if (bytes) gls_json_uint(object, "bytes", *bytes);
     cJSON_AddStringToObject(object, "xxh3_64", gls_hash_text(hash, text));
     return object;
 }
@@ -233,10 +233,10 @@ void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file)
     struct stat info;
     char *companion = NULL;
     if (!file->path) return;
-    cJSON *object = add_file(inputs, file->role, file->path, file->bytes, file->hash);
+    cJSON *object = add_file(inputs, file->role, file->path, file->folder ? NULL : &file->bytes, file->hash);
     if (!file->companion_hash || gls_input_companion(file->path, &companion) || !companion) return;
     if (stat(companion, &info) == 0)
-        add_file(object, "companion", companion, (uint64_t)info.st_size, file->companion_hash);
+        add_file(object, "companion", companion, &(uint64_t){(uint64_t)info.st_size}, file->companion_hash);
     free(companion);
 }
 

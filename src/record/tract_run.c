@@ -77,7 +77,7 @@ gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
     } else {
         /* "" is standard output: JSON takes the place of the text */
         free(run->printed);
-        if (asprintf(&run->printed, "%s\n", text) < 0) run->printed = NULL;
+        if (gls_asprintf(&run->printed, "%s\n", text) < 0) status = gls_no_memory();
     }
     free(text);
     return status;
@@ -115,7 +115,7 @@ void gls_tract_run_message(gls_tract_run *run, const char *format, ...)
     va_list args;
     free(run->message);
     va_start(args, format);
-    if (gls_vasprintf(&run->message, format, args) < 0) run->message = NULL;
+    gls_vasprintf(&run->message, format, args);
     va_end(args);
 }
 

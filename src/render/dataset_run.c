@@ -292,28 +292,36 @@ static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, 
     }
 }
 
-/* Waits 20 ms, or takes in one process that has ended. Passes an interruption on to all processes, once. */
+/* Whether the process of a unit has ended. Waits for no other child, which may be one of the calling program. */
+static bool has_ended(const worker *w, int *status)
+{
+    *status = 0;
+    const pid_t pid = w->pid > 0 ? waitpid(w->pid, status, WNOHANG) : 0;
+    /* where the calling program ignores SIGCHLD, the system forgets how a child ended */
+    return pid > 0 || (pid < 0 && errno == ECHILD);
+}
+
+/* Takes in the processes that have ended; waits 20 ms if there are none. Passes an interruption on to all processes,
+ * once. */
 static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker *workers, counts *t, bool *stopped)
 {
     int status;
+    bool any = false;
     if (!run->go_on() && !*stopped) {
         for (int w = 0; w < run->jobs; w++)
             if (workers[w].pid > 0) kill(workers[w].pid, SIGTERM);
         *stopped = t->ends = true;
         t->worst = GLS_ERR_CANCELLED;
     }
-    pid_t pid = waitpid(-1, &status, WNOHANG);
-    if (pid <= 0) {
-        nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
-        return;
-    }
     for (int w = 0; w < run->jobs; w++) {
-        if (workers[w].pid != pid) continue;
+        if (!has_ended(&workers[w], &status)) continue;
+        any = true;
         size_t unit = workers[w].unit;
         outcome out = collect(run, &workers[w], status);
         if (WIFSIGNALED(status) && run->go_on()) gls_log(GLS_LOG_ERROR, "%s: %s", dataset->unit[unit].name, out.reason);
         enter(run, &dataset->unit[unit], &out, &t->of[unit], t);
     }
+    if (!any) nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
 }
 
 /* Keeps run->jobs processes busy until all units are done, or the run is to stop. */

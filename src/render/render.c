@@ -123,7 +123,7 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
 static char *name_frame(const char *folder, uint32_t frame)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/%04u.png", folder, frame) >= 0) return path;
+    if (gls_asprintf(&path, "%s/%04u.png", folder, frame) >= 0) return path;
     gls_fail(GLS_ERR_MEMORY, "%s: out of memory", folder);
     return NULL;
 }

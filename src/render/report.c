@@ -389,7 +389,7 @@ char *gls_report_name(const char *input)
     size_t n = without_slashes(input), dot = n;
     while (dot > 0 && input[dot] != '.' && input[dot - 1] != '/') dot--;
     if (dot > 0 && input[dot] == '.' && input[dot - 1] != '/') n = dot;
-    return asprintf(&name, "%.*s.html", (int)n, input) < 0 ? NULL : name;
+    return gls_asprintf(&name, "%.*s.html", (int)n, input) < 0 ? NULL : name;
 }
 
 /* Frees everything; also a report that was made only in part. */

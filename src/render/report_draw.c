@@ -59,11 +59,10 @@ static gls_status draw(gls_report *r, const gls_render_options *options, gls_rep
     if (!status) {
         char shown[32], total[32];
         status = gls_report_encode(&canvas, picture);
-        if (asprintf(
-                &picture->alt, "%s of %s streamlines, %s", gls_format_count(studio.result.shown, shown, sizeof shown),
-                gls_format_count(studio.result.total, total, sizeof total),
-                studio.plan.n_slabs ? "near 12 axial slices" : "seen from above, from behind and from the left") < 0)
-            picture->alt = NULL;
+        gls_asprintf(&picture->alt, "%s of %s streamlines, %s",
+                     gls_format_count(studio.result.shown, shown, sizeof shown),
+                     gls_format_count(studio.result.total, total, sizeof total),
+                     studio.plan.n_slabs ? "near 12 axial slices" : "seen from above, from behind and from the left");
         gls_canvas_finish(&canvas);
     }
     if (!status && keep) {
@@ -182,9 +181,8 @@ static gls_status draw_density(gls_report *r)
         if (!status) status = gls_report_encode(&canvas, picture);
         gls_canvas_finish(&canvas);
     }
-    if (gls_asprintf(&picture->alt,
-                     "Largest density along lines of sight; the largest of all is %.0f streamlines a voxel", most) < 0)
-        picture->alt = NULL;
+    gls_asprintf(&picture->alt, "Largest density along lines of sight; the largest of all is %.0f streamlines a voxel",
+                 most);
     free(values);
     free(flat);
     return status;

@@ -169,10 +169,8 @@ static gls_status write_json(gls_report *r, const char *what, cJSON *root)
 {
     char *path = NULL, *text = gls_json_print(root);
     gls_status status = GLS_OK;
-    if (!text || asprintf(&path, "%s/%s_glslines_%s_mqc.json", r->options->mqc, r->name, what) < 0) {
-        path = NULL;
+    if (!text || gls_asprintf(&path, "%s/%s_glslines_%s_mqc.json", r->options->mqc, r->name, what) < 0)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
-    }
     if (!status) status = gls_report_add_file(r, path, text, strlen(text));
     cJSON_Delete(root);
     cJSON_free(text);
@@ -250,7 +248,7 @@ gls_status gls_report_mqc(gls_report *r)
     if (!status) status = write_json(r, "general", general(r));
     if (!status && r->n_lengths > 0) status = write_json(r, "lengths", lengths(r));
     if (status || !views->png) return status;
-    if (asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)
+    if (gls_asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
     status = gls_report_add_file(r, path, views->png, views->bytes);
     free(path);

@@ -258,6 +258,7 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
 {
     const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
     const char *rule = gls_report_text(report, "gradients/rule");
+    const double determinant = gls_report_number(report, "gradients/affine_determinant");
     /* without a table the page says why, instead of an empty section */
     if (!shells && report->describes_tracking)
         gls_text_puts(out, "<p>The run had no gradient table: its input were orientation distributions.</p>\n");
@@ -274,14 +275,17 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
         gls_text_puts(out, "<tr>");
         for (int k = 0; k < 4; k++) {
             const cJSON *v = cJSON_GetObjectItemCaseSensitive(shell, keys[k]);
-            gls_text_printf(out, "<td class=\"number\">%g</td>", cJSON_IsNumber(v) ? v->valuedouble : NAN);
+            if (cJSON_IsNumber(v))
+                gls_text_printf(out, "<td class=\"number\">%g</td>", v->valuedouble);
+            else
+                gls_text_puts(out, "<td class=\"number\">-</td>");
         }
         gls_text_puts(out, "</tr>\n");
     }
     gls_text_puts(out, "</tbody></table>\n<p>Frame of the b-vectors: ");
-    gls_html_puts(out, rule ? rule : "not told");
-    gls_text_printf(out, "; determinant of the affine %g; x %s negated.</p>\n",
-                    gls_report_number(report, "gradients/affine_determinant"),
+    gls_html_puts(out, rule ? rule : "not recorded");
+    if (!isnan(determinant)) gls_text_printf(out, "; determinant of the affine %g", determinant);
+    gls_text_printf(out, "; x %s negated.</p>\n",
                     cJSON_IsTrue(gls_report_get(report, "gradients/x_negated")) ? "was" : "was not");
     append_directions(report, out);
 }

@@ -55,7 +55,7 @@ static void append_maker(const gls_report *r, gls_text *out)
     if (cJSON_IsString(path)) {
         gls_text_puts(out, " from ");
         gls_html_puts(out, path->valuestring);
-        gls_text_puts(out, ". A report of that file tells how its streamlines were tracked");
+        gls_text_puts(out, ". A report of that file says how its streamlines were tracked");
     }
     gls_text_puts(out, ".</p>\n");
 }
@@ -429,9 +429,15 @@ void gls_report_methods(const gls_report *r, gls_text *out)
         gls_text_puts(out, ", in orientation distributions from ");
         gls_html_puts(out, in_words(model));
     }
-    gls_text_printf(out, ", from %.0f seeds, with steps of %g mm, at most %g degrees between steps",
-                    gls_report_number(r, "counts/seeds"), gls_report_number(r, "parameters/step_size_mm"),
-                    gls_report_number(r, "parameters/max_angle_degrees"));
+    /* a sidecar that lacks a number has NaN here, and the sentence goes without it */
+    const double seeds = gls_report_number(r, "counts/seeds"), step = gls_report_number(r, "parameters/step_size_mm"),
+                 angle = gls_report_number(r, "parameters/max_angle_degrees"),
+                 directions = gls_report_number(r, "counts/directions"),
+                 streamlines = gls_report_number(r, "counts/streamlines"),
+                 length = r->counted ? r->counted->length.mean : gls_report_number(r, "lengths/mean_mm");
+    if (!isnan(seeds)) gls_text_printf(out, ", from %.0f seeds", seeds);
+    if (!isnan(step)) gls_text_printf(out, ", with steps of %g mm", step);
+    if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
     const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
     const bool of_fa = strncmp(dg, "tensor", 6) == 0;
     if (!isnan(threshold)) /* direction getters that stop at no threshold of the data have NaN here */
@@ -440,11 +446,12 @@ void gls_report_methods(const gls_report *r, gls_text *out)
                         : of_fa ? "a cutoff of FA"
                                 : "a cutoff of amplitudes",
                         threshold);
-    gls_text_printf(out,
-                    ". Of %.0f initial directions %.0f gave streamlines, of %.1f mm in the mean.</p>\n<label "
-                    "for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly rows=\"12\">",
-                    gls_report_number(r, "counts/directions"), gls_report_number(r, "counts/streamlines"),
-                    r->counted ? r->counted->length.mean : gls_report_number(r, "lengths/mean_mm"));
+    if (!isnan(directions) && !isnan(streamlines)) {
+        gls_text_printf(out, ". Of %.0f initial directions %.0f gave streamlines", directions, streamlines);
+        if (!isnan(length)) gls_text_printf(out, ", of %.1f mm in the mean", length);
+    }
+    gls_text_puts(out, ".</p>\n<label for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly "
+                       "rows=\"12\">");
     gls_text bibtex = {0};
     gls_cite_bibtex(&bibtex, version, keys, gls_cite_keys(r->sidecar, keys));
     char *text = gls_text_take(&bibtex);

@@ -15,6 +15,7 @@
 #include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Limit of a note, so that a foreign file is not read whole. */
 #define MAX_KEY_BYTES 65536
@@ -75,9 +76,9 @@ cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_
 char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension)
 {
     char *text = gls_json_print_line(key), *path = NULL, hash[17];
-    if (text && asprintf(&path, "%s/glslines_%s_%s.%s", directory, name,
-                         gls_hash_text(gls_hash(text, strlen(text)), hash), extension) < 0)
-        path = NULL;
+    if (text)
+        gls_asprintf(&path, "%s/glslines_%s_%s.%s", directory, name, gls_hash_text(gls_hash(text, strlen(text)), hash),
+                     extension);
     cJSON_free(text);
     return path;
 }

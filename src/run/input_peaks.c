@@ -170,7 +170,7 @@ static char *name_of(const samples *s, const char *what, int fibre)
     if (s->numbered) snprintf(number, sizeof number, "%d", fibre);
     /* four suffixes; the fifth round gives the first name, for the message */
     for (int i = 0; i < 5; i++) {
-        if (asprintf(&name, "%s/merged_%s%ssamples%s", s->folder, what, number, suffix[i % 4]) < 0) return NULL;
+        if (gls_asprintf(&name, "%s/merged_%s%ssamples%s", s->folder, what, number, suffix[i % 4]) < 0) return NULL;
         if (i == 4 || access(name, F_OK) == 0) return name;
         free(name);
     }
@@ -309,7 +309,7 @@ static gls_status read_mask(const char *folder, gls_image **mask)
     static const char *const suffix[] = {".nii.gz", ".nii"};
     for (int i = 0; i < 2; i++) {
         char *path = NULL;
-        if (asprintf(&path, "%s/nodif_brain_mask%s", folder, suffix[i]) < 0) return gls_no_memory();
+        if (gls_asprintf(&path, "%s/nodif_brain_mask%s", folder, suffix[i]) < 0) return gls_no_memory();
         const bool there = access(path, F_OK) == 0;
         gls_status status = there ? gls_image_read(path, GLS_IMAGE_3D, mask) : GLS_OK;
         free(path);

@@ -85,7 +85,7 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
 static char *journal_name(const char *output)
 {
     char *name = NULL;
-    return asprintf(&name, "%s.resume", output) < 0 ? NULL : name;
+    return gls_asprintf(&name, "%s.resume", output) < 0 ? NULL : name;
 }
 
 /* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
@@ -132,9 +132,9 @@ static gls_status name_tractogram(gls_job *job)
     if (job->no_tractogram) return GLS_OK;
     if (o->output)
         job->output = strdup(o->output);
-    else if (asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
-                      gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word)) < 0)
-        job->output = NULL;
+    else
+        gls_asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
+                     gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word));
     job->output = shard_name(job->output, &job->shard);
     return job->output ? GLS_OK : gls_no_memory();
 }

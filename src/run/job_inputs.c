@@ -20,63 +20,11 @@
 
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
-    /* roles are the keys of "inputs" in the sidecar */
-    static const char *const roles[GLS_FILE_N_FILES] = {
-        [GLS_FILE_DWI] = "dwi",
-        [GLS_FILE_BVAL] = "bval",
-        [GLS_FILE_BVEC] = "bvec",
-        [GLS_FILE_MASK] = "mask",
-        [GLS_FILE_ROI] = "roi",
-        [GLS_FILE_FA] = "fa",
-        [GLS_FILE_SH] = "sh",
-        [GLS_FILE_ODF] = "odf",
-        [GLS_FILE_RESPONSE] = "response",
-        [GLS_FILE_SEEDS] = "seeds",
-        [GLS_FILE_SPHERE] = "sphere",
-        [GLS_FILE_DIRECTIONS] = "csd_directions",
-        [GLS_FILE_RESPONSE_WM] = "response_wm",
-        [GLS_FILE_RESPONSE_GM] = "response_gm",
-        [GLS_FILE_RESPONSE_CSF] = "response_csf",
-        [GLS_FILE_ACT] = "act",
-        [GLS_FILE_PVE_WM] = "pve_wm",
-        [GLS_FILE_PVE_GM] = "pve_gm",
-        [GLS_FILE_PVE_CSF] = "pve_csf",
-        [GLS_FILE_PVE_SGM] = "pve_sgm",
-        [GLS_FILE_MAP_INCLUDE] = "map_include",
-        [GLS_FILE_MAP_EXCLUDE] = "map_exclude",
-        [GLS_FILE_SEED_REJECTION] = "seed_rejection",
-        [GLS_FILE_SEED_GMWMI] = "seed_gmwmi",
-    };
-    /* files without a path are not used in this run */
-    for (int i = 0; i < GLS_FILE_N_FILES; i++) file[i] = (gls_input_file){.role = roles[i]};
-    file[GLS_FILE_DWI].path = options->dwi;
-    file[GLS_FILE_BVAL].path = gls_table_path(options->bval);
-    file[GLS_FILE_BVEC].path = gls_table_path(options->bvec);
-    file[GLS_FILE_MASK].path = options->mask;
-    file[GLS_FILE_ROI].path = options->roi;
-    file[GLS_FILE_FA].path = options->fa;
-    file[GLS_FILE_SH].path = options->sh;
-    file[GLS_FILE_ODF].path = options->odf;
-    file[GLS_FILE_RESPONSE].path = options->model.response;
-    file[GLS_FILE_SEEDS].path = options->seeds;
-    file[GLS_FILE_RESPONSE_WM].path = options->model.response_wm;
-    file[GLS_FILE_RESPONSE_GM].path = options->model.response_gm;
-    file[GLS_FILE_RESPONSE_CSF].path = options->model.response_csf;
-    file[GLS_FILE_DIRECTIONS].path = gls_csd_directions_file(&options->model);
+#define ROW(position, role_, path_) file[GLS_FILE_##position] = (gls_input_file){.role = role_, .path = path_};
+    GLS_INPUT_FILES(ROW)
+#undef ROW
     file[GLS_FILE_DIRECTIONS].hint = GLS_DIRECTIONS_HINT;
-    /* names of built-in spheres, and "auto" for --seed-gmwmi, are no files */
-    if (!gls_sphere_is_built_in(options->sphere)) file[GLS_FILE_SPHERE].path = options->sphere;
     file[GLS_FILE_SPHERE].hint = " (--sphere takes the name of a built-in one, such as small, or a file)";
-    file[GLS_FILE_ACT].path = options->act;
-    file[GLS_FILE_PVE_WM].path = options->pve_wm;
-    file[GLS_FILE_PVE_GM].path = options->pve_gm;
-    file[GLS_FILE_PVE_CSF].path = options->pve_csf;
-    file[GLS_FILE_PVE_SGM].path = options->pve_sgm;
-    file[GLS_FILE_MAP_INCLUDE].path = options->map_include;
-    file[GLS_FILE_MAP_EXCLUDE].path = options->map_exclude;
-    file[GLS_FILE_SEED_REJECTION].path = options->seed_rejection;
-    if (!gls_gmwmi_is_made(options->seed_gmwmi)) file[GLS_FILE_SEED_GMWMI].path = options->seed_gmwmi;
-    file[GLS_FILE_BEDPOSTX].path = options->bedpostx;
     file[GLS_FILE_BEDPOSTX].folder = true;
     gls_job_inputs_peak_files(options, file);
 }

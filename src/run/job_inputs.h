@@ -8,34 +8,41 @@
 
 #define GLS_MAX_PEAK_FILES 8 /* limit for --peaks, and for --peaks-values */
 
+/* The input files except those of peaks. ROW(position, role, path): position is the end of GLS_FILE_, role the key in
+ * the sidecar, by which --skip-existing compares the file, path an expression of `options`; NULL: not given. */
+#define GLS_INPUT_FILES(ROW)                                                                           \
+    ROW(DWI, "dwi", options->dwi)                                                                      \
+    ROW(BVAL, "bval", gls_table_path(options->bval))                                                   \
+    ROW(BVEC, "bvec", gls_table_path(options->bvec))                                                   \
+    ROW(MASK, "mask", options->mask)                                                                   \
+    ROW(ROI, "roi", options->roi)                                                                      \
+    ROW(FA, "fa", options->fa)                                                                         \
+    ROW(SH, "sh", options->sh)                                                                         \
+    ROW(ODF, "odf", options->odf)                                                                      \
+    ROW(RESPONSE, "response", options->model.response)                                                 \
+    ROW(RESPONSE_WM, "response_wm", options->model.response_wm)                                        \
+    ROW(RESPONSE_GM, "response_gm", options->model.response_gm)                                        \
+    ROW(RESPONSE_CSF, "response_csf", options->model.response_csf)                                     \
+    ROW(DIRECTIONS, "csd_directions", gls_csd_directions_file(&options->model))                        \
+    ROW(SEEDS, "seeds", options->seeds)                                                                \
+    ROW(SPHERE, "sphere", gls_sphere_is_built_in(options->sphere) ? NULL : options->sphere)            \
+    ROW(ACT, "act", options->act)                                                                      \
+    ROW(PVE_WM, "pve_wm", options->pve_wm)                                                             \
+    ROW(PVE_GM, "pve_gm", options->pve_gm)                                                             \
+    ROW(PVE_CSF, "pve_csf", options->pve_csf)                                                          \
+    ROW(PVE_SGM, "pve_sgm", options->pve_sgm)                                                          \
+    ROW(MAP_INCLUDE, "map_include", options->map_include)                                              \
+    ROW(MAP_EXCLUDE, "map_exclude", options->map_exclude)                                              \
+    ROW(SEED_REJECTION, "seed_rejection", options->seed_rejection)                                     \
+    ROW(SEED_GMWMI, "seed_gmwmi", gls_gmwmi_is_made(options->seed_gmwmi) ? NULL : options->seed_gmwmi) \
+    ROW(BEDPOSTX, "bedpostx", options->bedpostx)
+
 /* Positions of the input files. */
 enum {
-    GLS_FILE_DWI,
-    GLS_FILE_BVAL,
-    GLS_FILE_BVEC,
-    GLS_FILE_MASK,
-    GLS_FILE_ROI,
-    GLS_FILE_FA,
-    GLS_FILE_SH,
-    GLS_FILE_ODF,
-    GLS_FILE_RESPONSE,
-    GLS_FILE_RESPONSE_WM,
-    GLS_FILE_RESPONSE_GM,
-    GLS_FILE_RESPONSE_CSF,
-    GLS_FILE_DIRECTIONS,
-    GLS_FILE_SEEDS,
-    GLS_FILE_SPHERE,
-    GLS_FILE_ACT,
-    GLS_FILE_PVE_WM,
-    GLS_FILE_PVE_GM,
-    GLS_FILE_PVE_CSF,
-    GLS_FILE_PVE_SGM,
-    GLS_FILE_MAP_INCLUDE,
-    GLS_FILE_MAP_EXCLUDE,
-    GLS_FILE_SEED_REJECTION,
-    GLS_FILE_SEED_GMWMI,
-    GLS_FILE_BEDPOSTX, /* a folder */
-    GLS_FILE_PEAKS,    /* first of GLS_MAX_PEAK_FILES */
+#define ROW(position, role, path) GLS_FILE_##position,
+    GLS_INPUT_FILES(ROW)
+#undef ROW
+        GLS_FILE_PEAKS, /* first of GLS_MAX_PEAK_FILES */
     GLS_FILE_PEAKS_VALUES = GLS_FILE_PEAKS + GLS_MAX_PEAK_FILES,
     GLS_FILE_N_FILES = GLS_FILE_PEAKS_VALUES + GLS_MAX_PEAK_FILES
 };

@@ -124,7 +124,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     /* a sidecar without this hash has nothing to compare */
     in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
     in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
-    if (in_a && in_b && !gls_json_same(in_a, in_b))
+    if ((in_a || in_b) && !gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: a region, tissue image or input of a map differs",
                         b->path, a->path);
     static const char *const device[] = {"renderer", "version", "mapping", "precision"};

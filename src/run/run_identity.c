@@ -15,6 +15,7 @@
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* room for the hashes below */
 #define MAX_HASHES 32
@@ -173,39 +174,42 @@ static const char *changed_output(const cJSON *root, const gls_job_file *file, s
     return NULL;
 }
 
-/* NULL if the run of the sidecar equals this one and its outputs are unchanged. Otherwise the reason, from malloc. */
-static char *reason_against(const gls_job *job, const cJSON *root)
+/* Fills in *reason: NULL if the run of the sidecar equals this one and its outputs are unchanged, else the reason, from
+ * malloc. */
+static gls_status find_reason(const gls_job *job, const cJSON *root, char **reason)
 {
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
-    char name[128], *reason = NULL;
+    char name[128];
     int length = 0;
+    *reason = NULL;
     const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
                *changed = root && !other ? changed_output(root, file, n) : NULL;
     if (!root)
-        length = asprintf(&reason, "%s: is no file of JSON", job->run.sidecar);
+        length = gls_asprintf(reason, "%s: is no file of JSON", job->run.sidecar);
     else if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
-        length = asprintf(&reason, "%s: has no checksums of outputs, by which they are known", job->run.sidecar);
+        length = gls_asprintf(reason, "%s: has no checksums of outputs, by which they are known", job->run.sidecar);
     else if (other)
-        length = asprintf(&reason, "%s: exists, made with another %s", job->output, other);
+        length = gls_asprintf(reason, "%s: exists, made with another %s", job->output, other);
     else if (changed)
-        length = asprintf(&reason, "%s: is not the file that %s records", changed, job->run.sidecar);
-    return length < 0 ? strdup("out of memory") : reason;
+        length = gls_asprintf(reason, "%s: is not the file that %s records", changed, job->run.sidecar);
+    return length < 0 ? gls_no_memory() : GLS_OK;
 }
 
 gls_status gls_job_find_done(gls_job *job)
 {
-    gls_status status = GLS_OK;
     if (!all_exist(job)) return gls_job_check_outputs(job);
     cJSON *root = gls_json_read(job->run.sidecar, GLS_SIDECAR_MAX_BYTES);
-    char *reason = reason_against(job, root);
-    job->result.skipped = !reason && gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"),
-                                                       &job->result.track.streamlines);
+    char *reason = NULL;
+    gls_status status = find_reason(job, root, &reason);
+    job->result.skipped =
+        !status && !reason &&
+        gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"), &job->result.track.streamlines);
     if (job->result.skipped) /* the entries are kept, for pictures and reports that are made from the outputs later */
         job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
-    else if (job->options.force)
+    else if (!status && job->options.force)
         status = gls_job_check_outputs(job);
-    else
+    else if (!status)
         status = gls_fail(GLS_ERR_OUTPUT, "%s; --force tracks anew", reason ? reason : "the sidecar has no counts");
     if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by an equal run before: nothing to do", job->output);
     free(reason);

@@ -183,8 +183,8 @@ static bool has_own_table(const char *dwi)
 /* Finds two files whose names are the first n bytes of path and an ending each. Both NULL: they do not exist. */
 static gls_status find_pair(const char *path, size_t n, const char *const ending[2], char **bval, char **bvec)
 {
-    if (asprintf(bval, "%.*s%s", (int)n, path, ending[0]) < 0) *bval = NULL;
-    if (asprintf(bvec, "%.*s%s", (int)n, path, ending[1]) < 0) *bvec = NULL;
+    gls_asprintf(bval, "%.*s%s", (int)n, path, ending[0]);
+    gls_asprintf(bvec, "%.*s%s", (int)n, path, ending[1]);
     if (*bval && *bvec && access(*bval, F_OK) == 0 && access(*bvec, F_OK) == 0) return GLS_OK;
     bool memory = *bval && *bvec;
     free(*bval);
@@ -234,7 +234,7 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     char *rotated = NULL;
     size_t n = stem_length(dwi), used = strlen(bvec);
     if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
-    if (asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
+    if (gls_asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
     if (access(rotated, F_OK) == 0)
         gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
     free(rotated);

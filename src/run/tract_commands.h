@@ -10,7 +10,7 @@
 
 /* --- Several tractograms as one stream. */
 
-/* Several tractograms as one stream. Free with gls_tract_sources_finish(). */
+/* Several tractograms as one stream. Free with gls_tract_sources_close(). */
 typedef struct gls_tract_sources {
     const gls_tract_run *run;
     const char *const *path;

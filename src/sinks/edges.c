@@ -8,6 +8,7 @@
 
 #include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* largest file of assignments, bytes */
 #define MAX_BYTES ((size_t)1 << 33)
@@ -125,7 +126,7 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
                         : e->name ? GLS_OK
                                   : gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (; e->n_edges < n && !status; e->n_edges++)
-        if (asprintf(&e->name[e->n_edges], "%d-%d", sorted[e->n_edges][0], sorted[e->n_edges][1]) < 0)
+        if (gls_asprintf(&e->name[e->n_edges], "%d-%d", sorted[e->n_edges][0], sorted[e->n_edges][1]) < 0)
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (uint64_t i = 0; i < e->n && !status; i++) {
         int32_t(*found)[2] = bsearch(e->pair[i], sorted, n, sizeof *sorted, by_pair);

@@ -75,7 +75,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     for (const struct dirent *entry; directory && !several && (entry = readdir(directory));) {
         const char *at = strstr(entry->d_name, mark), *end = strrchr(entry->d_name, '.');
         if (!at || at[n] != '.' || strcmp(end, ".json") != 0) continue;
-        if (asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
+        if (gls_asprintf(&path, "%.*s%s", folder, map, entry->d_name) < 0) break;
         gls_map_run other = {.known = false};
         read_run(path, map, &shard, &other);
         free(path);
@@ -197,8 +197,8 @@ static gls_status check_parts(const char *const *paths, size_t n)
         if (!p.path[i])
             status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, p.first.count);
     if (!status && p.unknown > 0)
-        gls_log(GLS_LOG_WARNING, "%s: of %u of its %u parts no sidecar beside them tells of which run they are",
-                paths[0], p.unknown, p.first.count);
+        gls_log(GLS_LOG_WARNING, "%s: of its parts, %u of %u have no sidecar, so that their run is unknown", paths[0],
+                p.unknown, p.first.count);
     free(p.path);
     return status;
 }

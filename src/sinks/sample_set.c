@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/status.h"
+#include "util/text.h"
 
 gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 {
@@ -37,11 +38,11 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
     int length = -1;
     /* values at points are named after the image, statistics after image and statistic, unless the user names them */
     if (short_name && per_vertex)
-        length = s->n_images > 1 ? asprintf(&name, "%s_%s", to_dpv, short_name)
-                                 : asprintf(&name, "%s", to_dpv ? to_dpv : short_name);
+        length = s->n_images > 1 ? gls_asprintf(&name, "%s_%s", to_dpv, short_name)
+                                 : gls_asprintf(&name, "%s", to_dpv ? to_dpv : short_name);
     else if (short_name)
-        length =
-            to_dps ? asprintf(&name, "%s", to_dps) : asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
+        length = to_dps ? gls_asprintf(&name, "%s", to_dps)
+                        : gls_asprintf(&name, "%s_%s", short_name, gls_track_stat_name(stat));
     free(short_name);
     if (length < 0) return gls_no_memory();
     /* columns of one name would hide each other in the tractogram */

@@ -409,8 +409,8 @@ static gls_status choose_nodes(connecting *c)
     if (c->o->bids) length -= (int)strlen("_relmat");
     if (c->o->nodes)
         c->nodes = gls_text_copy(c->o->nodes);
-    else if (asprintf(&c->nodes, "%.*s_nodes.tsv", length, out) < 0)
-        c->nodes = NULL;
+    else
+        gls_asprintf(&c->nodes, "%.*s_nodes.tsv", length, out);
     return c->nodes ? GLS_OK : gls_no_memory();
 }
 

@@ -15,6 +15,7 @@
 #include "tracts/sink_parts.h"
 #include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* --- Grids that no image has. */
 
@@ -360,8 +361,7 @@ static gls_status name_groups(mapping *m)
 {
     if (!m->o->groups) return GLS_OK;
     const char *end = strstr(gls_file_name(m->out), ".nii");
-    if (asprintf(&m->names, "%.*s_groups.tsv", (int)(end ? end - m->out : (long)strlen(m->out)), m->out) < 0)
-        m->names = NULL;
+    gls_asprintf(&m->names, "%.*s_groups.tsv", (int)(end ? end - m->out : (long)strlen(m->out)), m->out);
     return m->names ? GLS_OK : gls_no_memory();
 }
 

@@ -9,6 +9,7 @@
 #include "sinks/weight_files.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "weights/fixel_parts.h"
 
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *o, const char *sh)
@@ -36,7 +37,7 @@ gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *director
     for (size_t i = 0; i < n_always + n && !status; i++) {
         char *path = NULL;
         const char *name = i < n_always ? always[i] : names[i - n_always];
-        if (asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0) return gls_no_memory();
+        if (gls_asprintf(&path, "%s/%s%s", directory, name, i < n_always ? "" : ".nii") < 0) return gls_no_memory();
         status = gls_place_check(path, run->files.force, &run->files.inputs, (const char *const *)run->files.output,
                                  run->files.n_outputs);
         free(path);
@@ -73,10 +74,7 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     if (!status) status = gls_fod_read(&o, &fod);
     if (!status) status = write_fixels(run, fod.fixels, directory);
     /* the sidecar lies in the directory under a fixed name */
-    if (!status && asprintf(&run->files.sidecar, "%s/fixels.json", directory) < 0) {
-        run->files.sidecar = NULL;
-        status = gls_no_memory();
-    }
+    if (!status && gls_asprintf(&run->files.sidecar, "%s/fixels.json", directory) < 0) status = gls_no_memory();
     if (!status) {
         gls_json_uint(run->root, "fixels", gls_fixels_count(fod.fixels));
         gls_json_uint(run->root, "voxels", gls_fixels_voxels(fod.fixels));

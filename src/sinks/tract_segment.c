@@ -349,7 +349,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
                 "warped there first",
                 file[1], file[0]);
         gls_tract_run_message(run, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
-                              run->files.output[0] ? run->files.output[0] : o->each, members, s.n, empty);
+                              run->files.n_outputs > 0 ? run->files.output[0] : o->each, members, s.n, empty);
     }
     for (size_t k = 0; s.volume && k < s.n; k++) gls_bundle_stats_destroy(s.volume[k]);
     files_finish(&s.files);

@@ -88,7 +88,7 @@ void gls_tract_text_field(gls_tract_text *text, const char *field)
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n)
 {
     char *whole = NULL;
-    if (n > 1 && asprintf(&whole, "%s_%zu", name, i) < 0) whole = NULL;
+    if (n > 1 && gls_asprintf(&whole, "%s_%zu", name, i) < 0) whole = NULL;
     if (n > 1 && !whole && !text->failed) text->failed = gls_no_memory();
     gls_tract_text_field(text, whole ? whole : name);
     free(whole);

@@ -12,6 +12,7 @@
 #include "sinks/weight_files.h"
 #include "util/clock.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* streamlines of two points each that are passed to a connectome at a time */
 #define BATCH 16384
@@ -43,9 +44,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
     sink->wanted = true;
     if (sinks->no_tractogram || sinks->writes_trx) return GLS_OK;
-    if (asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output) >= 0) return GLS_OK;
-    sink->output = NULL;
-    return gls_no_memory();
+    gls_asprintf(&sink->output, "%.*s_weights.txt", (int)strlen(sinks->output) - 4, sinks->output);
+    return sink->output ? GLS_OK : gls_no_memory();
 }
 
 /* Opens a context of its own on each GPU, so that the trackers continue beside it. */

@@ -12,6 +12,7 @@
 #include "tractogram/writers.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* --- Columns for a TCK file, which cannot hold any: weights and values per streamline as text, values of points as
  * track scalar files of MRtrix3. The files are opened with the first streamlines. */
@@ -60,7 +61,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
 {
     const char *dot = strrchr(s->tck, '.');
     char *path = NULL;
-    if (asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
+    if (gls_asprintf(&path, "%.*s_%s.%s", (int)(dot ? dot - s->tck : (long)strlen(s->tck)), s->tck, name, suffix) < 0)
         return gls_no_memory();
     s->path[s->n_paths++] = path;
     return gls_tract_run_writes(s->run, path);
@@ -71,7 +72,7 @@ static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
     /* %s takes the name only; the component is then not read */
     char *name = NULL;
-    if (asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
+    if (gls_asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
     gls_status status = name_file(s, name, "tsf");
     free(name);
     if (!status)
@@ -250,7 +251,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
                               header *h)
 {
     const bool copies = format == GLS_FORMAT_TCK && info->format == GLS_FORMAT_TCK,
-               told = cJSON_HasObjectItem(run->root, "header_of_input");
+               recorded = cJSON_HasObjectItem(run->root, "header_of_input");
     size_t bytes = 1;
     cJSON *left = NULL;
     /* a field of several lines takes its key before each */
@@ -265,7 +266,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
         if (is_own(field->key)) continue;
         for (const char *v = field->value; v && copies; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             copied &= add_line(h, field->key, v, strcspn(v, "\n"));
-        if (copied || told) continue;
+        if (copied || recorded) continue;
         if (!left) left = cJSON_AddObjectToObject(run->root, "header_of_input");
         cJSON_AddStringToObject(left, field->key, field->value);
     }

@@ -11,6 +11,7 @@
 #include "tractogram/readers.h"
 #include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* --- Directory of a ZIP archive, written by any program ---------------- */
 
@@ -263,7 +264,7 @@ static gls_status add_file(tree *t, const char *name, int depth)
     struct stat info;
     char *path = NULL;
     gls_status status = GLS_OK;
-    if (asprintf(&path, "%s/%s", r->path, name) < 0) return gls_reader_no_memory(r);
+    if (gls_asprintf(&path, "%s/%s", r->path, name) < 0) return gls_reader_no_memory(r);
     if (stat(path, &info) != 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: cannot be read", path);
     else if (S_ISDIR(info.st_mode))
@@ -287,12 +288,12 @@ static gls_status read_folder(tree *t, const char *folder, int depth)
     struct dirent **entry;
     char *path = NULL, *name;
     gls_status status = GLS_OK;
-    if (asprintf(&path, "%s/%s", r->path, folder) < 0) return gls_reader_no_memory(r);
+    if (gls_asprintf(&path, "%s/%s", r->path, folder) < 0) return gls_reader_no_memory(r);
     int n = scandir(path, &entry, is_shown, alphasort);
     if (n < 0) status = gls_fail(GLS_ERR_INPUT, "%s: cannot be read", path);
     free(path);
     for (int i = 0; i < n; i++) {
-        if (!status && asprintf(&name, "%s%s%s", folder, *folder ? "/" : "", entry[i]->d_name) >= 0) {
+        if (!status && gls_asprintf(&name, "%s%s%s", folder, *folder ? "/" : "", entry[i]->d_name) >= 0) {
             status = add_file(t, name, depth);
             free(name);
         }
@@ -336,7 +337,7 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *r, const gls_trx_part 
     uint64_t bytes;
     /* the size is checked again: the folder may have changed since it was listed */
     int fd;
-    if (asprintf(&path, "%s/%s", r->path, part->name) < 0) return gls_reader_no_memory(r);
+    if (gls_asprintf(&path, "%s/%s", r->path, part->name) < 0) return gls_reader_no_memory(r);
     status = gls_regular_open(path, &fd, &bytes);
     if (!status && bytes != part->bytes) {
         status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", path);

@@ -113,10 +113,10 @@ static gls_status create(gls_bundle_rules *rules, const gls_bundles_options *opt
             gls_bundles_destroy(b);
             return status;
         }
-        bool tells = r->n_include >= 2 || (r->end[0] != GLS_RULE_NONE) != (r->end[1] != GLS_RULE_NONE) ||
-                     (r->end[0] != GLS_RULE_NONE && r->end[1] != GLS_RULE_NONE) || r->ordered;
+        bool has_direction = r->n_include >= 2 || (r->end[0] != GLS_RULE_NONE) != (r->end[1] != GLS_RULE_NONE) ||
+                             (r->end[0] != GLS_RULE_NONE && r->end[1] != GLS_RULE_NONE) || r->ordered;
         b->bundle[i].directed = o.orientation != GLS_ORIENT_AUTO;
-        b->bundle[i].keeps_nodes = o.keep_nodes || o.clean || r->clean || (!tells && !b->bundle[i].directed);
+        b->bundle[i].keeps_nodes = o.keep_nodes || o.clean || r->clean || (!has_direction && !b->bundle[i].directed);
     }
     if (o.orientation == GLS_ORIENT_GIVEN && o.given->line)
         gls_line_resample(o.given->line, o.given->n_line, GLS_ORIENT_POINTS, b->standard);

@@ -1,6 +1,6 @@
 /* Memory: lists that grow, aligned memory for vector instructions, the limit on the address space. */
-#ifndef GLS_UTIL_MEMORY_H
-#define GLS_UTIL_MEMORY_H
+#ifndef GLS_UTIL_ALLOCATION_H
+#define GLS_UTIL_ALLOCATION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -113,8 +113,11 @@ gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line 
     close(child->fd);
     /* late: the child may hang in a driver, where only SIGKILL ends it */
     if (end.late) kill(child->pid, SIGKILL);
-    while (waitpid(child->pid, &state, 0) < 0 && errno == EINTR) continue;
+    pid_t waited;
+    while ((waited = waitpid(child->pid, &state, 0)) < 0 && errno == EINTR) continue;
+    /* where the calling program ignores SIGCHLD, the system forgets how the child ended */
+    if (waited < 0) end.code = -1;
     if (WIFSIGNALED(state)) end.signal = WTERMSIG(state);
-    if (WIFEXITED(state)) end.code = WEXITSTATUS(state);
+    if (waited > 0 && WIFEXITED(state)) end.code = WEXITSTATUS(state);
     return end;
 }

@@ -1,8 +1,8 @@
 /* Parses and prints JSON, with points in numbers whatever the locale of the calling program. The output is valid UTF-8
  * even where a file name is not: a byte that is not UTF-8 is written as \xHH ("\\xHH" in JSON), and parsing restores
  * the byte. Control characters and characters that change the direction of text are written as \uHHHH. */
-#ifndef GLS_UTIL_JSON_H
-#define GLS_UTIL_JSON_H
+#ifndef GLS_UTIL_JSON_TEXT_H
+#define GLS_UTIL_JSON_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -94,7 +94,6 @@ gls_status gls_mrtrix_place(const char *path, const char *value, char **file, ui
     if (n == 1 && *value == '.') return GLS_OK;
     const char *slash = strrchr(path, '/');
     int folder = slash && *value != '/' ? (int)(slash + 1 - path) : 0;
-    if (asprintf(file, "%.*s%.*s", folder, path, (int)n, value) >= 0) return GLS_OK;
-    *file = NULL;
+    if (gls_asprintf(file, "%.*s%.*s", folder, path, (int)n, value) >= 0) return GLS_OK;
     return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
 }

@@ -40,10 +40,7 @@ gls_option_number gls_option_get_number(const gls_option *option, const void *op
     case GLS_KIND_UINT64: return (gls_option_number){(double)*(const uint64_t *)at, false};
     case GLS_KIND_FLAG: return (gls_option_number){*(const bool *)at, false};
     case GLS_KIND_DOUBLE: return (gls_option_number){*(const double *)at, false};
-    case GLS_KIND_LENGTH: {
-        const bool *mm = option->mm_offset > 0 ? (const bool *)options + option->mm_offset : NULL;
-        return (gls_option_number){*(const double *)at, mm && *mm};
-    }
+    case GLS_KIND_LENGTH: return (gls_option_number){*(const double *)at, gls_option_in_mm(option, options)};
     default: return (gls_option_number){0, false};
     }
 }
@@ -51,14 +48,14 @@ gls_option_number gls_option_get_number(const gls_option *option, const void *op
 void gls_option_set_number(const gls_option *option, void *options, gls_option_number number)
 {
     char *at = (char *)options + option->offset;
+    bool *mm = gls_option_mm_flag(option, options);
     switch (option->kind) {
     case GLS_KIND_INT:
     case GLS_KIND_CHOICE: *(int *)at = (int)number.value; break;
     case GLS_KIND_UINT64: *(uint64_t *)at = (uint64_t)number.value; break;
     case GLS_KIND_FLAG: *(bool *)at = number.value != 0; break;
-    /* the flag that says mm, if the struct has one */
     case GLS_KIND_LENGTH:
-        if (option->mm_offset > 0) *((bool *)options + option->mm_offset) = number.mm; /* fall through */
+        if (mm) *mm = number.mm; /* fall through */
     case GLS_KIND_DOUBLE: *(double *)at = number.value; break;
     default: break;
     }
@@ -78,5 +75,6 @@ void gls_option_copy(const gls_option *option, void *to, const void *from)
                                   [GLS_KIND_STRING] = sizeof(const char *),
                                   [GLS_KIND_CHOICE] = sizeof(int)};
     memcpy((char *)to + option->offset, (const char *)from + option->offset, size[option->kind]);
-    if (option->kind == GLS_KIND_LENGTH) *((bool *)to + option->mm_offset) = *((const bool *)from + option->mm_offset);
+    bool *mm = option->kind == GLS_KIND_LENGTH ? gls_option_mm_flag(option, to) : NULL;
+    if (mm) *mm = gls_option_in_mm(option, from);
 }

@@ -44,7 +44,7 @@ typedef struct gls_option {
     bool integral;              /* GLS_KIND_NUMBERS: whole numbers only */
     const char *choices;        /* GLS_KIND_CHOICE: "a|b|c" */
     /* Where the value lies in the struct, and, for a length, the bool that says mm. mm_offset 0: the length is always
-     * in mm. */
+     * in mm (gls_option_in_mm()). */
     size_t offset, mm_offset;
     const char *default_text; /* shown in place of the initial value; "" shows no default */
     const char *help;
@@ -155,6 +155,18 @@ void gls_option_key(const gls_option *option, char *key, size_t size);
 bool gls_option_is_number(const gls_option *option);
 /* Whether the option takes an argument on the command line. */
 bool gls_option_takes_value(const gls_option *option);
+
+/* The flag of a length that is true for mm; NULL: the length is always in mm. */
+static inline bool *gls_option_mm_flag(const gls_option *option, void *options)
+{
+    return option->mm_offset > 0 ? (bool *)options + option->mm_offset : NULL;
+}
+
+/* Whether a length is in mm, not in voxels. */
+static inline bool gls_option_in_mm(const gls_option *option, const void *options)
+{
+    return option->mm_offset == 0 || *((const bool *)options + option->mm_offset);
+}
 
 /* A value as one number: of a choice, its position; of other values without a number, 0. mm: only for a length. */
 typedef struct gls_option_number {

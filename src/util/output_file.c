@@ -16,6 +16,7 @@
 
 #include "util/file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
@@ -56,8 +57,8 @@ static char *temporary_name(const char *path, unsigned attempt)
     char *name = NULL;
     uint64_t unique = (uint64_t)now.tv_nsec * 2654435761u + (uint64_t)now.tv_sec + attempt;
     /* the final name is shortened so that the temporary name never exceeds NAME_MAX */
-    if (asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(),
-                 (unsigned long long)(unique & 0xffffffffffu)) < 0)
+    if (gls_asprintf(&name, "%.*s.%.100s.%d-%llx.part", dir, path, path + dir, (int)getpid(),
+                     (unsigned long long)(unique & 0xffffffffffu)) < 0)
         return NULL;
     return name;
 }

@@ -47,6 +47,7 @@ int gls_vasprintf(char **text, const char *format, va_list args)
     locale_t before = gls_plain_enter();
     int n = vasprintf(text, format, args);
     gls_plain_leave(before);
+    if (n < 0) *text = NULL;
     return n;
 }
 

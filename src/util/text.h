@@ -18,7 +18,7 @@ locale_t gls_plain_enter(void);
 /* Restores the locale that gls_plain_enter() returned. */
 void gls_plain_leave(locale_t before);
 
-/* strtod() and the family of printf(), in the C locale. */
+/* strtod() and the family of printf(), in the C locale. After a failure *text is NULL. */
 double gls_strtod(const char *text, char **end);
 int gls_snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int gls_vsnprintf(char *text, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));

@@ -103,7 +103,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
 typedef struct gls_child_end {
     /* its time was over, and it was killed */
     bool late;
-    int signal, code; /* 0 if not applicable */
+    int signal, code; /* 0 if not applicable; code -1: not known */
 } gls_child_end;
 
 /* Receives each line without its line end. Return true to restart the time limit. */

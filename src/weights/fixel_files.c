@@ -5,6 +5,7 @@
 
 #include "image/formats.h"
 #include "util/status.h"
+#include "util/text.h"
 #include "weights/fixel_parts.h"
 
 /* Writes an image DIRECTORY/NAME.nii of n volumes as part of the group. An existing file is an error unless
@@ -13,7 +14,7 @@ static gls_status write_one(const char *directory, const char *name, bool overwr
                             const gls_grid *grid, size_t n, gls_type type, const void *data)
 {
     char *path = NULL;
-    if (asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_no_memory();
+    if (gls_asprintf(&path, "%s/%s.nii", directory, name) < 0) return gls_no_memory();
     gls_status status = gls_output_check(path, overwrite, NULL, 0);
     if (!status) status = gls_nifti_write(path, overwrite, group, grid, NULL, n, type, data);
     free(path);

@@ -40,6 +40,16 @@ counted() {
     same merged.tck again.tck
     expect 0 $track --bedpostx crossing --roi seed.nii --start-fibre any -o whole.trx --skip-existing
     says "nothing to do"
+    # a folder with other contents is another input, whatever its name
+    cp -r crossing other
+    expect 0 $track --bedpostx other --roi seed.nii --start-fibre any -o whole.trx --skip-existing
+    says "nothing to do"
+    cp weak/* other
+    expect 4 $track --bedpostx other --roi seed.nii --start-fibre any -o whole.trx --skip-existing
+    says "made with another bedpostx"
+    cp crossing/* other
+    expect 4 $track --bedpostx other --roi x18.nii --start-fibre any -o whole.trx --skip-existing
+    says "made with another roi"
     expect 0 $track --bedpostx crossing --roi seed.nii --select 20 --resume -o some.tck
     expect 0 $track --bedpostx many --roi seed.nii --dry-run
     says "samples     many, 50 of 1 fibre(s)"

@@ -222,10 +222,15 @@ unlike() {
     [ ! -e "$work/out/$4" ] || note "$4 was written"
 }
 unlike "of another run than a/d_shard-1of2.nii.gz: the parameters differ" a/d_shard-1of2.nii.gz b/d_shard-2of2.nii.gz x.nii.gz
+# a shard without the map that the other one has, whose labels no sidecar of the whole would name
+mkdir "$work/out/c"
+succeeds track $few -o c/t.tck --shard 2/2 --density c/d.nii.gz
+unlike "a region, tissue image or input of a map differs" a/t_shard-1of2.tck c/t_shard-2of2.tck x.tck
+unlike "a region, tissue image or input of a map differs" c/t_shard-2of2.tck a/t_shard-1of2.tck x.tck
 mkdir "$work/out/alone"
 cp "$work/out/a/d_shard-1of2.nii.gz" "$work/out/b/d_shard-2of2.nii.gz" "$work/out/alone"
 succeeds merge alone/d_shard-1of2.nii.gz alone/d_shard-2of2.nii.gz -o alone.nii.gz
-require grep -q "of 2 of its 2 parts no sidecar beside them tells of which run they are" "$work/stderr"
+require grep -q "of its parts, 2 of 2 have no sidecar, so that their run is unknown" "$work/stderr"
 unlike "is a list of seeds" a/s_shard-1of2.csv a/s_shard-2of2.csv x.csv
 mv "$work/out/a/c_shard-2of2.csv" "$work/out/a/e_shard-2of2.csv"
 unlike "is a part of another map" a/c_shard-1of2.csv a/e_shard-2of2.csv x.csv

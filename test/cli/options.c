@@ -20,7 +20,7 @@ typedef struct values {
     bool flag;
     int i, choice;
     uint64_t u;
-    double d, thin;
+    double d, thin, gap;
     gls_length length;
     uint64_t seed;
     gls_numbers numbers;
@@ -87,6 +87,14 @@ static const gls_option table[] = {
      .range = {0, 5, false},
      FIELD(thin),
      .help = "Thin."},
+    {.group = "B",
+     .name = "gap",
+     .kind = GLS_KIND_LENGTH,
+     .metavar = "X",
+     .unit = "mm",
+     .range = {0, INFINITY, false},
+     .offset = offsetof(values, gap),
+     .help = "Gap."},
     {.name = NULL},
 };
 
@@ -288,6 +296,32 @@ static void reads_lengths_seeds_and_lists(void **state)
     rejects("1 to 512", "--shape", "1,2,513");
 }
 
+/* A length without a flag is always in mm; the first byte of the struct is no flag. */
+static void lengths_may_always_be_in_mm(void **state)
+{
+    (void)state;
+    char text[64];
+    values before, copy;
+    set_defaults(&before);
+    before.gap = 1.5;
+    memset(&before.common, 0, sizeof before.common);
+    const gls_option *gap = gls_options_find(table, "gap");
+    for (int i = 0; i < 2; i++) {
+        assert_true(parse("--gap", i == 0 ? "1.5" : "1.5mm", NULL) && got.gap == 1.5);
+        assert_memory_equal(&got.common, &before.common, sizeof got.common);
+    }
+    rejects("is in voxels; here it is a number of mm", "--gap", "1.5vox");
+    cmd_default_text(gap, &before, text, sizeof text);
+    assert_string_equal(text, "1.5 mm");
+    assert_true(gls_option_get_number(gap, &before).mm);
+    memset(&copy, 255, sizeof copy);
+    gls_option_set_number(gap, &copy, (gls_option_number){3, true});
+    assert_true(copy.gap == 3);
+    gls_option_copy(gap, &copy, &before);
+    assert_true(copy.gap == 1.5);
+    assert_int_equal(*(const unsigned char *)&copy, 255);
+}
+
 static void defaults_and_ranges_read_well(void **state)
 {
     (void)state;
@@ -397,6 +431,7 @@ int main(void)
         cmocka_unit_test(rejects_bad_values),
         cmocka_unit_test(suggests_the_nearest),
         cmocka_unit_test(reads_lengths_seeds_and_lists),
+        cmocka_unit_test(lengths_may_always_be_in_mm),
         cmocka_unit_test(defaults_and_ranges_read_well),
         cmocka_unit_test(tables_are_sound),
         cmocka_unit_test(every_status_has_an_exit_code),

@@ -174,6 +174,7 @@ def write(name, **change):
 text = open("t.json").read()
 open("cut.json", "w").write(text[: len(text) // 2])
 write("foreign.json", software={"name": "tckgen", "version": "3.0.3"})
+write("unversioned.json", software={"name": "glslines"})
 write("newer.json", software={"name": "glslines", "version": "9.0.0"})
 write("alone.json", output={"path": "gone.trx", "format": "trx", "bytes": 1})
 bad = "</script><img src=x onerror=alert(1)>\"'&" + "x" * 300
@@ -187,6 +188,8 @@ write("nothing.json", counts=None)
 END
 expect 3 report cut.json
 expect 3 report foreign.json
+expect 3 report unversioned.json
+says "unversioned.json: is no sidecar of glslines"
 expect 7 report newer.json
 expect 3 report missing.trx
 expect 3 report data/dwi.bval
@@ -196,6 +199,7 @@ contains alone.html 'the tractogram is not there'
 expect 0 report hostile.json -q
 check_page hostile.html 0
 contains hostile.html '3 warnings'
+grep -n '>[^<]*\bnan\b' hostile.html && note "a number that the sidecar lacks is shown as nan"
 expect 0 report types.json -q
 check_page types.html 0
 expect 2 report

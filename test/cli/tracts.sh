@@ -470,6 +470,12 @@ tail -n 1 each/sub-01_desc-slCount_tractography.csv | grep -q '^Total Recognized
 expect 2 segment t.trx axes.tsv --each each/x.trx
 says "{}"
 expect 4 segment t.trx axes.tsv --each each/sub-01_tract-{}_tractogram.trx
+# a run whose bundles are all empty writes no file and says so
+"$tool" convert t.trx bare.tck -q
+printf 'bundle\tmin_length\nlong\t1000\n' > none.tsv
+expect 0 segment bare.tck none.tsv --each 'each/none-{}.tck' --reference data/mask.nii.gz
+says "each/none-{}.tck: 0 streamlines in 1 bundles, 1 of them empty"
+ls each | grep -q none- && note "a file of an empty bundle"
 # weights add up
 python3 -c 'import json; print("0.5\n" * json.load(open("axes.json"))["counts"]["read"])' > halves.txt
 expect 0 segment t.trx axes.tsv --table axes_weights.tsv --weights halves.txt

@@ -12,6 +12,7 @@
 #include <glslines/glslines.h>
 
 #include "record/run_params.h"
+#include "run/job_inputs.h"
 #include "track/track_params.h"
 
 static const gls_grid cubes = {.voxel_size = {2, 2, 2}};
@@ -244,10 +245,35 @@ static void sizes(void **state)
     assert_non_null(strstr(gls_last_error(), "options"));
 }
 
+/* Every option that names one input file has a file with a role, by which --skip-existing compares it. */
+static void test_roles(void **state)
+{
+    (void)state;
+    gls_input_file file[GLS_FILE_N_FILES];
+    for (const gls_option *row = gls_params; row->name; row++) {
+        if (row->role != GLS_ROLE_PATH || (row->kind != GLS_KIND_STRING && strncmp(row->name, "peaks", 5) != 0))
+            continue;
+        gls_job_options o = gls_job_options_default();
+        if (row->kind == GLS_KIND_STRINGS)
+            *(gls_strings *)((char *)&o + row->offset) = (gls_strings){{"one"}, 1};
+        else
+            *(const char **)((char *)&o + row->offset) = "one";
+        gls_job_inputs_files(&o, file);
+        int n = 0;
+        for (int i = 0; i < GLS_FILE_N_FILES; i++) {
+            assert_non_null(file[i].role);
+            n += file[i].path && strcmp(file[i].path, "one") == 0;
+            for (int k = 0; k < i; k++) assert_string_not_equal(file[i].role, file[k].role);
+        }
+        if (n != 1) fail_msg("--%s: is no input of a run", row->name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sizes),        cmocka_unit_test(test_identity),
                                        cmocka_unit_test(test_lengths), cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_ranges),  cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_ranges),  cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_roles)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,8 +48,21 @@ static void test_names(void **state)
     free(copy);
 }
 
+/* What cannot be printed, a letter that the C locale lacks, leaves no text behind, so that nothing else is freed. */
+static void test_failure(void **state)
+{
+    (void)state;
+    char other[] = "other", *text = other;
+    assert_true(gls_asprintf(&text, "%ls", (const wchar_t[]){0x3b1, 0}) < 0);
+    assert_null(text);
+    assert_int_equal(gls_asprintf(&text, "%d", 7), 1);
+    assert_string_equal(text, "7");
+    free(text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths), cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths), cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_failure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
