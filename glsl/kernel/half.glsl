@@ -216,7 +216,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
-    uint number = h.n_points * uint(STEP_PARTS); // number of places passed
+    uint number = h.n_points * uint(STEP_PARTS); // number of positions tested so far
 #if BACKTRACK
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif
@@ -235,7 +235,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // A step may pass several places, and each of them may end the half-streamline; what was passed before is kept.
+    // A step is tested at STEP_PARTS positions. Each may end the half-streamline, which then keeps the positions before.
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);

@@ -233,7 +233,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = 0u;
     if ((stand & FILTER_DRAWN) == 0u) h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] += 1u << FILTER_LOST_SHIFT;
     h.attempt = 0u;
-    // Repeat the steps of the particle as points of the half; regions on the way may end the half earlier.
+    // Add the steps of the particle as points of the half-streamline. Regions that they meet may end it earlier.
     for (uint i = 0u; i < taken; i++) {
         uint word = pool_word(way_word(base, i, 0u));
         vec3 d = signed_direction(word & ~WAY_PARENT);

@@ -286,7 +286,7 @@ gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_i
     if (status) goto fail;
     divide(&s, tissue, made);
     summarise(&s, result);
-    gls_log(GLS_LOG_INFO, "normalisation: field %.4g to %.4g, scale %.6g, %zu of %zu voxels count", result->lowest,
+    gls_log(GLS_LOG_INFO, "normalisation: factors of %.4g to %.4g in the field, scale %.6g, from %zu of %zu voxels", result->lowest,
             result->highest, result->scale, s.n - result->n_outliers, s.n);
     if (field) {
         *field = made;

@@ -71,7 +71,7 @@ static bool may_report(const gls_dataset_files *files)
 /* Makes report and picture of a tracked unit, unless they exist and are up to date. A failure is a warning. */
 static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)
 {
-    /* a finished unit may lack one of both, because an earlier run was interrupted */
+    /* a finished unit lacks its report or its picture if an earlier run was interrupted */
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
     /* anew: the unit was tracked just now, so an older report or picture is out of date */
