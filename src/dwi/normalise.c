@@ -286,8 +286,8 @@ gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_i
     if (status) goto fail;
     divide(&s, tissue, made);
     summarise(&s, result);
-    gls_log(GLS_LOG_INFO, "normalisation: factors of %.4g to %.4g in the field, scale %.6g, from %zu of %zu voxels", result->lowest,
-            result->highest, result->scale, s.n - result->n_outliers, s.n);
+    gls_log(GLS_LOG_INFO, "normalisation: factors of %.4g to %.4g in the field, scale %.6g, from %zu of %zu voxels",
+            result->lowest, result->highest, result->scale, s.n - result->n_outliers, s.n);
     if (field) {
         *field = made;
         made = NULL;

@@ -42,7 +42,7 @@ static gls_status check_tissue(const gls_job_options *o)
                        : o->seed_gmwmi                      ? "seed-gmwmi"
                                                             : NULL;
     if (lone && !tissue)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
                         t->pft ? ", or --map-include and --map-exclude" : "");
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
@@ -56,8 +56,8 @@ static gls_status check_tissue(const gls_job_options *o)
     if (!status) status = t->backtrack ? gls_track_backtrack_check(t) : t->pft ? gls_track_pft_check(t) : GLS_OK;
     if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "
-                                          "the stop map is not used else");
+        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, because "
+                                          "otherwise the stop map is not used");
     return GLS_OK;
 }
 

@@ -190,8 +190,8 @@ static gls_status check_parts(const char *const *paths, size_t n)
         if (!p.path[i])
             status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, p.first.count);
     if (!status && p.unknown > 0)
-        gls_log(GLS_LOG_WARNING, "%s: of %u of its %u parts no sidecar beside them tells of which run they are",
-                paths[0], p.unknown, p.first.count);
+        gls_log(GLS_LOG_WARNING, "%s: of its parts, %u of %u have no sidecar, so that their run is unknown", paths[0],
+                p.unknown, p.first.count);
     free(p.path);
     return status;
 }

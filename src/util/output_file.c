@@ -135,7 +135,10 @@ static gls_status check_target(const char *path, bool overwrite, bool *replaced,
     if (!S_ISREG(st.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: exists and is not a regular file", path);
     if (is_descriptor(path))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: the path stands for an open file, such as standard output; give the name of a file", path);
+        return gls_fail(
+            GLS_ERR_OUTPUT,
+            "%s: cannot create: the path stands for an open file, such as standard output; give the name of a file",
+            path);
     if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", path);
     if (access(path, W_OK) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot overwrite: %s", path, strerror(errno));
     *replaced = true;

@@ -225,7 +225,7 @@ unlike "of another run than a/d_shard-1of2.nii.gz: the parameters differ" a/d_sh
 mkdir "$work/out/alone"
 cp "$work/out/a/d_shard-1of2.nii.gz" "$work/out/b/d_shard-2of2.nii.gz" "$work/out/alone"
 succeeds merge alone/d_shard-1of2.nii.gz alone/d_shard-2of2.nii.gz -o alone.nii.gz
-require grep -q "of 2 of its 2 parts no sidecar beside them tells of which run they are" "$work/stderr"
+require grep -q "of its parts, 2 of 2 have no sidecar, so that their run is unknown" "$work/stderr"
 unlike "is a list of seeds" a/s_shard-1of2.csv a/s_shard-2of2.csv x.csv
 mv "$work/out/a/c_shard-2of2.csv" "$work/out/a/e_shard-2of2.csv"
 unlike "is a part of another map" a/c_shard-1of2.csv a/e_shard-2of2.csv x.csv

@@ -143,7 +143,7 @@ open("half.nii", "wb").write(raw[: 352 + (len(raw) - 352) // 2])
 END
 for mapping in segment length vertex ends; do
     expect 0 density t.trx half.nii.gz --template half.nii --mapping $mapping --force
-    says "% of all that was looked for"
+    says "% of all that would be counted"
     python3 - $mapping << 'END' || note "places outside the map, --mapping $mapping"
 import json, sys
 c = json.load(open("half.nii.json"))["counts"]
