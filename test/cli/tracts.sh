@@ -100,7 +100,7 @@ rm -f both.trx both.json left.trx left.json right.trx right.json thin_both.* gro
 
 # --- density ---
 expect 0 density t.trx d.nii.gz
-says "mapping segment"
+says "mapping: segment"
 expect 4 density t.trx d.nii.gz
 expect 2 density t.tck e.nii.gz
 expect 0 density t.tck e.nii.gz --template data/mask.nii.gz
