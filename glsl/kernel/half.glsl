@@ -235,7 +235,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // A step is tested at STEP_PARTS positions. Each may end the half-streamline, which then keeps the positions before.
+    // A step is tested at STEP_PARTS positions. Each may end the half-streamline, which then keeps those before it.
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
