@@ -20,7 +20,7 @@ enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 typedef struct normalisation {
     size_t n, n_tissues;
     double (*density)[MAX_TISSUES]; /* first coefficient of each tissue, not negative */
-    double (*position)[3];          /* of the voxel centres in the scanner frame, less `centre`, over `width` */
+    double (*position)[3];          /* voxel centres in the scanner frame, less `centre`, divided by `width` */
     /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
     double *field, *log_sum, *sorted;
     bool *counts;           /* voxels that are no outliers */

@@ -15,7 +15,7 @@ typedef struct gls_fdt_places {
     gls_grid image;
     gls_fdt_grid grid;
     uint32_t n;
-    uint32_t *number; /* of each voxel; 0: none */
+    uint32_t *number; /* number of each voxel's place; 0: none */
     uint32_t *label;  /* the n labels of regions; NULL: the numbers are those of voxels */
 } gls_fdt_places;
 

@@ -126,7 +126,7 @@ struct gls_connectome {
     gls_assigner *assigner;
     uint64_t *ends;         /* ends in each region, from 1 */
     double *value, *weight; /* (n + 1) x (n + 1), upper triangle */
-    edge *edge;             /* as value; NULL: not wanted */
+    edge *edge;             /* laid out as `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
     int32_t (*pair)[2]; /* regions of the ends of each streamline */

@@ -112,7 +112,7 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
 
 /* A region as it was named. mm: by which distance it is widened; is_graded: the image has values between 0 and 1. */
 typedef struct roi {
-    /* as on the command line; its copy is owned */
+    /* the region as it stands on the command line; an owned copy */
     char *text;
     /* -1: an end of a split region, which no text names */
     double mm;

@@ -154,7 +154,7 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
     gls_status status = check_target(path, overwrite, &replaced, &mode);
     if (status) return status;
     output->overwrite = overwrite;
-    /* of a link to a file, the file is replaced, not the link */
+    /* if path is a symbolic link to a file, the file is replaced, not the link */
     output->path = replaced ? realpath(path, NULL) : strdup(path);
     if (!output->path) {
         gls_output_discard(output);

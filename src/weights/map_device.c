@@ -52,7 +52,7 @@ struct gls_mapper {
     uint32_t *start;
     /* allocated elements of `start` */
     size_t start_capacity;
-    size_t n, n_places; /* of the current run: streamlines; visits that have their places from the start */
+    size_t n, n_places; /* numbers of streamlines of the current run, and of visits with known places */
     /* two, so that the caller reads one while the device fills the other */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */

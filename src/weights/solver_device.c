@@ -43,7 +43,7 @@ struct part {
     pthread_t thread;
     bool running;      /* the thread runs; without one the caller of on_all_parts() works */
     part_work work;    /* what the thread shall do; NULL: nothing, or done. The lock of the solver guards it. */
-    gls_status status; /* of the last work; message: its text */
+    gls_status status; /* status of the last work; message: its text */
     char message[512];
 };
 

@@ -77,7 +77,7 @@ typedef union gls_upload {
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
 typedef struct gls_round {
     bool any;        /* false: there is no round, and the other members mean nothing */
-    uint64_t number; /* of the seed batch */
+    uint64_t number; /* number of the seed batch */
     const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
     unsigned buffer_set; /* index of the engine's buffers that the round uses */

@@ -16,7 +16,7 @@ typedef struct packing {
     const gls_gather_uniforms *u;
     const gls_placed_record *line;
     const float (*pool)[3];
-    const uint32_t *record; /* of the first block of the pool */
+    const uint32_t *record; /* record of the first block of the pool */
     uint32_t record_words;
     bool runs; /* the blocks hold runs, not points */
     float (*point)[3];
