@@ -83,7 +83,7 @@ vec4 start_fibre(float u)
 }
 
 // The first direction of the streamline, with the fraction of its fibre: in the sense of the given direction, else in a
-// random one. Draws the same in both halves and for the list of seeds.
+// random one. Draws the same in both half-streamlines and for the list of seeds.
 vec4 first_fibre(vec3 p, Draw draw)
 {
     draw.block = 0u;
@@ -107,7 +107,7 @@ vec4 first_fibre(vec3 p, Draw draw)
 // largest angle.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    // begins: the first step of a half. Its random numbers are those of the seed.
+    // begins: the first step of a half-streamline. Its random numbers are those of the seed.
     bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;
     vec4 chosen = vec4(0.0);
     if (begins) {
@@ -115,7 +115,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
         if (chosen.w == 0.0) return DIRECTION_NONE;
         d = backward ? -normalize(chosen.xyz) : normalize(chosen.xyz);
     }
-    // All steps but the first of a forward half draw a voxel and a sample of their own.
+    // All steps but the first of a forward half-streamline draw a voxel and a sample of their own.
     if (!begins || backward) {
         draw_fibres(p, draw_block(draw, 0u));
         chosen = begins ? start_fibre(unit(draw_block(draw, 1u).x)) : nearest_fibre(d);

@@ -147,7 +147,7 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     lane_ask();
     join_parts(weight, found);
     float most = uintBitsToFloat(aux.x);
-    // Fixed candidates: take the largest weight. A fixed candidate that leaves the grid ends the half.
+    // Fixed candidates: take the largest weight. A fixed candidate that leaves the grid ends the half-streamline.
     if (from < IFOD_GRID) {
         float shown = found == PASSED ? weight : found == LEFT_GRID ? NOT_PASSED : NO_WEIGHT;
         most = max(most, lane_max(fixed_one ? shown : NO_WEIGHT));

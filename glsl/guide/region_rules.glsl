@@ -92,7 +92,7 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 }
 
 // --stop-leaving: word GUIDE_LEAVING of the memory has the bits of the last point, the next word those of the regions
-// in which all points lie, the seed among them: a half may leave these.
+// in which all points lie, the seed among them: a half-streamline may leave these.
 #if LEAVING_REGIONS > 0
 void start_in_regions(uint bits, inout uint memory[GUIDE_ROOM])
 {

@@ -28,5 +28,5 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
     return end_in_regions(bits, number, memory);
 }
 
-// Whether guide_point() answers at q as at p, where it let the half go on, and changes no memory.
+// Whether guide_point() answers at q as at p, where it let the half-streamline go on, and changes no memory.
 bool guide_same(vec3 p, vec3 q) { return same_regions(p, q) && !stops_at(q); }

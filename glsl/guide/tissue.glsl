@@ -207,7 +207,7 @@ uint end_in_maps(Tissue t, uint number, Draw draw)
 
 #if PARTICLES
 // White matter fraction: what the maps of good and bad ends leave. Word FILTER_MOST of the memory holds its largest
-// value at any point of the half so far.
+// value at any point of the half-streamline so far.
 float white_matter(Tissue t) { return t.inside ? 1.0 - t.part.x - t.part.w : 0.0; }
 
 void note_white_matter(Tissue t, inout uint memory[GUIDE_ROOM])
@@ -222,7 +222,7 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
     Tissue t = tissue_at(p);
     uint end = end_in_maps(t, number, draw);
 #if PARTICLES && FILTER_WHITE
-    // --pft-min-wm: a half that has not yet met enough white matter goes on where there is any
+    // --pft-min-wm: a half-streamline that has not yet met enough white matter goes on where there is any
     note_white_matter(t, memory);
     float white = white_matter(t), most = uintBitsToFloat(memory[GUIDE_BACKTRACK + int(FILTER_MOST)]);
     if (end == GLS_END_CGM && most < FILTER_MIN_WHITE && white > 0.0) return GUIDE_GO_ON;

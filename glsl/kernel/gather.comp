@@ -15,7 +15,7 @@ struct Placed {
 };
 // The streamlines of the round with their places in the output: n_lines records.
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
-// Points of all halves: blocks of POOL_BLOCK points, in the order in which the halves took them.
+// Points of all half-streamlines: blocks of POOL_BLOCK points, in the order in which the half-streamlines took them.
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };
 // layout: see half.glsl
 layout(std430, binding = 2) readonly buffer State {
@@ -49,16 +49,16 @@ void write_point(uint first, uint k, uint last, vec3 p)
 
 // Copies GATHER_RUN points of the pool from point `from` on. All of them lie in one block, which belongs to one half.
 // Point k of a backward half is the k-th before the seed, so it is stored at backward - 1 - k. Blocks that hold
-// particles belong to no half and are skipped, as are streamlines that were rejected.
+// particles belong to no half-streamline and are skipped, as are streamlines that were rejected.
 void copy_run(uint from)
 {
     uint owner = params.n_items * uint(1 + GUIDE_WORDS) + uint(BLOCK_SIZE) * (from / POOL_BLOCK);
-    // Skip halves behind the placed streamlines, and blocks of particles, whose record names NO_ITEM.
+    // Skip half-streamlines behind the placed streamlines, and blocks of particles, whose record names NO_ITEM.
     uint item = state[owner + BLOCK_HALF];
     if (item >= 2u * params.n_lines) return;
     uint k = state[owner + BLOCK_PART] * POOL_BLOCK + from % POOL_BLOCK, s = item / 2u;
     uint first = lines[s].first, backward = lines[s].backward, forward = lines[s].forward;
-    // The half may have stored more points than it keeps: the host shortens streamlines that are too long.
+    // The half-streamline may have stored more points than it keeps: the host shortens streamlines that are too long.
     bool is_forward = (item & 1u) == 1u;
     if (first == NOT_PLACED) return;
     uint until = min(k + uint(GATHER_RUN), is_forward ? forward : backward);

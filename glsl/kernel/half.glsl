@@ -23,10 +23,10 @@ layout(std430, binding = 2) buffer State {
 #include "layout/block.def"
 #undef WORD
 
-const uint NO_ITEM = 0xffffffffu; // value in place of the number of a half: there is none
+const uint NO_ITEM = 0xffffffffu; // value in place of the number of a half-streamline: there is none
 
 struct Half {
-    uint item;     // number of the half: 2 x streamline, plus 1 for the forward half
+    uint item;     // number of the half-streamline: 2 x streamline, plus 1 for the forward half-streamline
     vec3 p, d;     // position in voxel coordinates; last direction, a unit vector along the voxel axes
     uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
     Draw draw;     // which random numbers come next
@@ -34,8 +34,8 @@ struct Half {
     bool joint;    // the next direction only fixes d at the seed
     uint n_points; // points stored so far, without the seed
     uint block;    // block of the pool that holds the last point
-    uint how;      // result once the half has ended, see half_end()
-    uint memory[GUIDE_ROOM]; // what the test by regions or tissue (the guide) must remember of this half
+    uint how;      // result once the half-streamline has ended, see half_end()
+    uint memory[GUIDE_ROOM]; // what the test by regions or tissue (the guide) must remember of this half-streamline
 };
 
 // Starts a half-streamline. Backward half-streamlines (even items) first repeat the first step of the forward
@@ -43,7 +43,7 @@ struct Half {
 // getter makes the frame at the seed and reverses it for the backward half-streamline.
 Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
 {
-    // Seed, and first direction of the forward half.
+    // Seed, and first direction of the forward half-streamline.
     bool backward = (item & 1u) == 0u;
     Half h;
     h.item = item;
@@ -124,7 +124,7 @@ bool half_store(inout Half h, vec3 q)
     return true;
 }
 
-// Ends the half. The layout of `how` is that of the HALF_ constants in layout/constants.def.
+// Ends the half-streamline. The layout of `how` is that of the HALF_ constants in layout/constants.def.
 void half_end(inout Half h, uint how) { h.how = how; }
 
 // Writes the result of a finished half for the host: h.how and the words of the guide. A kernel with a loop of turns
@@ -216,7 +216,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);
-    uint number = h.n_points * uint(STEP_PARTS); // number of places passed
+    uint number = h.n_points * uint(STEP_PARTS); // number of positions tested so far
 #if BACKTRACK
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif
@@ -235,7 +235,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // A step may pass several places, and each of them may end the half-streamline; what was passed before is kept.
+    // A step is tested at STEP_PARTS positions. Each may end the half-streamline, which then keeps those before it.
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
@@ -281,7 +281,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #if PARTICLES
     if (end_is_bad(end) && filter_may_begin(h, outcome)) return filter_begin(h, outcome, q, next);
 #endif
-    // Take the step, then end the half if the guide, the pool or the maximum length says so.
+    // Take the step, then end the half-streamline if the guide, the pool or the maximum length says so.
     if (moves) {
         uint moved = half_move(h, q, next);
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
@@ -302,7 +302,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 
 #if VOXEL_RUNS
 // Stores n points of the half, of which the first has the number `point`, counted from 0: `from` + step, and so on by
-// adding step. Returns false if the pool is full. aux.z counts the runs of the half.
+// adding step. Returns false if the pool is full. aux.z counts the runs of the half-streamline.
 bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
 {
     uint in_block = h.aux.z % BLOCK_RUNS;

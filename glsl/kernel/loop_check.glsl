@@ -41,7 +41,7 @@ bool loop_closes(Half h, vec3 q, vec3 d)
     ivec3 cube = loop_cube(q);
     uint closes = 0u;
     if (LANE == 0 && h.n_points > 0u && loop_cube(h.p) != cube) {
-        // Walk back over the points, the newest first; `before` is the place from which the half came to p.
+        // Walk back over the points, the newest first; `before` is the place from which the half-streamline came to p.
         uint block = h.block, i = h.n_points;
         vec3 p = h.p;
         while (i > 0u) {

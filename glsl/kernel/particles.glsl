@@ -223,7 +223,7 @@ uint choose_particle(Half h, uint base, uint n_steps)
 // good end, and goes on from there with random numbers of its own. Returns false if the half-streamline has ended.
 bool filter_end(inout Half h, uint base, uint n_steps)
 {
-    // Choose a particle, and restore the half where the run began.
+    // Choose a particle, and restore the half-streamline where the run began.
     uint stand = 0u;
     if (LANE == 0) stand = choose_particle(h, base, n_steps);
     stand = lane_lead(stand);
@@ -233,7 +233,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = 0u;
     if ((stand & FILTER_DRAWN) == 0u) h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] += 1u << FILTER_LOST_SHIFT;
     h.attempt = 0u;
-    // Repeat the steps of the particle as points of the half; regions on the way may end the half earlier.
+    // Add the steps of the particle as points of the half-streamline. Regions that they meet may end it earlier.
     for (uint i = 0u; i < taken; i++) {
         uint word = pool_word(way_word(base, i, 0u));
         vec3 d = signed_direction(word & ~WAY_PARENT);
@@ -249,7 +249,7 @@ bool filter_end(inout Half h, uint base, uint n_steps)
             break;
         }
     }
-    // The half goes on with counters of random numbers that no other run of the filter has used.
+    // The half-streamline goes on with counters of random numbers that no other run of the filter has used.
     h.draw.step = filter_step(h, 0u);
     if (end == GUIDE_GO_ON) return true;
     half_end(h, h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
@@ -318,7 +318,7 @@ bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
         if (back == 1u) end = guide_taken(q, n, h.memory);
         stored = half_move(h, q, next) != HALF_LOST;
     }
-    // A pool without room for the particles loses the half: the round tracks it again.
+    // A pool without room for the particles loses the half-streamline: the round tracks it again.
     if (stored && !take_store(h)) {
         h.block = params.pool_blocks;
         stored = false;
@@ -327,7 +327,7 @@ bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
         half_end(h, !stored ? HALF_LOST : h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
         return false;
     }
-    // Take the half back, and start all particles at its last point with equal weights.
+    // Take the half-streamline back, and start all particles at its last point with equal weights.
     half_restore(h, n + 1u - back);
     h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]++;
     uint base = filter_base(h), vertex = signed_vertex(h.aux.x, h.d);

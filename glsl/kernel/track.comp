@@ -4,7 +4,7 @@
 //
 // Dispatched by track_fused() of src/track/engine/passes.c with a fixed number of work groups, on GPUs only: llvmpipe
 // limits the iterations of a kernel. Reads Lines (binding 0), the model (base/model.glsl) and the field; writes the
-// points to Pool (binding 1) and the results of the halves to State (binding 2), see kernel/half.glsl.
+// points to Pool (binding 1) and the results of the half-streamlines to State (binding 2), see kernel/half.glsl.
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>
@@ -46,7 +46,7 @@ void main()
             h = half_start(2u * i + place % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
             if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // a half-streamline that is not wanted
         }
-        // Draw one direction, and take the step or end the half.
+        // Draw one direction, and take the step or end the half-streamline.
         h.draw.block = h.attempt << 16;
         vec3 next = h.d;
         uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);

@@ -38,7 +38,7 @@ typedef struct gls_sphere {
  * pairs, for constraints), and DIPY's "repulsion724" (362 pairs) and "symmetric362" (181 pairs). GLS_ERR_ARGUMENT for
  * another name. */
 GLS_API gls_status gls_sphere_create(const char *name, gls_sphere **sphere);
-/* Whether there is a built-in set of this name. */
+/* Whether there is a built-in sphere of this name. */
 GLS_API bool gls_sphere_is_built_in(const char *name);
 
 /* How to treat a list of directions without antipodal pairs. */

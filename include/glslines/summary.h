@@ -16,7 +16,7 @@ typedef struct gls_spread {
     double mean, sd; /* sd has the divisor n - 1; 0 for a single value */
     double min, max;
     double median;      /* for more than 65,536 values exact to 2 parts in 100,000; as numpy.median() */
-    double quartile[2]; /* as exact as the median; as numpy.quantile() */
+    double quartile[2]; /* first and third quartile, as exact as the median, as numpy.quantile() */
 } gls_spread;
 
 typedef enum gls_column_kind { GLS_COLUMN_DPS, GLS_COLUMN_DPV, GLS_COLUMN_GROUP } gls_column_kind;

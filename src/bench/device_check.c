@@ -188,7 +188,7 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
     gls_child child;
     snprintf(what, sizeof what, "%s:%s", run.variant, run.mapping);
     if (!start(options, what, &child)) {
-        gls_log(GLS_LOG_WARNING, "%s: no process: %s", what, strerror(errno));
+        gls_log(GLS_LOG_WARNING, "%s: cannot start a process: %s", what, strerror(errno));
         return false;
     }
     gls_child_end end = gls_child_attend(&child, options->seconds, read_line, &run);

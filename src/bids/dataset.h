@@ -113,7 +113,7 @@ typedef struct gls_dataset_unit {
     char *space;             /* "" if there is none */
     char *folder;            /* folder of its files in the data set, e.g. sub-01/ses-1/dwi */
     char *dwi, *bval, *bvec; /* bvec "-": bval is a table of one file */
-    char *table;             /* table of one file beside bval and bvec; NULL: none */
+    char *table; /* a gradient table in a single file (MRtrix's .b) that exists besides bval and bvec; NULL: none */
     char *mask, *region;     /* region NULL: seeds from FA */
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
     gls_dataset_region kind; /* kind of region; AUTO: a mask */

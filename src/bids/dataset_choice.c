@@ -20,7 +20,8 @@ gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choic
 {
     bool found = !choice->unit;
     for (size_t i = 0; i < dataset->n && !found; i++) found = strcmp(dataset->unit[i].name, choice->unit) == 0;
-    return found ? GLS_OK : gls_fail(GLS_ERR_INPUT, "--unit %s: there is none; --list prints them", choice->unit);
+    return found ? GLS_OK
+                 : gls_fail(GLS_ERR_INPUT, "--unit %s: there is no such unit; --list prints all", choice->unit);
 }
 
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place)

@@ -414,7 +414,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);
 }
 
-/* The name without space and resolution, from malloc. NULL: out of memory. */
+/* The name without the BIDS entities space and res, from malloc. NULL: out of memory. */
 static char *name_of_scan(const char *name)
 {
     char *rest = gls_bids_without(name, "space"), *scan = rest ? gls_bids_without(rest, "res") : NULL;

@@ -79,7 +79,9 @@ static bool write_file(gls_checked *memory)
 {
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;
     const bool good = text && gls_kept_write(memory->path, text, strlen(text)) == GLS_OK;
-    if (!good) gls_log(GLS_LOG_WARNING, "what was found is not kept: %s", text ? gls_last_error() : "out of memory");
+    if (!good)
+        gls_log(GLS_LOG_WARNING, "the result of the check is not stored: %s",
+                text ? gls_last_error() : "out of memory");
     free(text);
     cJSON_Delete(memory->root);
     return good;

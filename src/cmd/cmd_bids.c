@@ -54,13 +54,13 @@ static const gls_option table[] = {
         SEEDS, STRING, region, "seed-region", 0, "auto|wm|aseg|dseg|fa|fa:X|KEY-VALUE_SUFFIX", NULL, GLS_ANY, NULL,
         NULL,
         "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; white "
-        "matter of a dseg whose table (.tsv) names it; FA above --seed-fa, or above X; auto: the first of them "
-        "that there is; or an image in the space of the series: label-WM_mask."),
+        "matter of a dseg whose table (.tsv) names it; FA above --seed-fa, or above X; auto: the first of these "
+        "that exists; or an image in the space of the series: label-WM_mask."),
     GLS_OPTION(SEEDS, DOUBLE, data.fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "FA above which seeds lie."),
     GLS_OPTION(SEEDS, FLAG, data.tissue, "tissue", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
-               "--pve-gm and --pve-csf, for --pft or other rules of tissue behind --."),
+               "--pve-gm and --pve-csf, for --pft or other tissue options given after --."),
     GLS_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
                "Number of units that are tracked at a time, each in a process of its own. If --device (behind --) "
                "names several devices, each process takes one of them."),

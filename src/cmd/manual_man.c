@@ -346,7 +346,7 @@ bool manual_write_command_page(FILE *out, const cmd_command *command)
     fputc('\n', out);
     write_section(&p, "Description");
     write_paragraphs(&p, command->description);
-    /* pairs of name and text, ended by NULL; examples likewise */
+    /* positionals and examples are pairs of name and text, ended by NULL */
     if (command->positionals) write_section(&p, "Arguments");
     for (const char *const *a = command->positionals; a && *a; a += 2) write_definition(out, a[0], a[1]);
     write_section(&p, "Options");

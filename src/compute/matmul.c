@@ -208,7 +208,7 @@ gls_status gls_matmul_by(gls_matmul_way way, uint32_t m, uint32_t n, uint32_t k,
     product p = {NULL, m, n, k, a, b, c};
     gls_status status = GLS_OK;
     if (way < GLS_MATMUL_AUTO || way > GLS_MATMUL_HOST)
-        status = gls_fail(GLS_ERR_ARGUMENT, "matrix product: there is no way %d", (int)way);
+        status = gls_fail(GLS_ERR_ARGUMENT, "matrix product: way %d is unknown", (int)way);
     else if (!gls_handle_alive(a, GLS_HANDLE_ARRAY))
         status = gls_handle_refuse("matrix product", "a", a, GLS_HANDLE_ARRAY);
     else

@@ -153,8 +153,8 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
     for (int a = 0; a < 3; a++) {
         uint32_t most = a == 0 ? info->max_work_groups : MAX_GROUPS_YZ;
         if (block[a] == 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': a block of %u x %u x %u invocations", program->label,
-                            block[0], block[1], block[2]);
+            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': a block of %u x %u x %u invocations is empty",
+                            program->label, block[0], block[1], block[2]);
         if (grid[a] > most)
             return gls_fail(GLS_ERR_UNSUPPORTED,
                             "program '%s': a grid of %u blocks along axis %d is over the device's limit of %u",

@@ -64,7 +64,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     size_t voxels = gls_grid_voxels(&mask->grid), left = 0;
     uint8_t *set = malloc(voxels);
     if (!set) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
-    /* as asked, then once, then not at all */
+    /* erode the mask as often as asked, else once, else not at all */
     const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
     for (int i = 0; i < 3; i++) {
         for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;

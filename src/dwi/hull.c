@@ -184,7 +184,8 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
             hull.point[i][a] = radius * point[i][a] + SHIFT * ((long double)gls_uniform(word[a]) - 0.5L);
     }
     if (!find_simplex(&hull, n, corner)) {
-        status = gls_fail(GLS_ERR_INPUT, "the %zu directions lie in a plane", n);
+        status =
+            gls_fail(GLS_ERR_INPUT, "the %zu directions lie in one plane: a sphere needs directions on all sides", n);
         goto fail;
     }
     start(&hull, corner);

@@ -20,7 +20,7 @@ enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 typedef struct normalisation {
     size_t n, n_tissues;
     double (*density)[MAX_TISSUES]; /* first coefficient of each tissue, not negative */
-    double (*position)[3];          /* of the voxel centres in the scanner frame, less `centre`, over `width` */
+    double (*position)[3];          /* voxel centres in the scanner frame, less `centre`, divided by `width` */
     /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
     double *field, *log_sum, *sorted;
     bool *counts;           /* voxels that are no outliers */
@@ -286,8 +286,8 @@ gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_i
     if (status) goto fail;
     divide(&s, tissue, made);
     summarise(&s, result);
-    gls_log(GLS_LOG_INFO, "normalisation: field %.4g to %.4g, scale %.6g, %zu of %zu voxels count", result->lowest,
-            result->highest, result->scale, s.n - result->n_outliers, s.n);
+    gls_log(GLS_LOG_INFO, "normalisation: factors of %.4g to %.4g in the field, scale %.6g, from %zu of %zu voxels",
+            result->lowest, result->highest, result->scale, s.n - result->n_outliers, s.n);
     if (field) {
         *field = made;
         made = NULL;

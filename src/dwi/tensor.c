@@ -253,7 +253,7 @@ typedef struct job {
     gls_tensor_kernel kernel; /* for the instruction set of this CPU */
     const gls_image *dwi;
     const gls_image *mask;
-    size_t voxels;              /* of the grid */
+    size_t voxels;              /* number of voxels of the grid */
     float *fa, *tensor, *evals; /* each may be NULL */
 } job;
 

@@ -13,7 +13,7 @@
 typedef struct gls_blocks {
     const char *what;          /* names the work in messages */
     const gls_image *mask;     /* one volume; NULL: all voxels */
-    size_t voxels;             /* of the grid */
+    size_t voxels;             /* number of voxels of the grid */
     size_t size;               /* maximum number of voxels of a block, which come from a run of 1024 */
     size_t scratch_bytes;      /* scratch memory of each thread, 64-byte aligned */
     gls_csd_progress progress; /* called from the calling thread only; may be NULL */

@@ -357,11 +357,10 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
     GLS_REQUIRE(device);
     gls_status status = open_first(name, api, device);
     if (!status && !(*device)->info.apart)
-        gls_log(
-            GLS_LOG_WARNING,
-            "%s: this renderer mixes up what invocations of a work group write to arrays of their own: tracking has "
-            "work groups of one, and kernels of your own may come out wrong",
-            (*device)->info.renderer);
+        gls_log(GLS_LOG_WARNING,
+                "%s: this renderer mixes up what invocations of a work group write to arrays of their own: tracking "
+                "uses work groups of one invocation, and kernels of your own may come out wrong",
+                (*device)->info.renderer);
     return status;
 }
 

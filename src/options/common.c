@@ -17,8 +17,8 @@ static const gls_option common_options[] = {
     GLS_OPTION("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, NULL, NULL,
                "Print more details; -vv also prints messages of the driver."),
     GLS_OPTION("General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, NULL, CMD_PROGRESS_CHOICES,
-               "How progress is shown on standard error. json: an object a line, for programs; nothing else then comes "
-               "there. auto: a bar on a terminal, else lines."),
+               "How progress is shown on standard error. json: only JSON objects, one in each line, for programs. "
+               "auto: a bar on a terminal, else lines."),
     GLS_OPTION("General", STRING, progress_file, "progress-file", 0, "FILE", NULL, GLS_ANY, "", NULL,
                "Write the objects of --progress json to this file or named pipe."),
     GLS_OPTION("General", INT, nthreads, "nthreads", 0, "N", NULL, GLS_BETWEEN(1, 4096),

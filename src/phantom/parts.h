@@ -68,7 +68,7 @@ typedef struct phantom_scan {
     const gls_gradients *gradients;
     const double (*direction)[3]; /* gradient direction of each volume, unit vector in the world; zero for b0 */
     double snr;    /* b0 signal of white matter over the standard deviation of the noise in each channel; 0: no noise */
-    uint64_t seed; /* of the noise */
+    uint64_t seed; /* random seed of the noise */
 } phantom_scan;
 
 /* Computes the signal of a row whose first voxel has the index `first`, in all volumes of dwi. scratch: room for

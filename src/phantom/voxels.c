@@ -16,7 +16,7 @@ typedef struct phantom_share {
     double weight;              /* volume fraction times SAMPLES */
     double direction[3];        /* sum over the samples with aligned signs, in the world */
     bool inside;                /* whether the current sample lies in the tube */
-    double tangent[3], station; /* of the current sample: tangent in the reference frame, and station number */
+    double tangent[3], station; /* tangent of the current sample in the reference frame, and its station number */
 } phantom_share;
 
 void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,

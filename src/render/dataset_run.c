@@ -71,7 +71,7 @@ static bool may_report(const gls_dataset_files *files)
 /* Makes report and picture of a tracked unit, unless they exist and are up to date. A failure is a warning. */
 static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job, bool anew)
 {
-    /* a finished unit may lack one of both, because an earlier run was interrupted */
+    /* a finished unit lacks its report or its picture if an earlier run was interrupted */
     gls_dataset_files files;
     gls_dataset_name(run->dataset, u, job, &files);
     /* anew: the unit was tracked just now, so an older report or picture is out of date */
@@ -210,7 +210,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     gls_job_options job = *run->job;
     choose_device(job.device ? job.device : "auto", place, device, sizeof device);
     if (run->jobs > 1) job.device = device;
-    if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "no pipe: %s", strerror(errno));
+    if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "cannot open a pipe: %s", strerror(errno));
     /* otherwise the child would write the parent's buffers a second time */
     fflush(NULL);
     const pid_t parent = getpid();
@@ -224,7 +224,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     if (w->pid > 0) return GLS_OK;
     w->pid = 0;
     close(ends[0]);
-    return gls_fail(GLS_ERR_MEMORY, "no process: %s", strerror(errno));
+    return gls_fail(GLS_ERR_MEMORY, "cannot start a process: %s", strerror(errno));
 }
 
 /* Reads the outcome that a process has sent. One that sent none has crashed, and its unit has failed. */

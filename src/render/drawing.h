@@ -66,7 +66,7 @@ typedef struct gls_png_text {
 
 /* A PNG that is being written. Set all members up to user before the first call. */
 typedef struct gls_png {
-    /* of a frame, pixels */
+    /* size of a frame, pixels */
     uint32_t width, height;
     /* the file has an alpha channel */
     bool has_alpha;

@@ -393,7 +393,8 @@ static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t r
     u->occlusion = (uint32_t)lround(256 * r->style.occlusion);
     u->background = r->style.background;
     for (int i = 0; i < 256; i++) {
-        /* Sample positions on a spiral, rotated by a sixteenth of a turn from pattern to pattern. */
+        /* Sample positions on a spiral; each of the 16 patterns is rotated by another multiple of a sixteenth of a
+         * turn. */
         double turn = 6.283185307179586 * ((i % 16 + 0.5) * 0.381966 + (i / 16 * 7 % 16) / 16.0),
                far = REACH * sqrt((i % 16 + 0.5) / 16);
         u->around[i] = (uint32_t)(lround(far * cos(turn)) + 128) | (uint32_t)(lround(far * sin(turn)) + 128) << 8;

@@ -76,7 +76,7 @@ typedef struct gls_scene {
     float *value;      /* one for each point if colours come from a colour map, else NULL */
     /* allocated lines and points */
     size_t line_room, point_room;
-    gls_line_column *column; /* of the first file: columns of lines and groups, then columns of points */
+    gls_line_column *column; /* columns of the first file: of lines and groups, then of points */
     size_t n_columns;
 } gls_scene;
 

@@ -145,7 +145,7 @@ typedef struct gls_studio {
     gls_image *image_read, *map, *odf;
     gls_glyphs *glyphs; /* made from `odf` */
     char behind[64];    /* what the image is, where the studio chose it */
-    /* of `image` and of `map` */
+    /* samplers of `image` and of `map` */
     gls_sampler sampler, map_sampler;
     gls_image *outline; /* mask of the outline, smoothed; NULL: none */
     gls_sampler outline_sampler;

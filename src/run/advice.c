@@ -46,8 +46,8 @@ static void advise_of_seed_mask(const gls_job_inputs *in)
     }
     if (others == 0) return;
     gls_log(GLS_LOG_WARNING,
-            "%s: %zu voxels are neither 0 nor 1 (one is %g); all that is above 0 is seeded. Of a label "
-            "image take a mask of the label, for fractions --seed-rejection",
+            "%s: %zu voxels are neither 0 nor 1 (one is %g); voxels above 0 get seeds. For a label image "
+            "give a mask of the label; for an image of fractions use --seed-rejection",
             gls_job_inputs_name(in, GLS_FILE_ROI), others, other);
 }
 

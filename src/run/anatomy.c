@@ -47,7 +47,7 @@ static gls_status check_tissue(const gls_job_options *o)
                        : o->seed_gmwmi                      ? "seed-gmwmi"
                                                             : NULL;
     if (lone && !tissue)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm and the others%s", lone,
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
                         t->pft ? ", or --map-include and --map-exclude" : "");
     /* rules of tissue: ACT knows crop and backtracking, CMC and PVE know particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
@@ -61,8 +61,8 @@ static gls_status check_tissue(const gls_job_options *o)
     gls_status status = gls_track_tissue_check(t, tissue);
     if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, since "
-                                          "the stop map is not used else");
+        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, because "
+                                          "otherwise the stop map is not used");
     return GLS_OK;
 }
 

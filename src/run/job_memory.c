@@ -62,7 +62,7 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
             char text[32];
-            return gls_fail(GLS_ERR_ARGUMENT, "--memory-limit %" PRIu64 ": %s and what is read with it takes %s",
+            return gls_fail(GLS_ERR_ARGUMENT, "--memory-limit %" PRIu64 ": %s and the inputs read with it take %s",
                             limit_mb, path, gls_format_bytes(sum, text, sizeof text));
         }
     }

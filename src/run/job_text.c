@@ -287,8 +287,8 @@ static void summary_filter(const gls_particle_counts *f)
 {
     char a[32], b[32], c[32], d[32];
     gls_log(GLS_LOG_INFO,
-            "particles    %s streamlines taken back, %s times; %s of these times a particle went on, %s times none was "
-            "left",
+            "particles    %s streamlines with a bad end, %s searches by particles; %s searches found a way on, %s "
+            "none",
             gls_format_count(f->streamlines, a, sizeof a), gls_format_count(f->runs, b, sizeof b),
             gls_format_count(f->runs - f->lost, c, sizeof c), gls_format_count(f->lost, d, sizeof d));
 }

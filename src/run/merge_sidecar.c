@@ -198,7 +198,8 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
     return true;
 }
 
-/* Replaces a part of root by the part of the first shard with sums as its numbers. */
+/* Replaces the member `part` of root by that of the first shard, in which each number becomes the sum over all shards.
+ */
 static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
 {
     const char *path[4] = {part};

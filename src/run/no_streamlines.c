@@ -182,7 +182,7 @@ static void explain_ends(const gls_job *job)
         commonest = GLS_END_MASK; /* the map ends where the mask ends */
     /* ends matter only where streamlines were too short */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[commonest])
-        gls_log(GLS_LOG_WARNING, "  most halves ended by '%s': %s", gls_end_name((gls_end)commonest),
+        gls_log(GLS_LOG_WARNING, "  most half-streamlines ended by '%s': %s", gls_end_name((gls_end)commonest),
                 advice[commonest]);
 }
 

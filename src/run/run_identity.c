@@ -266,8 +266,9 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
     snprintf(origin, sizeof origin, "%.100s, %.100s", d->renderer, d->version);
     gls_status status = gls_journal_open(job->journal, identity, origin, job->options.force, journal);
     if (!status && strcmp(gls_journal_origin(*journal), origin) != 0)
-        gls_log(GLS_LOG_WARNING, "%s: was begun on another device (%s): streamlines of the rest may differ by rounding",
-                job->journal, gls_journal_origin(*journal));
+        gls_log(GLS_LOG_WARNING,
+                "%s: was begun on another device (%s): the remaining streamlines may differ by rounding", job->journal,
+                gls_journal_origin(*journal));
     return status;
 }
 

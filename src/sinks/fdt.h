@@ -16,7 +16,7 @@ typedef struct gls_fdt_places {
     gls_grid image;
     gls_fdt_grid grid;
     uint32_t n;
-    uint32_t *number; /* of each voxel; 0: none. NULL: all voxels have one */
+    uint32_t *number; /* number of each voxel's place; 0: none. NULL: all voxels have one */
     uint32_t *label;  /* the n labels of regions; NULL: the numbers are those of voxels */
 } gls_fdt_places;
 
@@ -51,7 +51,8 @@ const gls_fdt_places *gls_fdt_find_rois(gls_run_sinks *sinks);
  * another region than that of the seed. Returns whether any half counts. */
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_places *rois, gls_fdt_half half[2]);
 
-/* Checks that a run has all points of streamlines and, unless its parts add up, all streamlines in one piece. */
+/* Refuses options that leave out points of streamlines, and --shard unless the results of shards can be added.
+ * adds_up: they can. */
 gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, bool adds_up);
 
 #endif

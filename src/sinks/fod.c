@@ -161,7 +161,8 @@ static gls_status tissue_mask(const gls_image *tissue, const char *name, const g
     float most = 0;
     for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) most = fmaxf(most, m->data[v]);
     if (!(most > 0)) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: no voxel with an FOD has white matter: of another place?", name);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: no voxel with an FOD has white matter: is the image in the space of the FODs?", name);
         goto fail;
     }
     *mask = m;

@@ -78,7 +78,7 @@ typedef struct gls_run_sinks {
     bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */
 
     /* --- Set from prepare() on. */
-    const gls_grid *grid;       /* of the images of the run */
+    const gls_grid *grid;       /* grid of the images of the run */
     const gls_image *seed_mask; /* NULL: none */
     double step_size;           /* mm */
 

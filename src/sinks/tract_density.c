@@ -348,10 +348,10 @@ static void report(mapping *m)
     if (outside > 0 || share > MAX_OUTSIDE)
         gls_log(GLS_LOG_WARNING,
                 "%s: %" PRIu64 " of %" PRIu64
-                " streamlines lie outside the map, and %.3g %% of all that was looked for",
+                " streamlines lie outside the map, and with them %.3g %% of all that would be counted",
                 m->in, outside, c.streamlines, 100 * share);
     if (m->o->mapping == 0 && m->o->like == 0)
-        gls_log(GLS_LOG_INFO, "mapping segment; --like mrtrix has the numbers of tckmap");
+        gls_log(GLS_LOG_INFO, "mapping: segment; --like mrtrix gives the numbers of tckmap");
     gls_tract_run_message(m->run, "%s: %" PRIu64 " streamlines, %" PRIu64 " of them partly outside", m->out, c.used,
                           c.partial);
 }

@@ -179,7 +179,7 @@ static gls_status score_truth(scoring *s)
     for (size_t b = 0; b < rules.n && !status; b++) status = make_bundle(s, &rules, b, masks, &bundle[b]);
     const gls_score_truth truth = {s->grid, rules.n, bundle, keep, &other};
     gls_score_options options = gls_score_options_default();
-    if (rules.is_json) { /* as scilpy scores */
+    if (rules.is_json) { /* score by the rules of scilpy */
         options.end_distance = 0;
         options.route_distance = GLS_SCORE_ANY_ROUTE;
         options.ends_are_beyond = true;

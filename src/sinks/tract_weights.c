@@ -52,7 +52,7 @@ static gls_status open_devices(weight_devices *d)
     /* the CPU kernels are faster than a software renderer */
     if (set->n > 0 && strcmp(d->name, "auto") == 0 && gls_device_get_info(set->device[0])->software)
         gls_device_set_close(set);
-    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: on the CPU itself");
+    if (set->n == 0) gls_log(GLS_LOG_INFO, "weights: computed on the CPU, without a device");
     for (size_t i = 0; i < set->n; i++) gls_weights_load_kernels(set->device[i], d->method, true);
     return GLS_OK;
 }

@@ -20,7 +20,8 @@ static gls_status check_backtrack(const gls_track_params *params)
             GLS_ERR_ARGUMENT,
             "--backtrack: not with --stop: a region that was met would be lost when a streamline is taken back");
     if (params->loop_check)
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: not with --loop-check, which looks at all points of a half");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--backtrack: not with --loop-check, which looks at all points of a half-streamline");
     return GLS_OK;
 }
 
@@ -39,7 +40,7 @@ static gls_status check_pft(const gls_track_params *params)
 gls_status gls_track_tissue_check(const gls_track_params *params, bool tissue)
 {
     if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (tissue || params->stop_at_all))
-        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule: of its values only streamline goes with %s",
+        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule: must be streamline with %s",
                         tissue ? "tissue, which judges both ends of a streamline" : "--stop");
     if (params->backtrack) return check_backtrack(params);
     return params->pft ? check_pft(params) : GLS_OK;

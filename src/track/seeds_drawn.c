@@ -247,5 +247,6 @@ gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image 
     if (point[0] != GLS_SEED_FAR_AWAY) return GLS_OK;
     gls_seeds_destroy(*seeds);
     *seeds = NULL;
-    return gls_fail(GLS_ERR_INPUT, "%s: no interface of grey and white matter was found there", name);
+    return gls_fail(GLS_ERR_INPUT, "%s: has no interface of grey and white matter from which seeds could be drawn",
+                    name);
 }

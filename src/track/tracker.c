@@ -72,7 +72,7 @@ static gls_status handle_failure(gls_tracker *t, size_t i, gls_status status)
     /* First cure: a new context. Second: another mapping. A shortage of memory in single precision is left to the
      * caller, which changes all engines to half precision. */
     for (unsigned losses = 0; status == GLS_ERR_LOST && losses < GLS_MAX_LOSSES; losses++) {
-        gls_log(GLS_LOG_WARNING, "%s: %s: once more on a new context", gls_device_kept_info(t->device[i])->renderer,
+        gls_log(GLS_LOG_WARNING, "%s: %s: trying again on a new context", gls_device_kept_info(t->device[i])->renderer,
                 gls_last_error());
         status = gls_tracker_renew(t, i, true, t->params.batch_seeds);
     }
@@ -84,7 +84,7 @@ static gls_status handle_failure(gls_tracker *t, size_t i, gls_status status)
     for (size_t k = 0; k < t->n; k++) n_others += !t->failed[k] && k != i;
     t->failed[i] = true;
     if (!device_failed || n_others == 0) return status;
-    gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", gls_device_kept_info(t->device[i])->renderer,
+    gls_log(GLS_LOG_WARNING, "%s: %s: the other devices do its work", gls_device_kept_info(t->device[i])->renderer,
             gls_last_error());
     return GLS_OK;
 }

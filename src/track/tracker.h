@@ -18,7 +18,7 @@ struct gls_tracker {
                                                      compiles */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict at the last progress report */
-    gls_track_params params;              /* as given, but with the precision that memory allowed */
+    gls_track_params params;              /* the given parameters, with the precision that memory allowed */
     gls_track_input input;
 };
 /* Like gls_tracker_create_group(), for arguments that have been checked. mapping: one for each device;

@@ -14,7 +14,7 @@
 /* An entry: a local header at offset, directly followed by its data. */
 typedef struct gls_zip_entry {
     char name[GLS_ZIP_NAME]; /* ASCII only */
-    /* of the data */
+    /* CRC-32 of the data */
     uint32_t crc;
     /* size, not packed */
     uint64_t bytes;

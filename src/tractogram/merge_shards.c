@@ -146,7 +146,7 @@ typedef struct lengths {
 
 /* Shards that are merged, and what was read of each. */
 typedef struct merge {
-    /* as given, in any order */
+    /* paths of the shards as given, in any order */
     const char *const *paths;
     /* number of shards that are given */
     size_t n;

@@ -19,7 +19,7 @@
 /* Size of the first pieces: they are shorter so that the writing thread does not wait long; the size doubles each
  * round. */
 #define PIECE_FIRST ((uint64_t)256 << 10)
-/* Spare room, because a piece ends behind a whole unit. */
+/* Bytes that a piece may exceed its size by, because it ends only behind a whole streamline or value. */
 #define ROOM_SPARE ((uint64_t)64 << 10)
 /* One thread for each four cores: the other cores track, and copy what comes from the device. */
 #define CORES_EACH 4

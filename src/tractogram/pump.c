@@ -40,7 +40,7 @@ typedef struct gls_reader_ahead {
     pthread_mutex_t lock;
     /* signalled when a place becomes full or free, and at the end */
     pthread_cond_t changed;
-    /* n_places of them */
+    /* n_places entries */
     place place[];
 } ahead;
 

@@ -88,7 +88,7 @@ struct gls_tractogram_reader {
     char *path;
     int fd; /* -1: a folder */
     gls_tractogram_read_options options;
-    /* as the header states it; pointers to the lists below */
+    /* what the header states; pointers to the lists below */
     gls_tractogram_info info;
     bool in_stored_space; /* TRK: points stay as in the file, for merging */
     /* columns of streamlines, of points, and groups */

@@ -15,7 +15,7 @@
 typedef struct values {
     size_t n, place[TRK_MAX_NAMES]; /* n: number of values; place: index of each value's column among its kind */
     uint32_t n_values;
-    /* as the header stores them, 20 bytes each */
+    /* names of columns as the header stores them, 20 bytes each */
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
 
@@ -82,7 +82,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
     gls_status status = gls_grid_init(&t->grid, w->grid.dim, affine);
     if (status) return status;
-    /* of the affine that readers will find, so that they get the same points back */
+    /* inverse of the affine that readers will find, so that they get the same points back */
     double inverse[3][4];
     gls_affine_invert((const double(*)[4])affine, inverse);
     for (int i = 0; i < 3; i++) {

@@ -163,8 +163,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     }
     read_order(header, order);
     if (!has_affine && !r->options.reference)
-        return gls_fail(GLS_ERR_INPUT, "%s: says no affine: give the image to which it belongs as --reference",
-                        r->path);
+        return gls_fail(GLS_ERR_INPUT, "%s: has no affine: give the image to which it belongs as --reference", r->path);
     if (!has_affine) *g = *r->options.reference;
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
     if (!status) status = turn_axes(r, order, g, dim, turn);

@@ -330,7 +330,7 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     uint64_t n = 0;
     gls_status status = gls_vtk_array_index(&t->scan, t->offsets.known ? &t->offsets : &t->lines, &n);
     if (status) return status;
-    /* an offset is the end of the line, counted from the first line */
+    /* an offset is the number of points up to the end of this line, counted from the first line */
     if (t->offsets.known) {
         uint64_t end = n;
         if (end < t->last_offset) return gls_reader_damaged(r, "offsets that fall");

@@ -126,7 +126,7 @@ struct gls_connectome {
     gls_assigner *assigner;
     uint64_t *ends;         /* ends in each region, from 1 */
     double *value, *weight; /* (n + 1) x (n + 1), upper triangle */
-    edge *edge;             /* as value; NULL: not wanted */
+    edge *edge;             /* laid out as `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
     int32_t (*pair)[2]; /* regions of the ends of each streamline */
@@ -333,8 +333,9 @@ static gls_status check_options(const gls_connectome_options *o, const gls_grid 
     GLS_REQUIRE(o->scale < 16 && isfinite(o->radius));
     GLS_REQUIRE(o->radius > 0 || (o->radius == 0 && o->assignment != GLS_ASSIGN_RADIAL));
     if (o->assignment == GLS_ASSIGN_FORWARD && !(o->radius > 0 && o->radius <= FORWARD_SIDES * least))
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a search ahead of %g mm: more than 0 and at most %d voxels of %g mm",
-                        o->radius, FORWARD_SIDES, least);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "a search ahead of %g mm: must be more than 0 and at most %d voxels of %g mm", o->radius,
+                        FORWARD_SIDES, least);
     return GLS_OK;
 }
 

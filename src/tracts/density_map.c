@@ -362,7 +362,7 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
     bool failed = false;
     const addition task = {d, c, s, find_visited(d, s)};
     if (!task.visited && d->visited && *d->visited && (*d->visited)->ends_alone)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "the map is not that of which the device counted the voxels");
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the device counted the voxels of another map");
     /* streamlines that the device did not count, then its counts */
     gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&task);
     if (task.visited) d->counts.places += task.visited->n_points;

@@ -74,7 +74,9 @@ static void sort_blobs(gls_region_area blob[2])
 static gls_status region_area_split(const gls_region_area *area, const char *name, gls_region_area blob[2])
 {
     blob[0] = blob[1] = (gls_region_area){.inside = NULL};
-    if (!area->inside) return gls_fail(GLS_ERR_INPUT, "%s: a sphere has no two blobs", name);
+    if (!area->inside)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is a sphere, but the two ends of a bundle need an image of two separate regions", name);
     const size_t n = gls_grid_voxels(&area->grid);
     uint32_t *number = calloc(n, sizeof *number), mark = 0, best[2] = {0};
     size_t *stack = malloc(n * sizeof *stack);
@@ -101,14 +103,16 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
     free(number);
     free(stack);
     if (!done) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", name);
-    if (size[1] == 0) return gls_fail(GLS_ERR_INPUT, "%s: has only one blob of voxels", name);
+    if (size[1] == 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has only one connected region of voxels, but the two ends of a bundle need two", name);
     sort_blobs(blob);
     return GLS_OK;
 }
 
 /* A region as it was named. mm: by which distance it is widened; is_graded: the image has values between 0 and 1. */
 typedef struct roi {
-    /* as on the command line; its copy is owned */
+    /* the region as it stands on the command line; an owned copy */
     char *text;
     /* -1: an end of a split region, which no text names */
     double mm;

@@ -249,7 +249,7 @@ static double correlate(const double *a, const double *b, size_t n)
 
 /* Sums over the values of one streamline in one volume: over finite values or over all. */
 typedef struct sums {
-    /* m: values that are taken; nonzero: of these */
+    /* m: number of values that are taken; nonzero: how many of them are not 0 */
     size_t m, nonzero;
     /* weighted: sum of value times weight; plain: sum of values without weights */
     double total, weighted, plain;

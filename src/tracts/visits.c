@@ -30,7 +30,7 @@ static double distance(const float a[3], const float b[3])
     return (double)sqrtf(x * x + (y * y + z * z));
 }
 
-/* Square of the distance, likewise. */
+/* Square of the distance of two points in float32, in MRtrix3's order of sums. */
 static double square(const float a[3], const float b[3])
 {
     float x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
@@ -220,7 +220,7 @@ typedef struct point_stream {
     gls_visits *visits;
     /* grid of the map */
     const gls_visit_grid *grid;
-    bool turned; /* find voxels as MRtrix3 does; false: floor(v + 0.5) */
+    bool turned; /* round voxel coordinates as MRtrix3 does; false: to the nearest voxel */
     int n;       /* points so far, at most 2 */
     float before[3], last[3];
 } point_stream;

@@ -19,7 +19,8 @@ static void decode(cJSON *json)
     }
 }
 
-/* Decodes the strings of a parsed text of n bytes. json may be NULL. */
+/* Restores the bytes that printed() wrote as \\xHH in the strings of json, which was parsed from a text of n bytes.
+ * json may be NULL. */
 static cJSON *parsed(cJSON *json, const char *text, size_t n)
 {
     /* printed() writes \xHH as "\\xHH"; without that text there is nothing to decode */

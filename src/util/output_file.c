@@ -136,7 +136,10 @@ static gls_status check_target(const char *path, bool overwrite, bool *replaced,
     if (!S_ISREG(st.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: exists and is not a regular file", path);
     if (is_descriptor(path))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: stands for a file that is open, not for a name", path);
+        return gls_fail(
+            GLS_ERR_OUTPUT,
+            "%s: cannot create: the path stands for an open file, such as standard output; give the name of a file",
+            path);
     if (!overwrite) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", path);
     if (access(path, W_OK) != 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot overwrite: %s", path, strerror(errno));
     *replaced = true;
@@ -152,7 +155,7 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
     gls_status status = check_target(path, overwrite, &replaced, &mode);
     if (status) return status;
     output->overwrite = overwrite;
-    /* of a link to a file, the file is replaced, not the link */
+    /* if path is a symbolic link to a file, the file is replaced, not the link */
     output->path = replaced ? realpath(path, NULL) : strdup(path);
     if (!output->path) {
         gls_output_discard(output);

@@ -362,7 +362,7 @@ static gls_status add_rows(gls_rows *rows, const gls_placed *place, size_t n, si
 {
     gls_chunk *c = open_chunk(rows, place[0].n);
     size_t n_entries = place[0].n, m = 1;
-    /* as many rows as the chunk takes */
+    /* append as many rows as the chunk takes */
     while (c && m < n && !is_full(rows, c->n + m, c->start[c->n] + n_entries + place[m].n)) n_entries += place[m++].n;
     if (!c || !reserve(rows, c, m, n_entries))
         return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",

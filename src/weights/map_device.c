@@ -52,7 +52,7 @@ struct gls_mapper {
     uint32_t *start;
     /* allocated elements of `start` */
     size_t start_capacity;
-    size_t n, n_places; /* of the current run: streamlines; visits that have their places from the start */
+    size_t n, n_places; /* numbers of streamlines of the current run, and of visits with known places */
     /* two, so that the caller reads one while the device fills the other */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */
@@ -192,7 +192,8 @@ static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t fi
 static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t points)
 {
     const size_t bytes = 4 * (n + 1);
-    if (points > UINT32_MAX / 4) return gls_fail(GLS_ERR_DEVICE_MEMORY, "a streamline has %zu points", points);
+    if (points > UINT32_MAX / 4)
+        return gls_fail(GLS_ERR_DEVICE_MEMORY, "%zu points of a streamline do not fit a buffer of the device", points);
     gls_status status = reserve(&m->start, &m->start_capacity, n + 1, sizeof *m->start);
     if (status) return status;
     for (size_t i = 0; i <= n; i++) m->start[i] = (uint32_t)(s->offset[first + i] - s->offset[first]);
@@ -209,7 +210,8 @@ static gls_status reserve_visits(gls_mapper *m, size_t visits)
 {
     if (visits <= m->n_visits) return GLS_OK;
     m->n_visits = 0;
-    if (visits > UINT32_MAX / 4) return gls_fail(GLS_ERR_DEVICE_MEMORY, "%zu visits are too many", visits);
+    if (visits > UINT32_MAX / 4)
+        return gls_fail(GLS_ERR_DEVICE_MEMORY, "%zu visited voxels do not fit a buffer of the device", visits);
     gls_status status = grow(m, "visits", VISIT_BYTES * visits, &m->visits);
     if (!status) status = grow(m, "entries of streamlines", 4 * visits, &m->entries);
     if (!status) m->n_visits = visits;

@@ -19,7 +19,7 @@ typedef struct line_buffer {
     float (*point)[3];
     uint64_t number;          /* position in the order of all buffers that were handed to the devices */
     size_t done;              /* streamlines that the device has mapped */
-    gls_mapper_result mapped; /* of the last run, the last of `done`; n = 0 when their rows are stored */
+    gls_mapper_result mapped; /* result of the last run, whose streamlines are the last of `done`; n = 0: stored */
 } line_buffer;
 
 /* A device with its thread. */

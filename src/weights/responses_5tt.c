@@ -110,8 +110,8 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
     for (int c = 0; c < 3; c++)
         if (m.places[c] > MAX_PLACES)
             return gls_fail(GLS_ERR_INPUT,
-                            "%s: more than %d of its voxels lie along one of the series: is the unit of both mm?", name,
-                            MAX_PLACES);
+                            "%s: more than %d of its voxels lie along a voxel of the series: are both images in mm?",
+                            name, MAX_PLACES);
     for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
     /* i: position in the list of voxels inside the mask */
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {

@@ -126,7 +126,7 @@ static gls_status pass_rows(const run *r, int which, gls_row_costs *costs)
     return status;
 }
 
-/* One pass of the solver over all fixels, likewise. */
+/* One pass of the solver over all fixels, with its time in the trace. */
 static gls_status pass_fixels(const run *r, gls_fixel_costs *costs)
 {
     const double start = gls_clock_seconds();

@@ -73,7 +73,9 @@ gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_option
     const bool wide = gls_fixels_count(fixels) > (size_t)1 << GLS_ROW_FIXEL_BITS;
     const size_t chunk_entries = wide && o.chunk_entries >= 5 ? o.chunk_entries / 5 * 4 : o.chunk_entries;
     gls_status status = gls_rows_init(&w->rows, fixels, NULL, chunk_entries);
-    if (wide) gls_log(GLS_LOG_INFO, "%zu fixels: entries take 5 bytes", gls_fixels_count(fixels));
+    if (wide)
+        gls_log(GLS_LOG_INFO, "weights: %zu fixels are so many that each entry takes 5 bytes instead of 4",
+                gls_fixels_count(fixels));
     if (status)
         gls_weights_destroy(w);
     else

@@ -75,7 +75,7 @@ counted() {
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --include far.nii -o nothing.tck
     says "streamlines  0"
     expect 2 $track --bedpostx row --roi seed.nii --region-rule halves --include x18.nii --stop -o y.tck
-    says "--region-rule: of its values only streamline goes with --stop"
+    says "--region-rule: must be streamline with --stop"
     # each half needs all waypoints by itself; the first one, with some of them, waits for the second
     expect 0 $track --bedpostx row --roi seed.nii --region-rule halves-one-way --include x18.nii -o one_way.tck
     python3 "$here/bedpost.py" check one_way one_way.tck || note "waypoints one way"
@@ -96,7 +96,7 @@ counted() {
         says "streamlines  0"
     done
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --region-rule halves -o y.tck
-    says "--region-rule: of its values only streamline goes with tissue"
+    says "--region-rule: must be streamline with tissue"
     if grep -q "seeds" stdout stderr; then note "--region-rule is refused behind the line about seeds"; fi
     # the loop check leaves out what comes behind, and nothing else
     for sign in 1 -1; do

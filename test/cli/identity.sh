@@ -241,7 +241,7 @@ unlike "does not say which part" a/c_shard-1of4294967297.csv a/c_shard-1of2.csv 
 clean
 run track --phantom --model opdt --seeds-per-voxel 1000000 --sphere small --shard 4096/4096 -o many.trx -q
 [ "$code" -eq 7 ] || note "exit code $code, not 7: more than 2^32 seeds"
-grep -q "a run has 4294967296 seeds at most" "$work/stderr" || note "no word of too many seeds"
+grep -q "a run has at most 4294967296 seeds" "$work/stderr" || note "no word of too many seeds"
 [ -z "$(ls "$work/out")" ] || note "files of a run of too many seeds"
 
 # lengths of the merged run are those of the whole where last steps are parts of one

@@ -70,7 +70,7 @@ done
 succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small --fa-threshold 2 -o e.trx
 require test -s "$work/out/e.trx"
 grep -q '^glslines: warning: no streamline' "$work/stderr" || note "an empty result is not told"
-grep -q '^glslines: warning:  *most halves ended by .stop_map.: lower --fa-threshold' "$work/stderr" || note "no reason for an empty result"
+grep -q '^glslines: warning:  *most half-streamlines ended by .stop_map.: lower --fa-threshold' "$work/stderr" || note "no reason for an empty result"
 clean
 run track "$dwi" "$bval" "$bvec" "$mask" "$roi" $small --fa-threshold 2 -o e.tck --fail-if-empty
 [ "$code" -eq 6 ] || note "--fail-if-empty: exit code $code, not 6"

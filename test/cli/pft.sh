@@ -67,7 +67,7 @@ filtered few 49 98 98 0 49
 clean
 succeeds track $slab --map-exclude "$f/solid.nii" --pft -o solid.tck
 says "streamlines  0"
-says "49 times none was left"
+says "49 none"
 filtered solid 49 49 0 49 0
 clean
 # nothing but a half that met pure white matter may end

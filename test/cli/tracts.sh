@@ -100,7 +100,7 @@ rm -f both.trx both.json left.trx left.json right.trx right.json thin_both.* gro
 
 # --- density ---
 expect 0 density t.trx d.nii.gz
-says "mapping segment"
+says "mapping: segment"
 expect 4 density t.trx d.nii.gz
 expect 2 density t.tck e.nii.gz
 expect 0 density t.tck e.nii.gz --template data/mask.nii.gz
@@ -143,7 +143,7 @@ open("half.nii", "wb").write(raw[: 352 + (len(raw) - 352) // 2])
 END
 for mapping in segment length vertex ends; do
     expect 0 density t.trx half.nii.gz --template half.nii --mapping $mapping --force
-    says "% of all that was looked for"
+    says "% of all that would be counted"
     python3 - $mapping << 'END' || note "places outside the map, --mapping $mapping"
 import json, sys
 c = json.load(open("half.nii.json"))["counts"]

@@ -77,7 +77,7 @@ typedef union gls_upload {
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
 typedef struct gls_round {
     bool any;        /* false: there is no round, and the other members mean nothing */
-    uint64_t number; /* of the seed batch */
+    uint64_t number; /* number of the seed batch */
     const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
     unsigned buffer_set; /* index of the engine's buffers that the round uses */
@@ -134,7 +134,7 @@ typedef struct gls_batch {
     uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */
     double points_per_line; /* running estimate of the pool points that one streamline takes */
     gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
-    gls_pace track_pace;    /* limits pass 2: streamlines; staged: halves x iterations */
+    gls_pace track_pace;    /* limits pass 2: streamlines; staged: half-streamlines x iterations */
 } gls_batch;
 
 /* Bytes on the host of all arrays of a batch for this plan. */
@@ -222,13 +222,13 @@ static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
     return ((uint32_t)(seed >> 32) & 0xffffu) | direction << 16 | 0x80000000u;
 }
 
-/* Unit vector of a forward half's first direction, from the vertex word of its line record. */
+/* Unit vector of a forward half-streamline's first direction, from the vertex word of its line record. */
 void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direction[3]);
 
 /* --- From tracked half-streamlines to streamlines: a verdict and a place in the output for each. The device is idle
  * meanwhile, so keep this code fast. */
 
-/* Whether both halves of a line have ended. A half has not ended if the pool of points was full. */
+/* Whether both halves of a line have ended. A half-streamline has not ended if the pool of points was full. */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
 /* Appends a streamline to the result: its points begin at index `first`, its seed lies at `at` (voxel coordinates). */
 void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,

@@ -98,7 +98,7 @@ static void destroy_buffers(gls_engine *t)
     memset(t->buffer_set, 0, sizeof t->buffer_set);
 }
 
-/* Creates all buffers. Halves the batch and tries again while the device is short of memory. */
+/* Creates all buffers. Half-streamlines the batch and tries again while the device is short of memory. */
 static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
 {
     uint32_t wanted = t->plan.batch_seeds;

@@ -16,7 +16,7 @@ typedef struct packing {
     const gls_gather_uniforms *u;
     const gls_placed_record *line;
     const float (*pool)[3];
-    const uint32_t *record; /* of the first block of the pool */
+    const uint32_t *record; /* record of the first block of the pool */
     uint32_t record_words;
     bool runs; /* the blocks hold runs, not points */
     float (*point)[3];
@@ -37,14 +37,14 @@ static inline void write_point(const packing *task, const gls_placed_record *lin
     to[2] = u->zx * p[0] + u->zy * p[1] + u->zz * p[2] + u->zt;
 }
 
-/* Writes point k of a half, counted from the seed. */
+/* Writes point k of a half-streamline, counted from the seed. */
 static inline void write_half_point(const packing *task, const gls_placed_record *line, bool forward, uint32_t k,
                                     const float p[3])
 {
     write_point(task, line, forward ? line->backward + 1 + k : line->backward - 1 - k, p);
 }
 
-/* Packs the points of a half that a block holds as runs. The runs end where all n points are there. */
+/* Packs the points of a half-streamline that a block holds as runs. The runs end where all n points are there. */
 static void pack_runs(const packing *task, const gls_placed_record *line, bool forward, uint32_t n, const uint32_t *run)
 {
     uint32_t k = run[0] & ((1u << RUN_SHIFT) - 1);

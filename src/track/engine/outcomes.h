@@ -37,16 +37,16 @@ void gls_track_stats_finish(gls_track_stats *stats);
 
 /* The outcome of tracking one streamline, kept or rejected. */
 typedef struct gls_outcome {
-    uint32_t backward, forward; /* kept points of each half, without the seed */
-    uint32_t parts;             /* parts of steps of both halves; after cropping, pieces of parts */
+    uint32_t backward, forward; /* kept points of each half-streamline, without the seed */
+    uint32_t parts;             /* parts of steps of both half-streamlines; after cropping, pieces of parts */
     uint32_t points;            /* stored points, including the seed */
     uint32_t met;               /* bits, as of gls_regions_at(), of the regions that the streamline met */
     uint16_t retries;           /* how often the streamline was tracked again */
-    uint16_t filter_runs;       /* runs of the particle filter in both halves */
+    uint16_t filter_runs;       /* runs of the particle filter in both half-streamlines */
     uint16_t filter_lost;       /* those of them that no particle outlived */
     uint8_t verdict;            /* a gls_verdict */
-    uint8_t end[2];             /* gls_end of the backward and of the forward half */
-    uint8_t filter_ends;        /* halves that came to a bad end after their last run of the filter */
+    uint8_t end[2];             /* gls_end of the backward and of the forward half-streamline */
+    uint8_t filter_ends;        /* half-streamlines that came to a bad end after their last run of the filter */
     bool truncated;
     bool met_counts; /* count `met`: the streamline was not rejected for other reasons */
 } gls_outcome;

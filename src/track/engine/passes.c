@@ -405,7 +405,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     if (!status) status = reset_state(c, n_items);
     if (!status) n_active = keep_running(c, n_active);
     while (!status && n_active > 0) {
-        /* Progress is a half that ended or a block that was taken. */
+        /* Progress is a half-streamline that ended or a block that was taken. */
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
         if (iterations > max_iterations(c->engine))
             return gls_fail(GLS_ERR_DEVICE,

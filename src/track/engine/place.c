@@ -1,6 +1,6 @@
 /* Judges streamlines from the states of their two halves, and gives each kept streamline its place in the output. The
  * layout of the states is that of HALF_ in glsl/layout/constants.def: c->state holds a word for each half of the round,
- * the backward half first, then the guide's words of each half. */
+ * the backward half-streamline first, then the guide's words of each half-streamline. */
 #include "track/engine/batch.h"
 
 #include <omp.h>
@@ -38,7 +38,7 @@ static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
     }
 }
 
-/* The end of a half. A value out of range, as a failed kernel may leave it, counts as no direction. */
+/* The end of a half-streamline. A value out of range, as a failed kernel may leave it, counts as no direction. */
 static inline gls_end end_of(uint32_t state)
 {
     uint32_t end = state >> HALF_END_SHIFT;
@@ -65,7 +65,7 @@ static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i,
     for (uint32_t h = 0; h < 2; h++) half[h] = (gls_guide_half){parts[h], (gls_end)o->end[h], memory + h * words};
 }
 
-/* Returns the guide's verdict. The guide may shorten the halves. */
+/* Returns the guide's verdict. The guide may shorten the half-streamlines. */
 static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, uint32_t parts[2],
                              gls_outcome *o)
 {
@@ -80,7 +80,7 @@ static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n
     return verdict;
 }
 
-/* Whether a half was to end elsewhere, as end_is_bad() of glsl/guide/tissue.glsl has it. */
+/* Whether a half-streamline was to end elsewhere, as end_is_bad() of glsl/guide/tissue.glsl has it. */
 static inline bool is_bad_end(uint8_t end)
 {
     return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
@@ -186,7 +186,7 @@ static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, u
     *points += c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
 }
 
-/* Number of steps of both halves before any cut. */
+/* Number of steps of both half-streamlines before any cut. */
 static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
 {
     const uint32_t *state = c->state + 2 * (size_t)line, each = c->engine->plan.parts;

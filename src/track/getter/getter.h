@@ -57,7 +57,7 @@ typedef struct gls_getter {
     const char *initial; /* fills the slot <initial_directions> */
     /* A half carries a frame instead of a vertex. Its first iteration makes the frame from the seed's direction, and a
      * point is stored after several iterations. Both halves then bend at the seed as anywhere else; without a frame the
-     * backward half first repeats the first step of the forward half. */
+     * backward half-streamline first repeats the first step of the forward half-streamline. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
@@ -89,7 +89,7 @@ typedef struct gls_getter {
     /* Iterations for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
     /* Places that a step passes, its end included. The guide checks each place; only the last is stored, or the last
-     * one reached before the half ended. The shader defines step_place(). NULL: 1, a straight step. */
+     * one reached before the half-streamline ended. The shader defines step_place(). NULL: 1, a straight step. */
     uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in one dispatch of a staged plan that is not split: a renderer may end a kernel after some tens
      * of thousands of loop iterations. NULL: 4. */

@@ -161,7 +161,7 @@ PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_ste
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .any_seed = true,
             .mm_steps = true, .n_peaks = 5, .plan = plan_eudx);
-/* Samples of bedpostX: one fibre of one sample a step. The backward half draws its first direction anew. */
+/* Samples of bedpostX: one fibre of one sample a step. The backward half-streamline draws its first direction anew. */
 PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES), .cutoff = 0.01, .any_seed = true,
             .uniforms = bedpost_uniforms, .plan = plan_bedpost);

@@ -24,16 +24,16 @@ typedef struct gls_guide_kind gls_guide_kind;
 typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
-    uint32_t n_words;    /* words of memory of a half: 0 at its start, kept between dispatches */
+    uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
     uint32_t side;       /* regions: texels along each axis of their texture */
     /* Indices of words of memory, where used. Regions: bits met, the next region in order, for those that halves may
      * not leave the bits at the last point and at all points from the seed on, and for each include region the number
-     * of the first point in it. Tissue: flags, and what remains when a half is cut in deep grey matter. */
+     * of the first point in it. Tissue: flags, and what remains when a half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
-    bool remembers;     /* the regions that a half met are kept, in word `met` */
-    bool backtracks;    /* halves with a bad end are tracked back and tried again */
+    bool remembers;     /* the regions that a half-streamline met are kept, in word `met` */
+    bool backtracks;    /* half-streamlines with a bad end are tracked back and tried again */
     uint32_t backtrack; /* index of the words for backtracking, behind all others */
     /* Particle filtering, if particles > 0: number of particles, steps back and forward, and blocks of the pool for a
      * half. */
@@ -54,7 +54,7 @@ typedef struct gls_guide {
 typedef struct gls_guide_half {
     uint32_t parts; /* parts of steps passed; a step has one or more parts */
     gls_end end;
-    const uint32_t *memory; /* n_words words; not to be read if the half was not tracked */
+    const uint32_t *memory; /* n_words words; not to be read if the half-streamline was not tracked */
 } gls_guide_half;
 
 struct gls_guide_kind {

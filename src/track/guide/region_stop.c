@@ -238,13 +238,13 @@ bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3])
            verdict_on(r, bits) == GLS_VERDICT_KEPT;
 }
 
-/* Whether a half was tracked, so that it has a memory. */
+/* Whether a half-streamline was tracked, so that it has a memory. */
 static bool tracked(const gls_guide_half *half)
 {
     return half->end != GLS_END_NOT_TRACKED;
 }
 
-/* Shortens a half to this number of parts, unless it is shorter already, and sets its end. */
+/* Shortens a half-streamline to this number of parts, unless it is shorter already, and sets its end. */
 static void cut(gls_guide_half *half, uint32_t points, gls_end end)
 {
     if (half->parts <= points) return;
@@ -269,12 +269,12 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
     cut(&half[0], last, GLS_END_ALL_INCLUDED);
 }
 
-/* --- Halves that are judged each by itself, as by probtrackx2. */
+/* --- Half-streamlines that are judged each by itself, as by probtrackx2. */
 
-/* WAITS: the half counts if the other one meets the regions that are missing. */
+/* WAITS: the half-streamline counts if the other one meets the regions that are missing. */
 typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
 
-/* Bits of the include regions that a half met behind the seed. */
+/* Bits of the include regions that a half-streamline met behind the seed. */
 static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *half)
 {
     uint32_t met = 0;
@@ -307,7 +307,7 @@ static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, 
     return guide->params.region_rule == GLS_REGION_RULE_HALVES_ANY ? COUNTS : WAITS;
 }
 
-/* Removes the halves that do not count. The first one, which goes forward, may wait for the second. */
+/* Removes the half-streamlines that do not count. The first one, which goes forward, may wait for the second. */
 static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
 {
     uint32_t met = 0;
@@ -334,7 +334,7 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
         if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
-    /* Then the rule of whole streamlines or of halves, then the order of regions. */
+    /* Then the rule of whole streamlines or of half-streamlines, then the order of regions. */
     gls_verdict verdict =
         guide->params.region_rule != GLS_REGION_RULE_STREAMLINE ? judge_halves(guide, half) : verdict_on(r, *met);
     if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;
@@ -349,7 +349,7 @@ bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], con
     const gls_guide_plan *plan = &guide->plan;
     const uint32_t include = r ? gls_regions_bits(r, GLS_REGION_INCLUDE) : 0;
     if (!include) return true;
-    /* A visit counts only if its point is among those that the half keeps. */
+    /* A visit counts only if its point is among those that the half-streamline keeps. */
     uint32_t seen = gls_regions_at(r, seed) & include;
     for (int h = 0; h < 2; h++)
         for (uint32_t i = 0; i < plan->n_visits && tracked(&half[h]); i++) {

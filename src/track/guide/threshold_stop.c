@@ -8,7 +8,7 @@
 #include "image/region_set.h"
 #include "util/status.h"
 
-/* One texture of the stop map, in single precision; no memory of a half. */
+/* One texture of the stop map, in single precision; no memory of a half-streamline. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {

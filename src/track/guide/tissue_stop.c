@@ -1,5 +1,5 @@
 /* The guide for tissue (ACT, or maps of good and bad ends), together with the stop map and regions: plan, textures and
- * definitions of glsl/guide/tissue.glsl, and the verdict on whole streamlines, which needs both halves. */
+ * definitions of glsl/guide/tissue.glsl, and the verdict on whole streamlines, which needs both half-streamlines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static bool has_path(const gls_tissue *t)
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_path;
 }
 
-/* Reserves the words of the memory in which a half remembers its way through deep grey matter. */
+/* Reserves the words of the memory in which a half-streamline remembers its way through deep grey matter. */
 static void take_words(const gls_tissue *t, bool ordered, gls_guide_plan *plan)
 {
     if (has_sgm(t) || has_path(t)) plan->tissue = plan->n_words++;
@@ -210,13 +210,13 @@ static bool turns_round(const gls_guide *guide, const float seed[3], const float
 
 /* --- The verdict. */
 
-/* Whether a half was tracked, so that it has a memory. */
+/* Whether a half-streamline was tracked, so that it has a memory. */
 static bool tracked(const gls_guide_half *half)
 {
     return half->end != GLS_END_NOT_TRACKED;
 }
 
-/* Flags of the tissue guide for a half (TISSUE_ of glsl/layout/constants.def); 0 if it has none. */
+/* Flags of the tissue guide for a half-streamline (TISSUE_ of glsl/layout/constants.def); 0 if it has none. */
 static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
 {
     bool known = has_sgm(guide->tissue) || has_path(guide->tissue);
@@ -224,7 +224,7 @@ static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
 }
 
 /* From a seed in deep grey matter only one half may continue into white matter. If both do, shortens the backward half,
- * whose new memory is written to `memory`. Returns false if no half reaches white matter. */
+ * whose new memory is written to `memory`. Returns false if no half-streamline reaches white matter. */
 static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], uint32_t *memory)
 {
     const gls_guide_plan *plan = &guide->plan;
@@ -260,7 +260,7 @@ static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint3
 }
 
 /* Verdict on a streamline from its two halves: a region that rejects decides first, then tissue. Cuts in deep grey
- * matter may shorten the halves. */
+ * matter may shorten the half-streamlines. */
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {

@@ -19,7 +19,8 @@ typedef struct gls_run {
     gls_queue queue;
     gls_writer_task task;      /* what happens to the streamlines */
     gls_writer_thread *writer; /* NULL: nothing to deliver */
-    gls_track_stats stats; /* of all committed seeds; guarded by the queue's lock, as are the members up to message */
+    gls_track_stats
+        stats; /* statistics of all committed seeds; guarded by the queue's lock, as are the members up to message */
     size_t n_workers, n_alive; /* workers that have not failed */
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */

@@ -272,7 +272,7 @@ static void leave(gls_worker *w, gls_status status)
     pthread_mutex_unlock(&run->queue.lock);
     w->share->failed = device_failed;
     if (device_failed && others)
-        gls_log(GLS_LOG_WARNING, "%s: %s: left to the other devices", name_of(w), gls_last_error());
+        gls_log(GLS_LOG_WARNING, "%s: %s: the other devices do its work", name_of(w), gls_last_error());
     else
         gls_run_fail(run, status);
 }

@@ -45,8 +45,8 @@ bool gls_writer_counts(const gls_writer_task *task)
 gls_status gls_writer_check_numbers(uint64_t end)
 {
     if (end <= (uint64_t)UINT32_MAX + 1) return GLS_OK;
-    return gls_fail(GLS_ERR_UNSUPPORTED, "a run has 4294967296 seeds at most, by whose numbers streamlines are known; "
-                                         "more take several runs with other random seeds");
+    return gls_fail(GLS_ERR_UNSUPPORTED, "a run has at most 4294967296 seeds, because streamlines are known by 32-bit "
+                                         "numbers of seeds: start several runs with different random seeds");
 }
 
 /* Counts the outcomes of the result that is due, and shortens it to the streamlines that are still wanted. */
