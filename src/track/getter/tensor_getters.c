@@ -13,7 +13,7 @@
 #include "util/text.h"
 
 /* Most quads of volumes that are written out in the source: more take too long to compile. */
-#define MOST_ROWS 40u
+#define MAX_ROWS 40u
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
 #define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */
 #define DIFFUSIVITY_UNIT 1e-3f /* mm2/s; makes tensor elements about 1 */
@@ -210,7 +210,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_status status = add_fit(model, request->input);
     if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, request->params->seed_direction);
-    model->looped = n_quads(request->input) > MOST_ROWS;
+    model->looped = n_quads(request->input) > MAX_ROWS;
     gls_define_int(d, "TENSOR_RK4", request->params->rk4, "rk4");
     gls_define_int(d, "TENSOR_BOOTSTRAP", bootstrap, "signs of residuals are drawn");
     gls_define_int(d, "TENSOR_SIGNS_KEPT", !request->looped, "a lane has several quads of a block of signs");
