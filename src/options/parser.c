@@ -1,7 +1,6 @@
 /* Parses a command line into the values of a command, by its table of options. */
 #include "options/options.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>

@@ -111,7 +111,6 @@ typedef struct stretch {
 
 /* GLS_ASSIGN_ALL: regions that a thread found in one call. */
 typedef struct finder {
-    /* regions of the current streamline */
     gls_assign_scratch scratch;
     /* regions of all streamlines of the call, and room for them */
     size_t n, capacity;
