@@ -157,7 +157,6 @@ static bool set_choice(parser *p, const gls_option *option, const char *text, in
     return fail(p, "--%s: unknown value '%s'; known are: %s", option->name, text, list);
 }
 
-/* Stores a length and its unit. field_mm NULL: the length is always in mm. */
 static bool set_length(parser *p, const gls_option *option, const char *text, double *field, bool *field_mm)
 {
     char number[64];

@@ -316,8 +316,12 @@ void gls_report_time(const gls_report *report, gls_text *out)
         double v = gls_report_number(report, path), wide = total > 0 && v >= 0 ? 430 * v / total : 0;
         gls_text_printf(out,
                         "<text x=\"90\" y=\"%.0f\" text-anchor=\"end\">%s</text><rect class=\"bar\" x=\"100\" "
-                        "y=\"%.0f\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" y=\"%.0f\">%.3f s</text>\n",
-                        y + 19, phases[i], y + 5, wide, 106 + wide, y + 19, v);
+                        "y=\"%.0f\" width=\"%.2f\" height=\"18\"/><text x=\"%.1f\" y=\"%.0f\">",
+                        y + 19, phases[i], y + 5, wide, 106 + wide, y + 19);
+        if (isnan(v))
+            gls_text_puts(out, "-</text>\n");
+        else
+            gls_text_printf(out, "%.3f s</text>\n", v);
     }
     /* devices: one row each; the run lists those that tracked */
     gls_text_puts(out, "</svg>\n<table><caption>Devices</caption><thead><tr><th scope=\"col\">device</th>");

@@ -155,7 +155,7 @@ for n in 01 02; do
     check "report: $n" grep -q 'id="glslines-lines"' "both/$stem.html"
     for file in "sub-$n/figures/${stem}_views.png" "logs/${stem}_tractogram_glslines_general_mqc.json"; do check "$(basename "$file")" test -s "both/$file"; done
 done
-check "two at a time where SIGCHLD is ignored" timeout 120 sh -c 'trap "" CHLD; exec "$@"' sh "$program" bids -q data ignored participant --no-report --jobs 2 -- $options
+check "two at a time where SIGCHLD is ignored" timeout -k 1 120 env --ignore-signal=CHLD "$program" bids -q data ignored participant --no-report --jobs 2 -- $options
 check "states of both" awk -F '\t' 'NR > 1 && $2 != "tracked" { exit 1 } END { exit NR != 3 }' both/logs/units.tsv
 check "group with reports" "$program" bids -q data both group
 check "links to them" grep -q '<a href="sub-02_ses-1_space-ACPC_tract-wholebrain_track-boot.html">' both/index.html
