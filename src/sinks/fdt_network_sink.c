@@ -7,7 +7,6 @@
 
 #include "sinks/fdt.h"
 #include "sinks/sinks.h"
-#include "tracts/connectome_parts.h"
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -15,6 +14,7 @@
 
 /* largest number of regions: the matrix has its square, in doubles */
 #define MAX_ROIS 20000
+#define MAX_LABEL 16777216 /* whole numbers up to here are exact in float32 */
 
 /* Prepares the lookup of points in this grid. */
 static void grid_init(gls_fdt_grid *to, const gls_grid *grid)
@@ -87,7 +87,14 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
     grid_init(&places->grid, &image->grid);
     places->number = calloc(n, sizeof *places->number);
     if (!label || !places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
-    for (size_t v = 0; v < n; v++) label[v] = places->number[v] = (uint32_t)image->data[v];
+    for (size_t v = 0; v < n; v++) {
+        const float value = image->data[v];
+        if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: has the value %g, but labels are whole numbers from 0 to %d: give an image of labels",
+                            name, (double)value, MAX_LABEL);
+        label[v] = places->number[v] = (uint32_t)value;
+    }
     qsort(label, n, sizeof *label, by_value);
     for (size_t v = 0; v < n; v++)
         if (label[v] > 0 && (places->n == 0 || label[places->n - 1] != label[v])) label[places->n++] = label[v];
@@ -101,9 +108,7 @@ static gls_status number_labels(const gls_image *image, const char *name, gls_fd
 gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places)
 {
     gls_image *image = NULL;
-    int32_t largest;
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
-    if (!status) status = gls_labels_check(image, path, &largest);
     if (!status) status = number_labels(image, path, places);
     gls_image_destroy(image);
     if (!status && (places->n < least || places->n > MAX_ROIS))

@@ -25,7 +25,7 @@
 /* Largest label, 2^24: whole numbers up to here are exact in the float32 that images are read as. */
 #define MAX_LABEL 16777216
 
-gls_status gls_labels_check(const gls_image *labels, const char *name, int32_t *largest)
+static gls_status find_largest(const gls_image *labels, const char *name, int32_t *largest)
 {
     *largest = 0;
     for (size_t v = 0, n = gls_grid_voxels(&labels->grid); v < n; v++) {
@@ -76,7 +76,7 @@ static gls_status nodes_init(gls_nodes *nodes, const gls_image *labels, const ch
 {
     int32_t largest;
     *nodes = (gls_nodes){.grid = labels->grid};
-    gls_status status = gls_labels_check(labels, name, &largest);
+    gls_status status = find_largest(labels, name, &largest);
     if (status) return status;
     int32_t *number = calloc((size_t)largest + 1, sizeof *number);
     if (!number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);

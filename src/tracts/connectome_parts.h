@@ -20,9 +20,6 @@ typedef struct gls_nodes {
     double (*centre)[3]; /* centre[r]: sum of the voxel coordinates of region r */
 } gls_nodes;
 
-/* Finds the largest label of an image. GLS_ERR_INPUT: a value is no label, or none is above 0. name: for messages. */
-gls_status gls_labels_check(const gls_image *labels, const char *name, int32_t *largest);
-
 /* --- Assignment of streamlines to regions. */
 
 typedef struct gls_assigner gls_assigner;
