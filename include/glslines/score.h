@@ -45,7 +45,7 @@ typedef struct gls_score_result {
     uint64_t valid;           /* VS: joins both end regions of a bundle and stays near the bundle */
     uint64_t wrong_path;      /* WPC: joins both end regions of a bundle, but leaves it on the way */
     uint64_t invalid;         /* IC: joins two end regions that are not those of one bundle */
-    uint64_t no_connection;   /* NC: the rest */
+    uint64_t no_connection;   /* NC: all other streamlines */
     uint64_t valid_bundles;   /* VB: number of bundles with a valid streamline */
     uint64_t invalid_bundles; /* IB: number of pairs of end regions that an invalid connection joins */
     double mean_overlap, mean_overreach, mean_overreach_gt,

@@ -236,8 +236,9 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 typedef struct gls_particle_counts {
     uint64_t streamlines; /* number of streamlines with a half that was taken back */
     uint64_t runs;        /* how often a half was taken back and filtered */
-    uint64_t lost;        /* number of runs that no particle outlived; in the others one of them saved the half */
-    uint64_t exhausted;   /* number of halves that had used up pft_trials when they came to their bad end */
+    uint64_t
+        lost; /* number of runs that no particle outlived; in the other runs a particle saved the half-streamline */
+    uint64_t exhausted; /* number of halves that had used up pft_trials when they came to their bad end */
 } gls_particle_counts;
 
 /* What a run did. Lengths are of kept streamlines. */

@@ -15,7 +15,7 @@ enum { N_SEEDS = 48 };
 /* Largest distance, mm, at which a point counts as the known one. Directions are vertices of a sphere or come from
  * random numbers, so that rounding hardly moves a point until it makes a driver choose another direction. */
 #define TOLERANCE 0.005f
-/* At most one in this many halves may differ from the known ones. */
+/* At most one in this many half-streamlines may differ from the known ones. */
 #define WRONG_OF 10
 
 /* Variants in the order of the known lines. */

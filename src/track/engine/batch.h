@@ -108,7 +108,7 @@ typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4];
-    gls_batch_host host; /* poll() may be NULL; the others too if a pass runs alone */
+    gls_batch_host host; /* poll() may be NULL; its other functions, too, if a pass runs alone */
     bool counts_visits;  /* results carry the voxels that their streamlines visit */
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
