@@ -415,7 +415,7 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
     const char *near = cmd_nearest(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
-    if (known.here && strstr(known.here, "--"))
+    if (name[1] && known.here && strstr(known.here, "--"))
         return fail(p, "unknown option %s%s; in 'glslines %s' it is %s", dashes, name, known.command, known.here);
     return fail(p, "unknown option %s%s; 'glslines %s --help' lists all", dashes, name, own);
 }
