@@ -430,13 +430,6 @@ static bool read_long(parser *p, const char *argument)
     return i < p->arguments->table.n ? read_option(p, i, equals ? equals + 1 : NULL) : unknown(p, "--", name);
 }
 
-/* Whether a name is an option of another program whose work this command does. */
-static bool is_bridged(const parser *p, const char *name)
-{
-    const cmd_bridged known = cmd_bridge_option(p->command->name, &p->arguments->table, name);
-    return known.here && strcmp(known.command, p->command->name) == 0;
-}
-
 /* Whether a name is an option here or in another program, so that -output is not read as -o utput. */
 static bool is_word(const parser *p, const char *name)
 {
@@ -448,11 +441,11 @@ static bool is_word(const parser *p, const char *name)
 /* Reads "-v", "-vq" or "-ofile". Letters without values may share a dash. */
 static bool read_letters(parser *p, const char *argument)
 {
-    if (argument[2] && is_word(p, argument + 1)) return unknown(p, "-", argument + 1);
+    if (is_word(p, argument + 1)) return unknown(p, "-", argument + 1);
     for (const char *c = argument + 1; *c; c++) {
         size_t i = 0;
         while (i < p->arguments->table.n && option_at(p, i)->letter != *c) i++;
-        if (i == p->arguments->table.n && c == argument + 1 && (c[1] || is_bridged(p, c))) return unknown(p, "-", c);
+        if (i == p->arguments->table.n && c == argument + 1 && c[1]) return unknown(p, "-", c);
         if (i == p->arguments->table.n)
             return fail(p, "unknown option -%c in '%s'; 'glslines %s --help' lists all", *c, argument,
                         p->command->name);

@@ -24,7 +24,7 @@ bridged "--bedpostx DIR" track -s x.bedpostX/merged
 bridged "--bedpostx DIR" track --samples=x.bedpostX/merged
 bridged "--roi IMAGE" track --seed=x.nii.gz
 bridged "no option: all images" track --xfm=x.mat
-fails 2 "unknown option -f in" weights x.tck x.nii -f
+fails 2 "unknown option -f; in 'glslines track' it is" weights x.tck x.nii -f
 bridged density tckmap x.tck
 bridged "help --format bash" completions bash
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
