@@ -124,17 +124,31 @@ bool half_store(inout Half h, vec3 q)
     return true;
 }
 
-// Ends the half-streamline. The layout of `how` is that of the HALF_ constants in layout/constants.def.
-void half_end(inout Half h, uint how) { h.how = how; }
-
-// Writes the result of a finished half for the host: h.how and the words of the guide. A kernel with a loop of turns
-// calls it behind the loop, because llvmpipe runs what is behind a branch in every turn.
-void half_report(Half h)
+// Writes the result of a finished half-streamline for the host: h.how and the words of the guide.
+void write_result(Half h)
 {
     if (LANE != 0) return;
     for (int w = 0; w < GUIDE_WORDS; w++)
         state[params.n_items + h.item * uint(GUIDE_WORDS) + uint(w)] = h.memory[w];
     state[h.item] = h.how;
+}
+
+// Ends the half-streamline. The layout of `how` is that of the HALF_ constants in layout/constants.def.
+void half_end(inout Half h, uint how)
+{
+    h.how = how;
+#if !REPORTS_LATE
+    write_result(h);
+#endif
+}
+
+// Call this once half_advance() has ended the half-streamline, behind a loop of turns: llvmpipe runs what is behind a
+// branch in every turn, so that with REPORTS_LATE half_end() leaves the result to this function.
+void half_report(Half h)
+{
+#if REPORTS_LATE
+    write_result(h);
+#endif
 }
 
 // Whether the next place becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.

@@ -235,7 +235,7 @@ exits 3 "'echo' is no entity" bids out participant --bids-filter-file filter.jso
 printf '{"t1w": {}}\n' > filter.json
 exits 3 "has no object dwi" bids out participant --bids-filter-file filter.json
 exits 3 "no participant '03'; there are: 01, 02" bids out participant --participant-label 03
-exits 3 "unit nothing: there is none" bids out participant --unit nothing
+exits 3 "unit nothing: there is no such unit" bids out participant --unit nothing
 exits 3 "no desc-preproc_dwi" bids out participant --filter space=T1w
 exits 2 "is not KEY=VALUE" bids out participant --filter space
 exits 2 "neither participant nor group" bids out both

@@ -17,6 +17,7 @@ static void define_common(gls_define_list *d, const gls_track_params *params, co
     gls_define_int(d, "SEED_CUTOFF", gls_track_seed_cutoff(params) > 0, "option seed_cutoff or fod_cutoff is above 0");
     gls_define_int(d, "FRAMED", plan->getter->framed, "a half-streamline carries a frame instead of a vertex");
     gls_define_int(d, "SUBSTEPS", plan->substeps, "steps for each stored point");
+    gls_define_int(d, "REPORTS_LATE", plan->packs_on_host, "results are written behind the loop of turns");
     gls_define_int(d, "VOXEL_RUNS", plan->voxel_runs, "all steps in a voxel are computed and stored together");
     gls_define_int(d, "LOOP_CHECK", params->loop_check, "half-streamlines end where they turn back");
     gls_define_int(d, "STEP_PARTS", plan->parts, "positions that are tested along a step");
