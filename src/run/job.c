@@ -35,7 +35,6 @@ static gls_status identify_seeds(gls_job *job)
 static gls_status prepare_results(gls_job *job)
 {
     job->sinks.grid = job->inputs.grid;
-    job->sinks.seed_mask = job->inputs.roi;
     job->sinks.step_size = job->params.step_size;
     return gls_sinks_prepare(&job->sinks);
 }
@@ -45,6 +44,7 @@ static gls_status open_results(gls_job *job, gls_sink *tractogram)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;
     job->sinks.scalar = gls_job_inputs_scalar(&job->inputs);
+    job->sinks.seed_mask = job->inputs.roi; /* without --roi the fit has made it */
     job->sinks.devices = &job->devices;
     return gls_sinks_open(&job->sinks, tractogram);
 }

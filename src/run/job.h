@@ -74,7 +74,7 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
 /* Largest number of files from gls_job_files(). */
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
-/* An input file of a run, for its sidecar. */
+/* An output file of a run, with its role in the sidecar. */
 typedef struct gls_job_file {
     const char *role; /* name of the option that asks for the file, with _ for - */
     const char *path;

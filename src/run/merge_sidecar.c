@@ -121,7 +121,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
-    /* a sidecar without this hash has nothing to compare */
+    /* without this hash a run has no such inputs; if only one of two has it, they are of different runs */
     in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
     in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
     if ((in_a || in_b) && !gls_json_same(in_a, in_b))

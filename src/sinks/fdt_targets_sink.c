@@ -94,7 +94,7 @@ static gls_status write_targets(gls_run_sink *sink, gls_run_sinks *sinks)
             if (t->by_length)
                 length[r * n + v] = (float)sum;
             else
-                count[r * n + v] = (int32_t)sum;
+                count[r * n + v] = sum < INT32_MAX ? (int32_t)sum : INT32_MAX;
         }
     const gls_type type = t->by_length ? GLS_TYPE_FLOAT32 : GLS_TYPE_INT32;
     gls_status status = gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &plain, "density",

@@ -73,18 +73,18 @@ typedef struct gls_run_sinks {
     gls_run *run; /* inputs and outputs */
     const gls_job_options *options;
     const gls_shard *shard; /* count 0: the whole run */
-    const char *output;     /* the tractogram; without one the first result of a sink */
+    const char *output;     /* the tractogram; NULL: none */
     bool no_tractogram;
     bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */
 
     /* --- Set from prepare() on. */
-    const gls_grid *grid;       /* grid of the images of the run */
-    const gls_image *seed_mask; /* NULL: none */
-    double step_size;           /* mm */
+    const gls_grid *grid; /* grid of the images of the run */
+    double step_size;     /* mm */
 
     /* --- Set from open() on. */
-    const gls_image *fod;    /* SH coefficients, read or fitted; NULL: none */
-    const gls_image *scalar; /* FA, or the image of --fa, if wants_fa is set; NULL: none */
+    const gls_image *seed_mask; /* seed region, given or made; NULL: none */
+    const gls_image *fod;       /* SH coefficients, read or fitted; NULL: none */
+    const gls_image *scalar;    /* FA, or the image of --fa, if wants_fa is set; NULL: none */
     const gls_device_set *devices;
 
     /* --- Set by sinks, for the run. */

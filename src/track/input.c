@@ -93,6 +93,10 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
     gls_status tissue = gls_track_tissue_check(params, input->tissue);
     if (tissue) return tissue;
+    if (params->step_noise > 0 && !gls_getter_has(params->dg, GLS_FOR_NOISE))
+        return gls_fail(GLS_ERR_ARGUMENT, "--step-noise: only --dg fact has it");
+    if (params->stop_by_fraction && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop-by-fraction: only --dg bedpost has it");
     if (params->loop_check && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
         return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: only --dg bedpost has it");
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)

@@ -261,7 +261,7 @@ static gls_status flush(gls_row_queue *q)
     pthread_mutex_unlock(&q->lock);
     start(q);
     status = wait_for_devices(q, q->n_buffers - 1);
-    buffer_at(q, q->filled)->n = 0;
+    if (!status) buffer_at(q, q->filled)->n = 0; /* after a failure a thread may still work on it */
     return status;
 }
 

@@ -92,5 +92,10 @@ track="track --device llvmpipe --seeds-per-voxel 200"
     says "--fdt-paths: not with --shard"
     expect 2 $track --bedpostx row --roi seed.nii -o x.trx --waytotal x --shard 1/2
     says "--waytotal: not with --shard"
+    expect 2 $track --bedpostx row --roi seed.nii -o x.trx --fdt-paths x.nii --select 10 --shard 1/2
+    says "--fdt-paths: not with --select and --shard"
+    # without --roi the fit makes the seed region
+    expect 0 $track --bedpostx row --fa block.nii -o none --fdt-matrix1 made.dot
+    test -s made.dot || note "matrix of a seed region that was made"
 }
 finish "fdt"

@@ -126,7 +126,7 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
 static uint32_t round_capacity(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
-    double blocks_per_line = 2 * (c->points_per_line / 2 / POOL_BLOCK + 1 + plan->guide.filter_blocks);
+    double blocks_per_line = 2 * (c->points_per_line / 2 / plan->block_points + 1 + plan->guide.filter_blocks);
     double lines = 0.8 * plan->pool_blocks / blocks_per_line;
     uint32_t capacity = lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);

@@ -104,6 +104,14 @@ static bool goes_in_flight(const gls_track_params *params, const gls_device_info
     return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
 }
 
+/* Points that a block of the pool usually holds: with runs as many as lie in a few voxels. */
+static uint32_t usual_points(const gls_track_plan *p, const gls_track_params *params, const gls_grid *grid)
+{
+    const double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
+    const double points = BLOCK_RUNS * fmax(1, side / params->step_size);
+    return p->voxel_runs && points < POOL_BLOCK ? (uint32_t)points : POOL_BLOCK;
+}
+
 /* Plans with runs of points, where the getter has them, or without. */
 static gls_status make(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        bool runs, gls_track_plan *plan)
@@ -144,6 +152,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
     /* the packed points need room for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
+    p.block_points = usual_points(&p, params, &input->stop_map->grid);
     /* a run has one point at least */
     const uint32_t fill = p.voxel_runs ? BLOCK_RUNS : POOL_BLOCK;
     uint64_t needed = 2 * directions * ((p.max_steps + fill - 1) / fill + p.guide.filter_blocks);

@@ -74,8 +74,9 @@ typedef struct gls_track_plan {
     bool tables_shared;   /* the getter's tables fit into shared memory */
     bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
     bool voxel_runs;    /* halves are stored as runs of points on a line, a run for each voxel that they cross */
-    bool in_flight;     /* a round begins before the previous one has ended, see batch.h */
-    bool ordered;       /* streamlines are sorted before tracking, see schedule.h */
+    uint32_t block_points; /* points that a block of the pool usually holds */
+    bool in_flight;        /* a round begins before the previous one has ended, see batch.h */
+    bool ordered;          /* streamlines are sorted before tracking, see schedule.h */
 } gls_track_plan;
 
 /* Computes the plan for a device with these limits. params and input must have been checked. GLS_ERR_UNSUPPORTED: the

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "image/formats.h"
 #include "image/region_set.h"
 #include "util/status.h"
 
@@ -35,11 +36,24 @@ gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_t
     return status;
 }
 
+/* Whether the mask regions are images on the grid of the stop map, so that a voxel lies wholly inside or outside them.
+ */
+static bool masks_fit(const gls_regions *regions, const gls_grid *grid)
+{
+    for (size_t i = 0; i < gls_regions_count(regions); i++) {
+        const gls_region_info info = gls_regions_get(regions, i);
+        if (info.role != GLS_REGION_MASK) continue;
+        if (info.voxels == 0 || !gls_grid_same(&regions->group[regions->region[i].index].grid, grid)) return false;
+    }
+    return true;
+}
+
 bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input)
 {
     const gls_image *map = input->stop_map;
     const uint32_t mask = input->regions ? gls_regions_bits(input->regions, GLS_REGION_MASK) : 0;
     const size_t nx = (size_t)map->grid.dim[0], ny = (size_t)map->grid.dim[1], n = gls_grid_voxels(&map->grid);
+    if (mask && !masks_fit(input->regions, &map->grid)) return false;
     for (size_t i = 0; i < n; i++) {
         const float value = map->data[i], at[3] = {(float)(i % nx), (float)(i / nx % ny), (float)(i / nx / ny)};
         if (value < 0) return false;
