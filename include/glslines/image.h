@@ -59,7 +59,7 @@ GLS_API gls_status gls_image_wrap(const gls_grid *grid, size_t n_volumes, float 
 /* Frees `image`, which may be NULL. */
 GLS_API void gls_image_destroy(gls_image *image);
 
-/* What gls_image_read() requires an image to be. */
+/* Requirements of gls_image_read() on an image. */
 typedef enum gls_image_kind {
     GLS_IMAGE_ANY,
     GLS_IMAGE_3D, /* one volume (a fourth dimension of size 1 is accepted) */

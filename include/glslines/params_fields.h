@@ -29,7 +29,7 @@ typedef struct gls_strings {
 #define GLS_FIELD_STRING(field) const char *field;
 #define GLS_FIELD_STRINGS(field) gls_strings field;
 #define GLS_FIELD_NUMBERS(field) gls_numbers field;
-/* Of a choice the header names the enum, as GLS_CHOICE_ and the field. */
+/* For a choice the header names the enum, as GLS_CHOICE_ and the field. */
 #define GLS_FIELD_CHOICE(field) GLS_CHOICE_##field field;
 /* Whether a length is in mm. */
 #define GLS_IN_MM_LENGTH(field) bool field;

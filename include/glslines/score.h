@@ -57,7 +57,7 @@ typedef struct gls_score_result {
 
 typedef struct gls_score gls_score;
 
-/* What streamlines are scored against: bundles on one grid. */
+/* The truth against which streamlines are scored: bundles on one grid. */
 typedef struct gls_score_truth {
     gls_grid grid;
     size_t n;

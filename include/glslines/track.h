@@ -54,7 +54,7 @@ typedef enum gls_direction_getter {
 /* Whether a getter ends streamlines by the ODFs alone. Such a getter needs no stop map: give one that is 1 everywhere.
  */
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
-/* What a getter reads from gls_track_input besides the stop map. */
+/* Members of gls_track_input that a getter reads besides the stop map. */
 typedef enum gls_getter_source {
     GLS_FROM_ODF,    /* odf */
     GLS_FROM_QBALL,  /* dwi, gradients, qball and sphere */
@@ -108,7 +108,7 @@ typedef enum gls_region_rule {
 } gls_region_rule;
 #define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered|halves-one-way"
 
-/* What is interpolated between voxels where ODFs come as SH. */
+/* Values that are interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {
     GLS_ODF_INTERPOLATE_AUTO,         /* coefficients where they can be: even SH, prob and det */
     GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's
@@ -214,7 +214,7 @@ typedef enum gls_end {
 /* Name of an end in lower case, e.g. "stop_map". */
 GLS_API const char *gls_end_name(gls_end end);
 
-/* What becomes of a streamline once both halves are known: the list in verdicts.def. */
+/* Outcome of a streamline once both halves are known: the list in verdicts.def. */
 typedef enum gls_verdict {
 #define GLS_VERDICT_ROW(symbol, value, ...) symbol = value,
 #include <glslines/verdicts.def>
@@ -241,7 +241,7 @@ typedef struct gls_particle_counts {
     uint64_t exhausted; /* number of halves that had used up pft_trials when they came to their bad end */
 } gls_particle_counts;
 
-/* What a run did. Lengths are of kept streamlines. */
+/* Result of a run. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
     uint64_t seeds; /* number of seeds tracked */
     uint64_t seeds_without_direction;
@@ -273,7 +273,7 @@ typedef struct gls_track_result {
     double seconds_sink;    /* time that the run waited for the sink, or that a device waited for other devices */
 } gls_track_result;
 
-/* What one device of a tracker did in the last run. */
+/* Share of one device of a tracker in the last run. */
 typedef struct gls_track_share {
     uint64_t seeds, streamlines, batches;
     uint32_t resumes;  /* how often the device was lost and replaced by a new context */

@@ -101,7 +101,7 @@ typedef struct gls_header_field {
     const char *key, *value;
 } gls_header_field;
 
-/* What a file says before its streamlines are read. */
+/* Contents of a header, known before streamlines are read. */
 typedef struct gls_tractogram_info {
     gls_tractogram_format format;
     int version;    /* TRK: 1 to 3; VTK: 10 * major + minor of the file's version; else 0 */
@@ -137,7 +137,7 @@ typedef struct gls_tractogram_reader gls_tractogram_reader;
  * one thread at a time may use a reader. GLS_ERR_INPUT names the file and its fault. options may be NULL. */
 GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_read_options *options,
                                               gls_tractogram_reader **reader);
-/* What the header says; valid until the reader is closed. */
+/* Contents of the header; valid until the reader is closed. */
 GLS_API const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reader *reader);
 /* Reads the next streamlines, at most 16384 and about 2^17 points, valid until the next call. n = 0: the end was
  * reached, and checksums and counts were checked. Points are in world mm. Streamlines without points keep their places

@@ -182,7 +182,7 @@ GLS_API gls_job_options gls_job_options_default(void);
  * CSA gets boot, a given CSD gets prob. All other defaults follow from the preset, the getter and the model. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 
-/* What a job did. */
+/* Result of a job. */
 typedef struct gls_job_result {
     gls_track_result track;       /* lengths in it are sums of distances between the points that were written */
     const char *output, *sidecar; /* names of files, sidecar NULL: none; valid as long as the job */

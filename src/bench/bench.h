@@ -18,7 +18,7 @@
 #define BENCH_GETTERS GLS_DG_COUNT
 #define BENCH_MAPPINGS GLS_MAPPING_COUNT
 
-/* What to measure, from the command line. */
+/* Options of the measurement, from the command line. */
 typedef struct bench_options {
     int shape[3];    /* voxels; 0: the default size */
     uint64_t nseeds; /* 0: chosen by device and getter */
@@ -57,7 +57,7 @@ extern const char *const bench_time_names[BENCH_TIMES];
 /* Plain writes by one thread, and by as many as the writer of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
 
-/* What a device reaches in small kernels that each do one thing. */
+/* Rates that a device reaches in small kernels, each of which does one thing. */
 typedef struct bench_ceilings {
     bool measured;
     double copy_bytes; /* bytes read and written per second */

@@ -21,7 +21,7 @@ static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", 
                                         "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
 
-/* What a driver prints about a compiled program; -1: nothing. */
+/* Numbers that a driver prints about a compiled program; -1: it prints none. */
 typedef struct statistics {
     long size; /* instructions or bytes; distinguishes a kernel from programs that the driver compiles for itself */
     /* registers of an invocation, values that did not fit, waves of a SIMD unit at a time, invocations of a vector */

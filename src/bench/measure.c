@@ -168,17 +168,6 @@ static gls_status take(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Passes the progress of the tracker to the monitor, `user`. Returns false to cancel the run. */
-static bool step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
-{
-    gls_progress progress = {.phase = GLS_PHASE_TRACK,
-                             .done = seeds_done,
-                             .total = seeds_total,
-                             .streamlines = streamlines,
-                             .points = points};
-    return gls_monitor_step(user, &progress);
-}
-
 /* Tracks once, from the first seed to the complete file, and fills in the times and the result of the column. Deletes
  * the file afterwards. GLS_ERR_CANCELLED if the monitor cancelled the run. */
 static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
@@ -195,7 +184,8 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
         if (status) return status;
     }
     double start = gls_clock_seconds();
-    status = gls_tracker_run(tracker, seeds, &(gls_sink){.append = take, .user = &s}, step, (void *)run->monitor, r);
+    status = gls_tracker_run(tracker, seeds, &(gls_sink){.append = take, .user = &s}, gls_monitor_track,
+                             (void *)run->monitor, r);
     double tracked = gls_clock_seconds();
     (void)gls_trace_phase(gls_getter_name((gls_direction_getter)c->dg), start, 0);
     if (status || !s.writer) {

@@ -37,7 +37,7 @@ gls_status gls_bids_make_folders(const char *path, char first[1536]);
 void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
-/* What is wrong with an invalid label, and the remedy, for messages. */
+/* The fault of an invalid label and its remedy, for messages. */
 #define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
 /* Whether the text is a label, that is, one or more letters, digits or +. */
 bool gls_bids_is_label(const char *text);
@@ -87,7 +87,7 @@ typedef enum gls_dataset_region {
     GLS_DATASET_FILE  /* image of region_file: above 0, or a probability above 0.5 */
 } gls_dataset_region;
 
-/* What `glslines bids` is asked to do. The texts belong to the caller. */
+/* Options of `glslines bids`. The texts belong to the caller. */
 typedef struct gls_dataset_options {
     const char *input, *output; /* folders */
     /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: folders of further

@@ -290,7 +290,7 @@ static gls_status add_fits(const places *p, const gls_job_options *job, const gl
     return status;
 }
 
-/* What an earlier run left. */
+/* An earlier run, as its sidecar and its files show it. */
 typedef struct before {
     cJSON *root;                 /* the sidecar; NULL: none */
     bool done, fits_done;        /* the sidecar is of an equal run, and its files exist */

@@ -1,4 +1,4 @@
-/* What the commands on tractograms share: from a command line to a run in src/run and src/sinks, and to an exit code.
+/* Shared part of the commands on tractograms: leads a command line to a run in src/run or src/sinks and an exit code.
  */
 #ifndef GLS_CMD_TRACT_COMMAND_H
 #define GLS_CMD_TRACT_COMMAND_H

@@ -1,4 +1,4 @@
-/* What all voxels of a deconvolution share: matrices of the unconstrained solution and of the constraint. */
+/* Data that all voxels of a deconvolution share: matrices of the unconstrained solution and of the constraint. */
 #include "dwi/csd_plan.h"
 
 #include <glslines/sh.h>

@@ -1,4 +1,4 @@
-/* What all voxels of the tensor fit share, and the fit by SVD for badly conditioned voxels. */
+/* Matrices that all voxels of the tensor fit share, and the fit by SVD for badly conditioned voxels. */
 #include "dwi/tensor_plan.h"
 
 #include "util/lapack.h"

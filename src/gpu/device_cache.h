@@ -1,5 +1,5 @@
-/* What a device keeps for later: compiled programs by their source, and the storage of destroyed buffers, because
- * drivers are slow to make either again. The caller must hold the device for all functions. */
+/* Objects that a device keeps for later: compiled programs by their source, and the storage of destroyed buffers,
+ * because drivers are slow to make either again. The caller must hold the device for all functions. */
 #ifndef GLS_GPU_DEVICE_CACHE_H
 #define GLS_GPU_DEVICE_CACHE_H
 

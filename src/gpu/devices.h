@@ -31,7 +31,7 @@ typedef gls_status (*gls_device_work)(void *user, size_t i);
 gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
 /* Calls work(user, i) for all devices and waits for all. Returns the failure of the first device that failed. */
 gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);
-/* What device i returned in the last run, with its message as the last error. */
+/* Returns the status of device i in the last run, and makes its message the last error. */
 gls_status gls_device_team_status(const gls_device_team *team, size_t i);
 /* Ends the threads. Accepts NULL. */
 void gls_device_team_destroy(gls_device_team *team);

@@ -13,7 +13,7 @@ typedef struct gls_shader_file {
 /* Generated from the folder glsl at build time. */
 extern const gls_shader_file gls_shader_files[];
 
-/* What decides the first lines of a source: version, extensions, precision. */
+/* Facts that decide the first lines of a source: version, extensions, precision. */
 typedef struct gls_prelude {
     bool gles;
     int version;                /* 310, 430 ... */

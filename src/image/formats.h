@@ -79,7 +79,7 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
 
 /* --- NIfTI. */
 
-/* What a reader of the voxels needs from the header. */
+/* Facts of the header that a reader of the voxels needs. */
 typedef struct gls_nifti_header {
     gls_grid grid;
     size_t n_volumes;

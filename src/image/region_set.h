@@ -18,7 +18,7 @@ typedef struct gls_region_kind {
     gls_region_where where;
     bool needed;
 } gls_region_kind;
-/* What regions.def says about a role. */
+/* The row of a role in regions.def. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
 /* Bits of all roles that are looked up there. */
 uint32_t gls_regions_bits_of_place(const gls_regions *regions, gls_region_where where);

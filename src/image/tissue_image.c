@@ -15,7 +15,7 @@
 
 /* --- from an image -------------------------------------------------------- */
 
-/* What is wrong with voxels of an image, counted. */
+/* Numbers of faulty voxels of an image, by fault. */
 typedef struct faults {
     size_t not_a_number, sum;
     double largest;

@@ -63,7 +63,7 @@ typedef struct phantom_row {
     float *fraction, *direction[3]; /* volume fraction and unit vector in the world of each population */
 } phantom_row;
 
-/* What all rows share. */
+/* Data that all rows share. */
 typedef struct phantom_scan {
     const gls_gradients *gradients;
     const double (*direction)[3]; /* gradient direction of each volume, unit vector in the world; zero for b0 */

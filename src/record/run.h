@@ -83,6 +83,19 @@ static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *pr
     return !m || !m->step || m->step(m->user, progress);
 }
 
+/* Passes the progress of a tracker to the monitor, `user`: a callback for gls_tracker_run(). Returns false to cancel.
+ */
+static inline bool gls_monitor_track(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
+                                     uint64_t points)
+{
+    const gls_progress progress = {.phase = GLS_PHASE_TRACK,
+                                   .done = seeds_done,
+                                   .total = seeds_total,
+                                   .streamlines = streamlines,
+                                   .points = points};
+    return gls_monitor_step(user, &progress);
+}
+
 /* Asks the monitor whether to stop, without progress to report. */
 static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
 {

@@ -27,7 +27,7 @@ static const char *text_in(const cJSON *object, const char *group, const char *n
     return gls_json_text_at(gls_json_at(object, group), name);
 }
 
-/* What a sidecar describes. */
+/* The outputs that an existing sidecar names, compared with those of the coming run. */
 typedef struct described {
     bool own;    /* one of the outputs of the coming run */
     char *other; /* first other output that still exists beside the sidecar, from malloc */

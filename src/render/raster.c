@@ -161,7 +161,7 @@ static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t
     return m->take(m->user, m->buffer, n);
 }
 
-/* Of the n pieces of a line, finds those that may be visible: *first .. *last - 1. */
+/* Finds which of the n pieces of a line may be visible: *first .. *last - 1. */
 static void seen_pieces(const maker *m, int64_t place[2][3], int64_t n, int64_t *first, int64_t *last)
 {
     double slack = m->strip->radius * 16 + 32 * GLS_SEGMENT_MOST, t[2] = {0, 1};

@@ -83,7 +83,7 @@ typedef struct gls_report {
     gls_report_matrix matrix;
     /* inputs, outputs and warnings of the command */
     gls_run run;
-    /* Of the tractogram, if there is one. */
+    /* Members about the tractogram, if there is one. */
     gls_summary *summary;
     /* result of `summary`, borrowed; NULL: there is no tractogram */
     const gls_summary_result *counted;

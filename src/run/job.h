@@ -88,7 +88,8 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path);
 
 /* --- Text about the run. */
 
-/* What is known before tracking. Call it after gls_job_open(). From malloc; NULL: out of memory. */
+/* Returns the facts that are known before tracking, as text. Call it after gls_job_open(). From malloc; NULL: out of
+ * memory. */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs the result. */
 void gls_job_log_result(const gls_job *job);
@@ -140,7 +141,7 @@ gls_status gls_job_memory_plan(gls_job *job);
 /* Call it after the fit. Frees what tracking does not read. */
 void gls_job_memory_release(gls_job *job);
 
-/* What the run would do, as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */
+/* Returns the plan of the run as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */
 char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 
 /* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have

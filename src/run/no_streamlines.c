@@ -12,7 +12,7 @@
 
 #define MAX_SEEDS 20000 /* number of seeds to examine; enough to see what is typical */
 
-/* What lies at the seeds, by nearest voxels. */
+/* Numbers of seeds, by the values of the images in the voxels nearest to them. */
 typedef struct seed_look {
     uint64_t n, outside, below,
         dark; /* number of seeds: all; outside mask or grid; below the stop threshold; without a positive ODF */
@@ -144,7 +144,8 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.dark);
 }
 
-/* What to try if no direction was found. Depends on the getter and on the source of its directions. */
+/* Returns advice for runs in which no direction was found. Depends on the getter and on the source of its directions.
+ */
 static const char *advise_directions(const gls_job_options *o)
 {
     if (o->peaks.n > 0) return "raise --max-angle or lower --cutoff; check --peaks-frame";

@@ -137,24 +137,13 @@ static gls_status make_source(const methods_run *run, const gls_model *model, co
                                     &options, source);
 }
 
-/* Hands the progress of tracking to the monitor. Returns whether to go on. */
-static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines, uint64_t points)
-{
-    gls_progress progress = {.phase = GLS_PHASE_TRACK,
-                             .done = seeds_done,
-                             .total = seeds_total,
-                             .streamlines = streamlines,
-                             .points = points};
-    return gls_monitor_step(user, &progress);
-}
-
 /* Tracks the seeds, with the score as sink. */
 static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score)
 {
     gls_track_result result;
     gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
     gls_status status = gls_tracker_run(tracker, run->seeds, &(gls_sink){.append = gls_score_add, .user = score},
-                                        track_step, (void *)run->monitor, &result);
+                                        gls_monitor_track, (void *)run->monitor, &result);
     gls_monitor_end(run->monitor, GLS_PHASE_TRACK);
     return status;
 }

@@ -47,7 +47,7 @@ gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls
     return gls_series_read_table(s, files, options);
 }
 
-/* What one volume of a series looks like; numbers are 0 or 1. */
+/* Features of one volume of a series; each number is 0 or 1. */
 typedef struct volume_look {
     int32_t odd, positive; /* odd: a value is not finite; positive: a value in the mask is above 0 */
     int32_t positive_b0;   /* positive, in a volume of b = 0 */

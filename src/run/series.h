@@ -63,7 +63,7 @@ gls_status gls_series_make_mask(const gls_series *series, gls_image **mask);
 /* Positions of the first input files of such a command. */
 enum { SERIES_DWI, SERIES_BVAL, SERIES_BVEC, SERIES_MASK, SERIES_N_FILES, SERIES_MAX_FILES = 16 };
 
-/* What `fit` and `response` read: files, series and mask. */
+/* Inputs of `fit` and `response`: files, series and mask. */
 typedef struct gls_series_run {
     /* files of the run */
     gls_run run;

@@ -88,7 +88,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     return run;
 }
 
-/* What differs between two runs; NULL: nothing. */
+/* Names the first difference between two runs; NULL: there is none. */
 static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b)
 {
     if (!a->known || !b->known) return NULL;

@@ -1,4 +1,4 @@
-/* What kinds of sinks share: files from the values of options, and the seed of a streamline. */
+/* Functions that kinds of sinks share: files from the values of options, and the seed of a streamline. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

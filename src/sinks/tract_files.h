@@ -101,7 +101,7 @@ void gls_label_names_finish(gls_label_names *names);
 
 /* --- The value of --orient. */
 
-/* What --orient says, with the line or centre that it points to. */
+/* The value of --orient, with the line or centre that it points to. */
 typedef struct gls_tract_orient {
     /* axis, centre or line, of which one is set */
     gls_orientation orientation;

@@ -220,7 +220,7 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
             r->not_finite, r->first_not_finite);
 }
 
-/* What --check finds in addition. */
+/* State and findings of --check, which reads all streamlines. */
 typedef struct inspection {
     /* all lines so far, for equal ones */
     gls_line_set *set;

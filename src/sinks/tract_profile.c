@@ -18,7 +18,7 @@
 /* --- The table of BUAN: one row for each point of each streamline of a bundle, with the disk that the point belongs
  * to. */
 
-/* What `--mode buan` writes of each point (Chandio et al. 2020). */
+/* State of `--mode buan`, which writes a row for each point (Chandio et al. 2020). */
 typedef struct gls_buan {
     const gls_image *const *image; /* images of one or more volumes */
     const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */

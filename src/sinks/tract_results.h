@@ -1,5 +1,5 @@
-/* What commands make of a tractogram, or of FODs: the options of each, and one function for each. The function leaves
- * all outputs complete in the group of the run; gls_tract_run_commit() then gives them their names. */
+/* Results of a tractogram, or of FODs, each with a command: its options, and the function that makes it. The function
+ * leaves all outputs complete in the group of the run; gls_tract_run_commit() then gives them their names. */
 #ifndef GLS_SINKS_TRACT_RESULTS_H
 #define GLS_SINKS_TRACT_RESULTS_H
 

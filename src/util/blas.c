@@ -195,8 +195,8 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-/* Of the calling thread, if OpenBLAS is built with OpenMP: number of open pairs gls_blas_begin() and gls_blas_end(),
- * and the number of OpenMP threads outside these pairs. */
+/* State of the calling thread, if OpenBLAS is built with OpenMP: number of open pairs gls_blas_begin() and
+ * gls_blas_end(), and the number of OpenMP threads outside these pairs. */
 static _Thread_local int depth, team;
 static _Thread_local int n_absent; /* open pairs of this thread that began while OpenBLAS could not be loaded */
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of the whole sphere: 12 corners, 10 * 4^4 + 2 vertices, 20 * 4^4 triangles; each edge of the icosahedron has 16
+/* Sizes of the whole sphere: 12 corners, 10 * 4^4 + 2 vertices, 20 * 4^4 triangles; each edge of the icosahedron has 16
  * parts. */
 enum { N_CORNERS = 12, N_VERTICES = 2562, N_TRIANGLES = 20 * 256, PARTS = 16 };
 

@@ -202,9 +202,9 @@ class Commands(unittest.TestCase):
 
     def test_progress_and_threads(self):
         s = self.scene
-        told = []
-        glslines.fit(s.dwi, mask=s.mask, model="msmt", progress=lambda *now: told.append(now))
-        self.assertTrue(told and all(len(now) == 5 for now in told))
+        seen = []
+        glslines.fit(s.dwi, mask=s.mask, model="msmt", progress=lambda *now: seen.append(now))
+        self.assertTrue(seen and all(len(now) == 5 for now in seen))
         with self.assertRaises(glslines.CancelledError):
             glslines.fit(s.dwi, mask=s.mask, model="msmt", progress=lambda *now: False)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:

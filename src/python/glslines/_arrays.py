@@ -38,7 +38,7 @@ def require_same_affine(affine, **images):
 
 
 def is_placed(*images, affine=None):
-    """Whether somebody told where they lie."""
+    """Whether their place in space is known."""
     return affine is not None or any(getattr(image, "affine", None) is not None for image in images)
 
 

@@ -65,7 +65,7 @@ class Bar:
 
 
 def progress_of(progress: Progress, name: str) -> Any:
-    """The function that is told how far it is; None: nobody is."""
+    """The function that receives the progress; None: there is none."""
     if callable(progress):
         return progress
     return Bar(name) if progress is True or (progress is None and Bar.is_watched()) else None

@@ -24,11 +24,11 @@ def names(of=None):
     return [name for name, row in _ROWS.items() if of is None or row["of"] == of]
 
 
-def choice(name, word, told):
-    """The number of a word of a parameter. told: its name in the message."""
+def choice(name, word, shown):
+    """The number of a word of a parameter. shown: the parameter's name in the message."""
     words = _ROWS[name]["choices"].split("|")
     if not isinstance(word, str) or word not in words:
-        raise ValueError("%s: '%s' is none of %s" % (told, word, ", ".join(words)))
+        raise ValueError("%s: '%s' is none of %s" % (shown, word, ", ".join(words)))
     return words.index(word)
 
 

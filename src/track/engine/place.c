@@ -140,7 +140,7 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     if (missed && (guided == GLS_VERDICT_KEPT || guided == GLS_VERDICT_WRONG_ORDER))
         guided = GLS_VERDICT_MISSED_INCLUDE;
     o->points = backward + forward + 1;
-    /* Of several reasons for a rejection one is reported, see gls_verdict_goes_first(). */
+    /* One of several reasons for a rejection is reported, see gls_verdict_goes_first(). */
     if (guided != GLS_VERDICT_KEPT && gls_verdict_goes_first(guided))
         verdict = guided;
     else if (backward + forward == 0 && !c->engine->params.keep_single_points)
