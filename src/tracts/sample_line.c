@@ -80,7 +80,7 @@ INNER void sample_line(const gls_image *image, const double world_to_voxel[3][4]
     }
 }
 
-/* Does the work of gls_sample_steps(), in a form that the compiler puts into its callers. */
+/* Does the work of gls_sample_steps(), in a form that is compiled into its callers. */
 INNER double measure_steps(const float (*point)[3], size_t n, double *weight)
 {
     double length = 0, before = 0;
