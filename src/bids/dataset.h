@@ -209,6 +209,10 @@ char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_datas
                              const char **root);
 /* BIDS URI of a file of the source data set, of the output, or of another place. size: GLS_DATASET_MAX_URI. */
 void gls_dataset_uri(const gls_dataset_options *options, const char *path, char *uri, size_t size);
+/* Sets the member Sources, which BIDS asks for: n files, of which any may be NULL, or, where path is NULL, the series
+ * of the unit with its gradient table. With a unit also SpatialReference. */
+void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *const *path,
+                             size_t n, struct cJSON *root);
 /* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv. weights: as for
  * `glslines connectome`, or NULL. Leaves a connectome from the same inputs as it is unless force is set.
  * GLS_ERR_OUTPUT: a file of the name is by another program. */

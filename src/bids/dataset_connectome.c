@@ -28,18 +28,6 @@ static char *find_names(const char *labels, const char *root)
     return found;
 }
 
-/* Adds "Sources", the files from which a matrix was made, as BIDS URIs. */
-static void add_sources(const gls_dataset_options *o, const char *const *path, size_t n, cJSON *root)
-{
-    char uri[GLS_DATASET_MAX_URI];
-    cJSON *sources = cJSON_AddArrayToObject(root, "Sources");
-    for (size_t i = 0; i < n; i++) {
-        if (!path[i]) continue;
-        gls_dataset_uri(o, path[i], uri, sizeof uri);
-        cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
-    }
-}
-
 /* The files of a connectome and its inputs. */
 typedef struct matrix {
     const char *tractogram, *labels, *names, *weights; /* names, weights: NULL: none */
@@ -143,7 +131,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as one that may be replaced */
     /* the command line is that of `glslines bids`, with other options; the parameters below describe the matrix */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
-    add_sources(o, (const char *const[]){m->tractogram, m->labels, m->names}, 3, root);
+    gls_dataset_add_sources(o, NULL, GLS_PATHS(m->tractogram, m->labels, m->names), root);
     parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "assign", "radial");
     cJSON_AddNumberToObject(parameters, "radius_mm", 4);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bids/dataset.h"
+#include "run/series.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
@@ -27,13 +28,9 @@ static gls_status write_text(const gls_dataset_options *o, const char *name, con
 /* Reads dataset_description.json of a folder. NULL: the file does not exist or cannot be read. */
 static cJSON *read_description(const char *folder)
 {
-    char path[1536], *text = NULL;
-    size_t n;
+    char path[1536];
     snprintf(path, sizeof path, "%s/dataset_description.json", folder);
-    if (access(path, R_OK) != 0 || gls_file_read(path, MAX_DESCRIPTION, &text, &n) != GLS_OK) return NULL;
-    cJSON *root = gls_json_parse(text);
-    free(text);
-    return root;
+    return gls_json_read(path, MAX_DESCRIPTION);
 }
 
 /* Appends a path to a URI. Percent-encodes all characters except letters, digits and those in the list. */
@@ -73,6 +70,24 @@ void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, 
     }
     snprintf(uri, size, "%s", schemes[best]);
     append_path(path + n[best] + 1, uri, size);
+}
+
+void gls_dataset_add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *path, size_t n,
+                             cJSON *root)
+{
+    char uri[GLS_DATASET_MAX_URI];
+    const char *const series[] = {u ? u->dwi : NULL, u ? u->bval : NULL, u ? gls_table_path(u->bvec) : NULL};
+    cJSON *sources = cJSON_CreateArray();
+    for (size_t i = 0; i < (path ? n : 3); i++) {
+        if (!(path ? path : series)[i]) continue;
+        gls_dataset_uri(o, (path ? path : series)[i], uri, sizeof uri);
+        cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
+    }
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");
+    cJSON_AddItemToObject(root, "Sources", sources);
+    if (!u) return;
+    gls_dataset_uri(o, u->dwi, uri, sizeof uri);
+    cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 
 /* Contents of dataset_description.json of the output. */

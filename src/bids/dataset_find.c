@@ -1,5 +1,4 @@
 /* Finds the series of a BIDS data set with their gradient tables, masks and regions. */
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -369,13 +368,13 @@ static gls_status scan_subject(const gls_dataset_options *o, const char *subject
     if (status) return status;
     for (size_t i = 0; !status && names[i]; i++) {
         snprintf(folder, sizeof folder, "sub-%s", subject);
-        status = ignore_label(o, dataset, folder, names[i], gls_dataset_bad_session(o, names[i]));
-        if (status || !gls_dataset_takes_session(o, names[i])) continue;
+        status = ignore_label(o, dataset, folder, names[i], gls_dataset_bad_label(&o->sessions, "ses-", names[i]));
+        if (status || !gls_dataset_takes(&o->sessions, "ses-", names[i])) continue;
         snprintf(folder, sizeof folder, "sub-%s/%s/dwi", subject, names[i]);
         status = scan_folder(o, subject, names[i] + 4, folder, dataset);
     }
     gls_bids_names_free(names);
-    if (status || !gls_dataset_takes_no_session(o)) return status;
+    if (status || o->sessions.n > 0) return status;
     snprintf(folder, sizeof folder, "sub-%s/dwi", subject);
     return scan_folder(o, subject, "", folder, dataset);
 }
@@ -383,19 +382,16 @@ static gls_status scan_subject(const gls_dataset_options *o, const char *subject
 /* Checks that the folder is a data set of derivatives, or a raw one if the options accept that. */
 static gls_status check_description(const gls_dataset_options *o)
 {
-    char path[1024], *text = NULL;
-    size_t n;
+    char path[1024];
+    cJSON *root;
     snprintf(path, sizeof path, "%s/dataset_description.json", o->input);
     /* old data sets have no description; they are read with a warning */
     if (access(path, F_OK) != 0) {
         gls_log(GLS_LOG_WARNING, "%s: no dataset_description.json", o->input);
         return GLS_OK;
     }
-    gls_status status = gls_file_read(path, MAX_DESCRIPTION, &text, &n);
+    gls_status status = gls_json_load(path, MAX_DESCRIPTION, &root);
     if (status) return status;
-    cJSON *root = gls_json_parse(text);
-    free(text);
-    if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     /* without DatasetType a data set is raw, as BIDS says */
     const cJSON *type = gls_json_at(root, "DatasetType");
     bool raw = !cJSON_IsString(type) || strcmp(type->valuestring, "derivative") != 0;
@@ -477,8 +473,9 @@ gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
     if (!status) status = gls_dataset_check_labels(o, names);
     /* folders of participants; others are ignored */
     for (size_t i = 0; !status && names[i]; i++) {
-        status = ignore_label(o, &dataset, "", names[i], gls_dataset_bad_participant(o, names[i]));
-        if (!status && gls_dataset_takes_participant(o, names[i])) status = scan_subject(o, names[i] + 4, &dataset);
+        status = ignore_label(o, &dataset, "", names[i], gls_dataset_bad_label(&o->participants, "sub-", names[i]));
+        if (!status && gls_dataset_takes(&o->participants, "sub-", names[i]))
+            status = scan_subject(o, names[i] + 4, &dataset);
     }
     /* nothing found: the message says what was looked for */
     if (!status && dataset.n == 0) status = fail_empty(o, &dataset);

@@ -134,13 +134,10 @@ static void print_number(FILE *table, const cJSON *root, const char *object, con
 /* Prints the row of one tractogram from its sidecar. */
 static gls_status add_row(FILE *table, const char *folder, const char *name)
 {
-    char path[GLS_DATASET_MAX_PATH], *text = NULL;
-    size_t n;
-    gls_status status = gls_file_read(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &text, &n);
+    char path[GLS_DATASET_MAX_PATH];
+    cJSON *root;
+    gls_status status = gls_json_load(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &root);
     if (status) return status;
-    cJSON *root = gls_json_parse(text);
-    free(text);
-    if (!root) return gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
     char *stem = gls_bids_stem(name);
     if (!stem) status = gls_no_memory();
     fprintf(table, "%s", stem ? stem : "");
@@ -170,7 +167,7 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
     group_table *t = user;
     char **names, folder[GLS_DATASET_MAX_PATH];
     /* tractograms without a session are left out if sessions were asked for */
-    if (!*session && !gls_dataset_takes_no_session(t->options)) return GLS_OK;
+    if (!*session && t->options->sessions.n > 0) return GLS_OK;
     gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
     if (status) return status;
     /* sidecars of tractograms; names of other programs and participants get a warning */
@@ -178,16 +175,7 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
         if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
             !gls_bids_has_suffix(names[i], "tractography", ".json"))
             continue;
-        if (!gls_bids_is_valid(names[i])) {
-            gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
-            continue;
-        }
-        if (!gls_dataset_belongs(names[i], subject, session)) {
-            gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
-                    names[i]);
-            continue;
-        }
-        if (!gls_dataset_passes(t->options, names[i], "desc")) continue;
+        if (!gls_dataset_takes_file(t->options, folder, names[i], subject, session)) continue;
         status = add_row(t->rows, folder, names[i]);
         t->n++;
     }

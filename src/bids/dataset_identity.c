@@ -3,7 +3,6 @@
 #include "bids/dataset_parts.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,10 +27,7 @@
 /* Whether the output is a part of the tractogram. */
 static bool is_in_tractogram(const char *name)
 {
-    static const char *const names[] = {"sample", "stat-tck", "segment", "segment-unique", "weights"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
+    return gls_choice_find("sample|stat-tck|segment|segment-unique|weights", name, strlen(name)) >= 0;
 }
 
 /* Whether the tractogram or its columns depend on an option; threads, devices and other outputs do not matter. */
@@ -156,8 +152,7 @@ static gls_status add_options(cJSON *root, const gls_job_options *job)
     char key[96];
     cJSON *all = all_parameters(job), *options = cJSON_AddObjectToObject(root, "options");
     gls_status status = all && options ? GLS_OK : gls_no_memory();
-    for (size_t i = 0; i < gls_params_count() && !status; i++) {
-        const gls_param *p = gls_params_get(i);
+    for (const gls_param *p = gls_params; p->name && !status; p++) {
         gls_option_key(p, key, sizeof key);
         const cJSON *value = gls_json_at(all, key);
         cJSON *copy = NULL;
@@ -175,15 +170,11 @@ static gls_status add_options(cJSON *root, const gls_job_options *job)
 /* Adds the hash of a file's contents under its role; null if the run has no such file. */
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
-    uint64_t hash;
+    uint64_t hash = 0;
     char text[17];
     gls_status status = path ? gls_input_hash(path, &hash) : GLS_OK;
-    if (status) return status;
-    if (path)
-        cJSON_AddStringToObject(inputs, role, gls_hash_text(hash, text));
-    else
-        cJSON_AddNullToObject(inputs, role);
-    return GLS_OK;
+    if (!status) gls_json_text(inputs, role, path ? gls_hash_text(hash, text) : NULL);
+    return status;
 }
 
 /* Adds how the voxels of seeds are taken from the files. */

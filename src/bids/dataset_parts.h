@@ -32,20 +32,11 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
 
 /* --- Fits as files of a data set: bids --fit-outputs. */
 
-/* Adds Sources and SpatialReference to a sidecar. */
-typedef struct gls_dataset_sources {
-    /* Adds both keys to root. */
-    void (*add)(const struct gls_dataset_sources *sources, cJSON *root);
-    /* name the input data set */
-    const gls_dataset_options *options;
-    /* series of the fits; their SpatialReference */
-    const gls_dataset_unit *unit;
-} gls_dataset_sources;
-
 /* Writes STEM_model-tensor_param-fa_dwimap and STEM_model-MODEL_param-sh_dwimap (param-wm, param-gm and param-csf for
  * several tissues), each an image with its sidecar. Replaces existing files. */
-gls_status gls_dataset_fit(const gls_dataset_unit *unit, const gls_model_options *model, const char *mask,
-                           const char *stem, const gls_dataset_sources *sources, const gls_monitor *monitor);
+gls_status gls_dataset_fit(const gls_dataset_options *options, const gls_dataset_unit *unit,
+                           const gls_model_options *model, const char *mask, const char *stem,
+                           const gls_monitor *monitor);
 
 /* --- Locks between processes that write the same output. */
 
@@ -58,17 +49,14 @@ void gls_dataset_unlock(const char *path, int fd);
 
 /* --- Which participants, sessions and series the options ask for. */
 
-/* Whether a folder sub-LABEL is a participant that the options ask for. */
-bool gls_dataset_takes_participant(const gls_dataset_options *options, const char *folder);
-/* Whether a folder ses-LABEL is a session that the options ask for. */
-bool gls_dataset_takes_session(const gls_dataset_options *options, const char *folder);
-/* The label of a folder sub-LABEL if the options ask for this participant and the label is invalid in BIDS; else NULL.
- */
-const char *gls_dataset_bad_participant(const gls_dataset_options *options, const char *folder);
-/* The label of a folder ses-LABEL if the options ask for this session and the label is invalid in BIDS; else NULL. */
-const char *gls_dataset_bad_session(const gls_dataset_options *options, const char *folder);
-/* Whether the options accept files without a session. */
-bool gls_dataset_takes_no_session(const gls_dataset_options *options);
+/* Whether a folder sub-LABEL or ses-LABEL is one that the options ask for by these labels. prefix: "sub-" or "ses-". */
+bool gls_dataset_takes(const gls_strings *labels, const char *prefix, const char *folder);
+/* The label of such a folder if it is asked for and is invalid in BIDS; else NULL. */
+const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix, const char *folder);
+/* Whether a file by its name belongs to this participant and session and has the entities of all filters but those of
+ * desc. Warns of names that are invalid, and of files of others. */
+bool gls_dataset_takes_file(const gls_dataset_options *options, const char *folder, const char *name,
+                            const char *subject, const char *session);
 /* Whether a name has the entities of all filters except those of the key `except` (NULL: none). Runs compare as
  * numbers. */
 bool gls_dataset_passes(const gls_dataset_options *options, const char *name, const char *except);

@@ -9,7 +9,6 @@
 
 #include "bids/dataset_parts.h"
 #include "record/run.h"
-#include "record/sidecar.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
@@ -64,15 +63,14 @@ static size_t find_column(const profile_tables *s, const char *name)
 
 /* --- Finding the tables. */
 
-/* Whether a name is that of a table that the options ask for. */
+/* Whether the name of a table says that it has profiles, of a session that the options ask for. */
 static bool is_wanted(const gls_dataset_options *o, const char *name)
 {
     char value[256], session[256];
-    if (!gls_bids_has_suffix(name, "tractography", ".csv")) return false;
     if (strcmp(gls_bids_value(name, "desc", value, sizeof value), "profiles") != 0) return false;
-    if (!*gls_bids_value(name, "ses", value, sizeof value)) return gls_dataset_takes_no_session(o);
+    if (!*gls_bids_value(name, "ses", value, sizeof value)) return o->sessions.n == 0;
     snprintf(session, sizeof session, "ses-%.250s", value);
-    return gls_dataset_takes_session(o, session);
+    return gls_dataset_takes(&o->sessions, "ses-", session);
 }
 
 /* Adds a table with the participant and session in its name. GLS_ERR_INPUT: the session has a table already. */
@@ -108,21 +106,12 @@ static gls_status add_folder(profile_tables *s, const char *subject, const char 
     if (status) return status;
     for (size_t i = 0; names[i] && !status; i++) {
         char own[256];
-        /* only valid names of BIDS are read; others get a warning */
         if (!gls_bids_has_suffix(names[i], "tractography", ".csv")) continue;
-        if (!gls_bids_is_valid(names[i])) {
-            gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, names[i]);
-            continue;
-        }
-        if (!is_wanted(s->options, names[i])) continue;
+        if (gls_bids_is_valid(names[i]) && !is_wanted(s->options, names[i])) continue;
         /* a session of "" accepts tables of any session */
         gls_bids_value(names[i], "ses", own, sizeof own);
-        if (!gls_dataset_belongs(names[i], subject, *session ? session : own)) {
-            gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
-                    names[i]);
-            continue;
-        }
-        if (gls_dataset_passes(s->options, names[i], "desc")) status = add_table(s, folder, names[i]);
+        if (gls_dataset_takes_file(s->options, folder, names[i], subject, *session ? session : own))
+            status = add_table(s, folder, names[i]);
     }
     gls_bids_names_free(names);
     return status;

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bids/dataset.h"
 #include "bids/dataset_parts.h"
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"
@@ -45,39 +45,17 @@ static const char *label_of(const char *folder, const char *prefix)
     return strncmp(folder, prefix, n) == 0 && gls_bids_is_label(folder + n) ? folder + n : NULL;
 }
 
-bool gls_dataset_takes_participant(const gls_dataset_options *o, const char *folder)
+bool gls_dataset_takes(const gls_strings *labels, const char *prefix, const char *folder)
 {
-    const char *label = label_of(folder, "sub-");
-    return label && is_wanted(&o->participants, "sub-", label);
+    const char *label = label_of(folder, prefix);
+    return label && is_wanted(labels, prefix, label);
 }
 
-bool gls_dataset_takes_session(const gls_dataset_options *o, const char *folder)
-{
-    const char *label = label_of(folder, "ses-");
-    return label && is_wanted(&o->sessions, "ses-", label);
-}
-
-/* The invalid label of a folder that the options ask for; NULL: none. */
-static const char *bad_label(const gls_strings *labels, const char *prefix, const char *folder)
+const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix, const char *folder)
 {
     const size_t n = strlen(prefix);
     const char *label = strncmp(folder, prefix, n) == 0 ? folder + n : NULL;
     return label && !gls_bids_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
-}
-
-const char *gls_dataset_bad_participant(const gls_dataset_options *o, const char *folder)
-{
-    return bad_label(&o->participants, "sub-", folder);
-}
-
-const char *gls_dataset_bad_session(const gls_dataset_options *o, const char *folder)
-{
-    return bad_label(&o->sessions, "ses-", folder);
-}
-
-bool gls_dataset_takes_no_session(const gls_dataset_options *o)
-{
-    return o->sessions.n == 0;
 }
 
 /* Skips leading zeros of the number of a run. */
@@ -124,6 +102,19 @@ bool gls_dataset_belongs(const char *name, const char *subject, const char *sess
            strcmp(gls_bids_value(name, "ses", value, sizeof value), session) == 0;
 }
 
+bool gls_dataset_takes_file(const gls_dataset_options *o, const char *folder, const char *name, const char *subject,
+                            const char *session)
+{
+    if (!gls_bids_is_valid(name))
+        gls_log(GLS_LOG_WARNING, "%s/%s: is no name of BIDS, and is left out", folder, name);
+    else if (!gls_dataset_belongs(name, subject, session))
+        gls_log(GLS_LOG_WARNING, "%s/%s: is of another participant or session by its name, and is left out", folder,
+                name);
+    else
+        return gls_dataset_passes(o, name, "desc");
+    return false;
+}
+
 /* Visits the folder of one participant, then those of its sessions. */
 static gls_status walk_participant(const gls_dataset_options *o, const char *name, gls_dataset_visit visit, void *user)
 {
@@ -132,7 +123,7 @@ static gls_status walk_participant(const gls_dataset_options *o, const char *nam
     gls_status status = visit(user, name + 4, "", path);
     if (!status) status = gls_bids_names(path, &names);
     for (size_t i = 0; !status && names[i]; i++)
-        if (gls_dataset_takes_session(o, names[i]))
+        if (gls_dataset_takes(&o->sessions, "ses-", names[i]))
             status = visit(user, name + 4, names[i] + 4, gls_bids_join(path, names[i], session, sizeof session));
     gls_bids_names_free(names);
     return status;
@@ -143,7 +134,7 @@ gls_status gls_dataset_walk(const gls_dataset_options *o, gls_dataset_visit visi
     char **names = NULL;
     gls_status status = gls_bids_names(o->output, &names);
     for (size_t i = 0; !status && names[i]; i++)
-        if (gls_dataset_takes_participant(o, names[i])) status = walk_participant(o, names[i], visit, user);
+        if (gls_dataset_takes(&o->participants, "sub-", names[i])) status = walk_participant(o, names[i], visit, user);
     gls_bids_names_free(names);
     return status;
 }
@@ -179,7 +170,7 @@ static gls_status check_session(const gls_dataset_options *o, char *const *names
     bool found = false, is_bad = false;
     for (size_t i = 0; names[i] && !found && !status; i++) {
         char folder[1024], **sessions;
-        if (!gls_dataset_takes_participant(o, names[i])) continue;
+        if (!gls_dataset_takes(&o->participants, "sub-", names[i])) continue;
         snprintf(folder, sizeof folder, "%s/%s", o->input, names[i]);
         status = gls_bids_names(folder, &sessions);
         for (size_t k = 0; !status && sessions[k]; k++) {
@@ -217,7 +208,7 @@ static const struct {
                 {"space", "space"},     {"resolution", "res"},     {"session", "ses"},
                 {"subject", "sub"},     {"reconstruction", "rec"}, {"description", "desc"}};
 /* entities that every tracked series has, whatever the filter says */
-static const char *const implied[] = {"datatype", "suffix", "extension"};
+#define IMPLIED "datatype|suffix|extension"
 
 /* Key of an entity; NULL: unknown. */
 static const char *key_of(const char *name)
@@ -225,14 +216,6 @@ static const char *key_of(const char *name)
     for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
         if (strcmp(name, entities[i].name) == 0 || strcmp(name, entities[i].key) == 0) return entities[i].key;
     return NULL;
-}
-
-/* Whether the filter may name this entity although all tracked series have it. */
-static bool is_implied(const char *name)
-{
-    for (size_t i = 0; i < sizeof implied / sizeof *implied; i++)
-        if (strcmp(name, implied[i]) == 0) return true;
-    return false;
 }
 
 /* "key=a|b" from a value or a list of values. NULL: the values are neither texts nor whole numbers, or out of memory.
@@ -264,7 +247,7 @@ static char *filter_text(const char *key, const cJSON *values)
 static gls_status add_filter(const char *path, const cJSON *item, gls_strings *filters)
 {
     const char *key = key_of(item->string);
-    if (!key && is_implied(item->string)) return GLS_OK;
+    if (!key && gls_choice_find(IMPLIED, item->string, strlen(item->string)) >= 0) return GLS_OK;
     if (!key) return gls_fail(GLS_ERR_INPUT, "%s: '%s' is no entity that glslines knows", path, item->string);
     if ((size_t)filters->n == sizeof filters->value / sizeof *filters->value)
         return gls_fail(GLS_ERR_INPUT, "%s: too many entities", path);
@@ -278,13 +261,10 @@ static gls_status add_filter(const char *path, const cJSON *item, gls_strings *f
 
 gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
 {
-    char *text = NULL;
-    size_t n;
-    gls_status status = gls_file_read(path, MAX_FILTERS, &text, &n);
+    cJSON *root;
+    gls_status status = gls_json_load(path, MAX_FILTERS, &root);
     if (status) return status;
-    cJSON *root = gls_json_parse(text);
     const cJSON *dwi = gls_json_at(root, "dwi"), *item;
-    free(text);
     if (!cJSON_IsObject(root))
         status = gls_fail(GLS_ERR_INPUT, "%s: is no object of JSON", path);
     else if (!cJSON_IsObject(dwi))

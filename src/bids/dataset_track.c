@@ -11,7 +11,6 @@
 
 #include "bids/dataset_parts.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "run/series.h"
 #include "sinks/weight_files.h"
 #include "util/file.h"
@@ -53,8 +52,8 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(s->sidecar, sizeof s->sidecar, "%s_tract-wholebrain_track-%s_%s.json", u->name, track, suffix);
     snprintf(s->lock, sizeof s->lock, "%s/logs/%s.lock", o->output, u->name);
     snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
-    snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask", u->name);
-    snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask", u->name);
+    snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask.nii.gz", u->name);
+    snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask.nii.gz", u->name);
     /* One lock for both kinds of names, because they share reports and matrices. */
     snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
 }
@@ -84,18 +83,6 @@ void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, c
     snprintf(files->picture, sizeof files->picture, "%s/sub-%s/figures/%.*s_views.png", o->output, u->subject, stem,
              name);
     snprintf(files->logs, sizeof files->logs, "%s/logs", o->output);
-}
-
-/* Reads a JSON file of any size up to MAX_SIDECAR. GLS_ERR_INPUT: no JSON. */
-static gls_status read_json(const char *path, cJSON **root)
-{
-    char *text = NULL;
-    size_t n;
-    gls_status status = gls_file_read(path, MAX_SIDECAR, &text, &n);
-    if (status) return status;
-    *root = gls_json_parse(text);
-    free(text);
-    return *root ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
 }
 
 /* Removes the folder of staging, "/NAME", from paths in a text, because the files end up outside of it. */
@@ -129,36 +116,19 @@ static gls_status leave_stage_in_error(gls_status status, const places *p)
     return status;
 }
 
-/* Sets the members Sources and SpatialReference, which BIDS asks for. paths: NULL-terminated. */
-static void add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *paths, cJSON *root)
-{
-    char uri[GLS_DATASET_MAX_URI];
-    cJSON *sources = cJSON_CreateArray();
-    for (; *paths; paths++) {
-        gls_dataset_uri(o, *paths, uri, sizeof uri);
-        cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
-    }
-    cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");
-    cJSON_AddItemToObject(root, "Sources", sources);
-    gls_dataset_uri(o, u->dwi, uri, sizeof uri);
-    cJSON_AddStringToObject(root, "SpatialReference", uri);
-}
-
 /* Writes an image with its sidecar to the folder of staging. */
 static gls_status write_mask(const places *p, const char *name, const gls_image *image, const char *description,
                              const char *source)
 {
     char file[520], path[GLS_DATASET_MAX_PATH];
-    snprintf(file, sizeof file, "%s.nii.gz", name);
-    in_stage(p, file, path);
+    in_stage(p, name, path);
     gls_status status = gls_image_write(path, image, GLS_IMAGE_UINT8);
     if (status) return status;
     cJSON *root = cJSON_CreateObject();
-    const char *sources[] = {source, NULL};
     cJSON_AddStringToObject(root, "Type", "ROI");
     cJSON_AddStringToObject(root, "Description", description);
-    add_sources(p->stage.options, p->stage.unit, sources, root);
-    snprintf(file, sizeof file, "%s.json", name);
+    gls_dataset_add_sources(p->stage.options, p->stage.unit, &source, 1, root);
+    snprintf(file, sizeof file, "%.*s.json", (int)(strlen(name) - strlen(".nii.gz")), name);
     in_stage(p, file, path);
     status = gls_json_write(root, path, true, NULL, "\n");
     cJSON_Delete(root);
@@ -179,20 +149,12 @@ static gls_status write_masks(const places *p, const gls_job_options *job)
     return status;
 }
 
-/* gls_dataset_sources.add for fits: a fit depends on the series and its gradient table. */
-static void add_fit_sources(const gls_dataset_sources *s, cJSON *root)
-{
-    const char *sources[] = {s->unit->dwi, s->unit->bval, gls_table_path(s->unit->bvec), NULL};
-    add_sources(s->options, s->unit, sources, root);
-}
-
 /* Writes the fits to the folder of staging. */
 static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
 {
     char stem[GLS_DATASET_MAX_PATH];
-    const gls_dataset_sources sources = {add_fit_sources, p->stage.options, p->stage.unit};
     in_stage(p, p->stage.unit->name, stem);
-    return gls_dataset_fit(p->stage.unit, &job->model, mask, stem, &sources, monitor);
+    return gls_dataset_fit(p->stage.options, p->stage.unit, &job->model, mask, stem, monitor);
 }
 
 /* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Sidecars of shared
@@ -223,15 +185,13 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
 /* Completes the sidecar with the members of BIDS and those for later runs. The folder of staging is then complete. */
 static gls_status finish_sidecar(const places *p, cJSON *identity)
 {
-    const gls_dataset_unit *u = p->stage.unit;
     char run[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
     cJSON *root = NULL;
     in_stage(p, RUN, run);
     in_stage(p, GLS_STAGE_READY, path);
-    gls_status status = read_json(run, &root);
+    gls_status status = gls_json_load(run, MAX_SIDECAR, &root);
     if (status) return status;
-    const char *sources[] = {u->dwi, u->bval, gls_table_path(u->bvec), NULL};
-    add_sources(p->stage.options, u, sources, root);
+    gls_dataset_add_sources(p->stage.options, p->stage.unit, NULL, 0, root);
     rename_stage(root->child, strrchr(p->stage.path, '/'));
     cJSON *done = cJSON_Duplicate(identity, true);
     cJSON_AddItemToObject(root, DONE, done);
@@ -250,12 +210,10 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     const gls_dataset_options *o = p->stage.options;
     const gls_dataset_unit *u = p->stage.unit;
     gls_job_options job = *given;
-    char file[520], mask[GLS_DATASET_MAX_PATH], seeds[GLS_DATASET_MAX_PATH], output[GLS_DATASET_MAX_PATH],
+    char mask[GLS_DATASET_MAX_PATH], seeds[GLS_DATASET_MAX_PATH], output[GLS_DATASET_MAX_PATH],
         run[GLS_DATASET_MAX_PATH];
-    snprintf(file, sizeof file, "%s.nii.gz", p->mask);
-    in_stage(p, file, mask);
-    snprintf(file, sizeof file, "%s.nii.gz", p->seeds);
-    in_stage(p, file, seeds);
+    in_stage(p, p->mask, mask);
+    in_stage(p, p->seeds, seeds);
     in_stage(p, p->tractogram, output);
     in_stage(p, RUN, run);
     /* files of the unit replace those of the options */
@@ -280,9 +238,8 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
 /* Adds fits to an earlier tractogram, and to its sidecar. */
 static gls_status add_fits(const places *p, const gls_job_options *job, const gls_monitor *monitor, cJSON *root)
 {
-    char file[520], path[GLS_DATASET_MAX_PATH];
-    snprintf(file, sizeof file, "%s.nii.gz", p->mask);
-    in_folder(p, file, path);
+    char path[GLS_DATASET_MAX_PATH];
+    in_folder(p, p->mask, path);
     gls_status status = write_fits(p, job, path, monitor);
     if (!status) status = note_outputs(p, gls_json_at(root, DONE), true);
     in_stage(p, GLS_STAGE_READY, path);
@@ -368,7 +325,7 @@ static gls_status check_empty(const places *p)
     char path[GLS_DATASET_MAX_PATH];
     cJSON *root = NULL;
     in_folder(p, p->stage.sidecar, path);
-    gls_status status = read_json(path, &root);
+    gls_status status = gls_json_load(path, MAX_SIDECAR, &root);
     const cJSON *counts = gls_json_at(root, "counts"), *streamlines = gls_json_at(counts, "streamlines");
     if (!status && cJSON_IsNumber(streamlines) && !(streamlines->valuedouble > 0))
         status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", path);

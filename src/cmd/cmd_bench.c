@@ -202,16 +202,6 @@ static int run_bench(void *values, const cmd_arguments *arguments)
     return code;
 }
 
-static const char *const examples[] = {
-    "Every direction getter on the best device:",
-    "glslines bench",
-    "A million seeds on the first device, both mappings, kept for a comparison:",
-    "glslines bench --dg boot,prob,ptt --device 0 --mapping single,subgroup --nseeds 1000000 --json bench.json",
-    "A quick look at the software renderer:",
-    "glslines bench --dg boot --device llvmpipe --shape 40x52x38 --nseeds 1000 --repeat 3 --no-write",
-    NULL,
-};
-
 const cmd_command command_bench = {
     .name = "bench",
     .synopsis = "[options]",
@@ -235,7 +225,12 @@ const cmd_command command_bench = {
              CMD_MODEL_ROWS(bench_values, o.model, .group = DATA, .owners = GLS_OF_MODEL),
              {.table = measure_rows}},
     .aliases = model_option_aliases,
-    .examples = examples,
+    .examples = CMD_TEXTS(
+        "Every direction getter on the best device:", "glslines bench",
+        "A million seeds on the first device, both mappings, kept for a comparison:",
+        "glslines bench --dg boot,prob,ptt --device 0 --mapping single,subgroup --nseeds 1000000 --json bench.json",
+        "A quick look at the software renderer:",
+        "glslines bench --dg boot --device llvmpipe --shape 40x52x38 --nseeds 1000 --repeat 3 --no-write"),
     .values_size = sizeof(bench_values),
     .set_defaults = set_defaults,
     .run = run_bench,

@@ -110,8 +110,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
-    for (size_t i = 0; i < gls_params_count(); i++) {
-        const gls_param *p = gls_params_get(i);
+    for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
             return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
@@ -151,12 +150,6 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     return code;
 }
 
-/* For gls_dataset_task.go_on, between two series: whether no signal has asked to stop. */
-static bool go_on(void)
-{
-    return !cmd_interrupted();
-}
-
 /* For gls_dataset_task.end: a worker process leaves without running exit handlers, which belong to the parent. */
 static void end_process(void)
 {
@@ -192,7 +185,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
                                  .choice = &choice,
                                  .job = &job,
                                  .monitor = &monitor,
-                                 .go_on = go_on,
+                                 .go_on = cmd_goes_on,
                                  .jobs = o->jobs,
                                  .end = end_process,
                                  .no_report = o->no_report};
@@ -279,31 +272,6 @@ static int run_bids(void *values, const cmd_arguments *arguments)
     return code;
 }
 
-static const char *const positionals[] = {
-    "BIDS_DIR",
-    "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
-    "OUT_DIR",
-    "Data set of tractograms, made where it does not exist.",
-    "LEVEL",
-    "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
-    "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "All participants of the output of QSIPrep, by probabilistic tracking of CSD:",
-    "glslines bids qsiprep tracts participant -- --model csd --nseeds 1000000",
-    "What there is to track:",
-    "glslines bids qsiprep tracts participant --list",
-    "Four at a time, on four GPUs:",
-    "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
-    "With the connectome of an atlas, weighted by SIFT2:",
-    "glslines bids qsiprep tracts participant --atlas 4S156Parcels -- --model csd --weights",
-    "One part of a job array:",
-    "glslines bids qsiprep tracts participant --shard 3/20",
-    NULL,
-};
-
 const cmd_command command_bids = {
     .name = "bids",
     .synopsis = "BIDS_DIR OUT_DIR participant|group [options] [-- options of track]",
@@ -314,10 +282,20 @@ const cmd_command command_bids = {
         "series, and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there already with the "
         "same options is left as it is, so that a run that was interrupted goes on where it was. A series "
         "that fails does not stop the others.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
+                             "OUT_DIR", "Data set of tractograms, made where it does not exist.", "LEVEL",
+                             "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
+                             "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
-    .examples = examples,
+    .examples = CMD_TEXTS(
+        "All participants of the output of QSIPrep, by probabilistic tracking of CSD:",
+        "glslines bids qsiprep tracts participant -- --model csd --nseeds 1000000",
+        "What there is to track:", "glslines bids qsiprep tracts participant --list",
+        "Four at a time, on four GPUs:", "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
+        "With the connectome of an atlas, weighted by SIFT2:",
+        "glslines bids qsiprep tracts participant --atlas 4S156Parcels -- --model csd --weights",
+        "One part of a job array:", "glslines bids qsiprep tracts participant --shard 3/20"),
     .values_size = sizeof(bids_options),
     .set_defaults = set_defaults,
     .run = run_bids,

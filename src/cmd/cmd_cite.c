@@ -33,30 +33,18 @@ static void set_defaults(void *values)
     *(cite_options *)values = (cite_options){.format = GLS_CITE_TEXT};
 }
 
-static const char *const positionals[] = {
-    "RUN",
-    "Tractogram of 'glslines track', or its sidecar: the papers of its model and direction getter. Without it, those "
-    "of all methods.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "What to cite for a tractogram:",
-    "glslines cite tracks.trx",
-    "The same for LaTeX:",
-    "glslines cite tracks.trx --format bibtex >> paper.bib",
-    NULL,
-};
-
 const cmd_command command_cite = {
     .name = "cite",
     .synopsis = "[RUN] [options]",
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
     .description = "Prints references to this program and to the papers whose methods a run used, by its sidecar.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS("RUN", "Tractogram of 'glslines track', or its sidecar: the papers of its model and "
+                                    "direction getter. Without it, those "
+                                    "of all methods."),
     .max_positionals = 1,
     .rows = {{.table = option_table}},
-    .examples = examples,
+    .examples = CMD_TEXTS("What to cite for a tractogram:", "glslines cite tracks.trx",
+                          "The same for LaTeX:", "glslines cite tracks.trx --format bibtex >> paper.bib"),
     .values_size = sizeof(cite_options),
     .set_defaults = set_defaults,
     .run = run_cite,

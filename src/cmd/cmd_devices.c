@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glslines/glslines.h>
-
 #include "bench/device_check.h"
 #include "check/device_checks.h"
 #include "cmd/commands.h"
@@ -209,14 +207,6 @@ static int run_devices(void *values, const cmd_arguments *arguments)
     return code;
 }
 
-static const char *const examples[] = {
-    "What there is, best first:",
-    "glslines devices",
-    "Why is my GPU not in the list?",
-    "glslines devices --doctor",
-    NULL,
-};
-
 const cmd_command command_devices = {
     .name = "devices",
     .synopsis = "[--doctor] [--json [FILE.json]] [--api auto|gl|gles]",
@@ -225,7 +215,8 @@ const cmd_command command_devices = {
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
         "The number before a device is what --device takes.",
     .rows = {{.table = table}},
-    .examples = examples,
+    .examples = CMD_TEXTS("What there is, best first:", "glslines devices", "Why is my GPU not in the list?",
+                          "glslines devices --doctor"),
     .values_size = sizeof(devices_options),
     .set_defaults = set_defaults,
     .run = run_devices,

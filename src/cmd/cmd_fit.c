@@ -49,11 +49,9 @@ static int run_fit(void *values, const cmd_arguments *arguments)
     static const char *const of_csd[] = {"csd-rule", "response", NULL};
     if (!cmd_options_given(arguments, "model") && cmd_options_first(arguments, of_csd)) o->model.model = GLS_MODEL_CSD;
     int code = model_files_get(arguments, files);
-    for (size_t i = 0; !code && o->no_model && i < gls_params_count(); i++) {
-        const gls_param *p = gls_params_get(i);
+    for (const gls_param *p = gls_params; !code && o->no_model && p->name; p++)
         if (p->owner == GLS_OF_MODEL && cmd_options_given(arguments, p->name))
             code = cmd_error(CMD_EXIT_USAGE, "--no-model: not with --%s, an option of the model", p->name);
-    }
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
     o->argc = arguments->argc;
@@ -62,29 +60,6 @@ static int run_fit(void *values, const cmd_arguments *arguments)
     if (!status) cmd_interrupt_done();
     return cmd_finish(status);
 }
-
-static const char *const positionals[] = {
-    CMD_SERIES_POSITIONALS,
-    "MASK",
-    "Voxels > 0 are fitted; default: the brain, made from DWI.",
-    "PREFIX",
-    "Output prefix: PREFIX_fa.nii.gz and so on.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "White matter, grey matter and CSF from all shells, normalised:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
-    "Fibre orientation distributions of one shell for MRtrix3:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model csd",
-    "Track them, with the stop map of the same fit:",
-    "glslines track --sh sub01_wm.nii.gz --fa sub01_fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob",
-    "The OPDT for DIPY:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model opdt --sh-basis descoteaux07_legacy",
-    "Maps of the tensor alone:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --no-model --tensor-maps",
-    NULL,
-};
 
 const cmd_command command_fit = {
     .name = "fit",
@@ -98,13 +73,25 @@ const cmd_command command_fit = {
         "PREFIX_csf.nii.gz, their "
         "responses PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). "
         "PREFIX_mask.nii.gz where the mask is made. The defaults of basis and axes are those of MRtrix3.",
-    .positionals = positionals,
+    .positionals =
+        CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Voxels > 0 are fitted; default: the brain, made from DWI.", "PREFIX",
+                  "Output prefix: PREFIX_fa.nii.gz and so on."),
     .max_positionals = 5,
     .rows = {{.table = mask_row, .at = offsetof(fit_values, fit)},
              CMD_MODEL_ROWS(fit_values, fit.model, .owners = GLS_OF_GRADIENTS | GLS_OF_MODEL),
              {.table = output_rows, .at = offsetof(fit_values, fit)}},
     .aliases = model_option_aliases,
-    .examples = examples,
+    .examples = CMD_TEXTS(
+        "White matter, grey matter and CSF from all shells, normalised:",
+        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
+        "Fibre orientation distributions of one shell for MRtrix3:",
+        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model csd",
+        "Track them, with the stop map of the same fit:",
+        "glslines track --sh sub01_wm.nii.gz --fa sub01_fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob",
+        "The OPDT for DIPY:",
+        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model opdt --sh-basis descoteaux07_legacy",
+        "Maps of the tensor alone:",
+        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --no-model --tensor-maps"),
     .values_size = sizeof(fit_values),
     .set_defaults = set_defaults,
     .run = run_fit,

@@ -362,36 +362,20 @@ static void set_defaults(void *values)
     *(help_options *)values = (help_options){.format = FORMAT_TEXT};
 }
 
-static const char *const positionals[] = {
-    "NAME",
-    "A command or a topic of the manual; without one, a list of both.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "How to choose a direction getter:",
-    "glslines help getters",
-    "Where the manual describes the sign of b-vectors:",
-    "glslines help --search b-vectors sign",
-    "The manual page of a command:",
-    "glslines help --format man track | man -l -",
-    "Every option, its range and default, for programs:",
-    "glslines help --format json track",
-    "Completion in this bash:",
-    "source <(glslines help --format bash)",
-    NULL,
-};
-
 const cmd_command command_help = {
     .name = "help",
     .synopsis = "[COMMAND|TOPIC] [options]",
     .summary = "Help on a command, or a topic of the manual",
     .description = "Prints the help of a command, or a topic of the manual, which is built into the program. The same "
                    "text can be written as manual pages, and the options as completion files for shells.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS("NAME", "A command or a topic of the manual; without one, a list of both."),
     .max_positionals = 16,
     .rows = {{.table = option_table}},
-    .examples = examples,
+    .examples = CMD_TEXTS("How to choose a direction getter:", "glslines help getters",
+                          "Where the manual describes the sign of b-vectors:", "glslines help --search b-vectors sign",
+                          "The manual page of a command:", "glslines help --format man track | man -l -",
+                          "Every option, its range and default, for programs:", "glslines help --format json track",
+                          "Completion in this bash:", "source <(glslines help --format bash)"),
     .values_size = sizeof(help_options),
     .set_defaults = set_defaults,
     .run = run_help,

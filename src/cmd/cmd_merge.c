@@ -84,20 +84,6 @@ static int run_merge(void *values, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
-static const char *const positionals[] = {
-    "SHARD",
-    "Files of 'glslines track --shard', all of one run, in any order; beside each its sidecar.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "The three parts of a run into the file that one run writes:",
-    "glslines merge -o tracks.trx tracks_shard-*of3.trx",
-    "The maps of three parts:",
-    "glslines merge -o density.nii.gz density_shard-*of3.nii.gz",
-    NULL,
-};
-
 const cmd_command command_merge = {
     .name = "merge",
     .synopsis = "SHARD... --output FILE",
@@ -110,10 +96,13 @@ const cmd_command command_merge = {
         "Maps of shards, .nii.gz of --density and .csv of --connectome, are added up in the same way; their names say "
         "which part they are. "
         "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
-    .positionals = positionals,
+    .positionals =
+        CMD_TEXTS("SHARD", "Files of 'glslines track --shard', all of one run, in any order; beside each its sidecar."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table, .at = offsetof(merge_values, o)}},
-    .examples = examples,
+    .examples = CMD_TEXTS("The three parts of a run into the file that one run writes:",
+                          "glslines merge -o tracks.trx tracks_shard-*of3.trx",
+                          "The maps of three parts:", "glslines merge -o density.nii.gz density_shard-*of3.nii.gz"),
     .values_size = sizeof(merge_values),
     .set_defaults = set_defaults,
     .run = run_merge,

@@ -1,8 +1,5 @@
 /* `glslines phantom`: writes the built-in phantom as files. */
-#include <math.h>
 #include <string.h>
-
-#include <glslines/glslines.h>
 
 #include "bids/dataset.h"
 #include "cmd/commands.h"
@@ -153,31 +150,22 @@ static int run_phantom(void *values, const cmd_arguments *arguments)
     return code;
 }
 
-static const char *const positionals[] = {"DIR", "Directory to write to; made where it does not exist.", NULL};
-
-static const char *const examples[] = {
-    "The demonstration phantom:",
-    "glslines phantom demo",
-    "The size used for benchmarks, 160 volumes:",
-    "glslines phantom bench --shape 81 106 76 --directions 150 --b0s 10",
-    "Two shells, anisotropic and oblique, without noise:",
-    "glslines phantom odd --bvals 1000 2000 --voxel-size 1.7 2 3.1 --oblique 10 0 25 --snr 0",
-    "A data set of two subjects for 'glslines bids':",
-    "glslines phantom qsiprep --bids 01,02",
-    NULL,
-};
-
 const cmd_command command_phantom = {
     .name = "phantom",
     .synopsis = "DIR [options]",
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
     .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey "
                    "matter, CSF and Rician noise, and the ground truth of every bundle.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS("DIR", "Directory to write to; made where it does not exist."),
     .max_positionals = 1,
     .rows = {{.table = table}},
-    .aliases = (const char *const[]){"seed", "rng-seed", NULL},
-    .examples = examples,
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples =
+        CMD_TEXTS("The demonstration phantom:", "glslines phantom demo", "The size used for benchmarks, 160 volumes:",
+                  "glslines phantom bench --shape 81 106 76 --directions 150 --b0s 10",
+                  "Two shells, anisotropic and oblique, without noise:",
+                  "glslines phantom odd --bvals 1000 2000 --voxel-size 1.7 2 3.1 --oblique 10 0 25 --snr 0",
+                  "A data set of two subjects for 'glslines bids':", "glslines phantom qsiprep --bids 01,02"),
     .values_size = sizeof(phantom_options),
     .set_defaults = set_defaults,
     .run = run_phantom,

@@ -67,29 +67,6 @@ static int run_render(void *values, const cmd_arguments *arguments)
     return cmd_finish(status);
 }
 
-static const char *const positionals[] = {
-    "TRACKS",
-    "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn together, as bundles. None with --odf "
-    "alone.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "From above, from behind and from the left, with slices of FA:",
-    "glslines render tracks.trx --image fa.nii.gz -o tracks.png",
-    "Twelve axial slices with the streamlines near them:",
-    "glslines render tracks.tck --image t1.nii.gz --views slab -o slices.png",
-    "Bundles that turn, as an animated picture:",
-    "glslines render AF_L.trk CST_L.trk -o turn.png --turn 72",
-    "ODFs as glyphs on an axial slice, over FA:",
-    "glslines render --odf fod.nii.gz --image fa.nii.gz -o odf.png",
-    "Bundles in the outline of the brain:",
-    "glslines render AF_L.trk CST_L.trk --outline mask.nii.gz -o glass.png",
-    "Coloured by a column, seen from the front and the right:",
-    "glslines render tracks.trx --color dpv:fa --views oblique -o fa.png",
-    NULL,
-};
-
 const cmd_command command_render = {
     .name = "render",
     .synopsis = "[TRACKS...] -o FILE [options]",
@@ -97,13 +74,25 @@ const cmd_command command_render = {
     .description = "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
                    "PNG file, or one that turns. Letters of orientation, a scale, counts and a legend stand on the "
                    "picture. It is drawn by compute shaders in whole numbers: every device gives the same pixels.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS(
+        "TRACKS",
+        "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn together, as bundles. None with --odf "
+        "alone."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = file_row},
              {.table = rows, .at = offsetof(render_values, o)},
              {.table = tract_input_rows, .at = offsetof(render_values, input), .group = "Input"}},
-    .aliases = (const char *const[]){"colour", "color", "colours", "colors", "colourmap", "colormap", NULL},
-    .examples = examples,
+    .aliases = CMD_TEXTS("colour", "color", "colours", "colors", "colourmap", "colormap"),
+    .examples = CMD_TEXTS(
+        "From above, from behind and from the left, with slices of FA:",
+        "glslines render tracks.trx --image fa.nii.gz -o tracks.png",
+        "Twelve axial slices with the streamlines near them:",
+        "glslines render tracks.tck --image t1.nii.gz --views slab -o slices.png",
+        "Bundles that turn, as an animated picture:", "glslines render AF_L.trk CST_L.trk -o turn.png --turn 72",
+        "ODFs as glyphs on an axial slice, over FA:", "glslines render --odf fod.nii.gz --image fa.nii.gz -o odf.png",
+        "Bundles in the outline of the brain:", "glslines render AF_L.trk CST_L.trk --outline mask.nii.gz -o glass.png",
+        "Coloured by a column, seen from the front and the right:",
+        "glslines render tracks.trx --color dpv:fa --views oblique -o fa.png"),
     .values_size = sizeof(render_values),
     .set_defaults = set_defaults,
     .run = run_render,

@@ -52,20 +52,6 @@ static int run_report(void *values, const cmd_arguments *arguments)
     return cmd_finish(status);
 }
 
-static const char *const positionals[] = {
-    "INPUT",
-    "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); each finds the others.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "A report beside the tractogram, tracks.html:",
-    "glslines report tracks.trx --image fa.nii.gz",
-    "Also for MultiQC, which collects those of many subjects:",
-    "glslines report sub-01.trx -o reports/sub-01.html --mqc reports",
-    NULL,
-};
-
 const cmd_command command_report = {
     .name = "report",
     .synopsis = "INPUT [options]",
@@ -73,11 +59,15 @@ const cmd_command command_report = {
     .description = "Writes one HTML file with pictures, plots, a 3-D view to turn, warnings, all parameters and where "
                    "the data came from. It needs no network, and opens in any browser. Pictures that cannot be drawn "
                    "are left out with the reason.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS(
+        "INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); each finds the others."),
     .max_positionals = 1,
     .rows = {{.table = rows, .at = offsetof(report_values, o)},
              {.table = tract_input_rows, .at = offsetof(report_values, input), .group = "Input"}},
-    .examples = examples,
+    .examples =
+        CMD_TEXTS("A report beside the tractogram, tracks.html:", "glslines report tracks.trx --image fa.nii.gz",
+                  "Also for MultiQC, which collects those of many subjects:",
+                  "glslines report sub-01.trx -o reports/sub-01.html --mqc reports"),
     .values_size = sizeof(report_values),
     .set_defaults = set_defaults,
     .run = run_report,

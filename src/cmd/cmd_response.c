@@ -113,28 +113,6 @@ static int run_response(void *values, const cmd_arguments *arguments)
     return cmd_finish(status);
 }
 
-static const char *const positionals[] = {
-    CMD_SERIES_POSITIONALS,
-    "MASK",
-    "The brain is where it is > 0; default: made from DWI.",
-    "PREFIX",
-    "Output prefix of the files to write.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "White matter, grey matter and CSF, then a fit with them:",
-    "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01",
-    "The fit:",
-    "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm sub01_wm.txt --response-gm "
-    "sub01_gm.txt --response-csf sub01_csf.txt",
-    "The tissues of an anatomical image:",
-    "glslines response dwi.nii.gz sub01 --algorithm msmt_5tt --act 5tt.nii.gz",
-    "Single fibres of the shell of b = 3000:",
-    "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --algorithm tournier --shells 3000",
-    NULL,
-};
-
 const cmd_command command_response = {
     .name = "response",
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
@@ -146,10 +124,20 @@ const cmd_command command_response = {
         "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
         "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
         "dwi2response; look at them in a viewer.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "The brain is where it is > 0; default: made from DWI.",
+                             "PREFIX", "Output prefix of the files to write."),
     .max_positionals = 5,
     .rows = {{.table = table, .at = offsetof(response_values, o)}},
-    .examples = examples,
+    .examples = CMD_TEXTS(
+        "White matter, grey matter and CSF, then a fit with them:",
+        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01", "The fit:",
+        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm sub01_wm.txt "
+        "--response-gm "
+        "sub01_gm.txt --response-csf sub01_csf.txt",
+        "The tissues of an anatomical image:",
+        "glslines response dwi.nii.gz sub01 --algorithm msmt_5tt --act 5tt.nii.gz",
+        "Single fibres of the shell of b = 3000:",
+        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --algorithm tournier --shells 3000"),
     .values_size = sizeof(response_values),
     .set_defaults = set_defaults,
     .run = run_response,

@@ -1,5 +1,4 @@
 /* `glslines track`: tracks streamlines in diffusion data and writes a tractogram. */
-#include <stdio.h>
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
@@ -68,39 +67,6 @@ static int run_track(void *values, const cmd_arguments *arguments)
     return code;
 }
 
-static const char *const positionals[] = {
-    CMD_SERIES_POSITIONALS,
-    "MASK",
-    "Brain mask. Voxels above 0 are fitted; streamlines end where they leave them. Default: the brain, made from DWI.",
-    "ROI",
-    "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white matter, made from the fit.",
-    NULL,
-};
-
-static const char *const examples[] = {
-    "The built-in phantom, to tracks.trx:",
-    "glslines track --phantom",
-    "A series with its table beside it (dwi.bval, dwi.bvec); mask, responses, model and seeds are made from it:",
-    "glslines track dwi.nii.gz",
-    "Your data, a million seeds, on the best device found:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 1000000 -o tracks.trx",
-    "Steps of 1 mm, at most 45 degrees, only streamlines of 20 mm or more, for MRtrix3:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length 20 "
-    "-o tracks.tck",
-    "Deconvolution, fits kept for the next run, parallel transport:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --dg ptt "
-    "--cache-dir fits -o ptt.trx",
-    "Fibre orientation distributions of MRtrix3:",
-    "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",
-    "The same as MRtrix3's tckgen does it:",
-    "glslines track --sh wmfod.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg ifod2 -o ifod2.tck",
-    "The third of eight parts, to big_shard-3of8.trx, for 'glslines merge':",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 10000000 --shard 3/8 -o big.trx",
-    "What would be done, on the software renderer:",
-    "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --device cpu --dry-run",
-    NULL,
-};
-
 const cmd_command command_track = {
     .name = "track",
     .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
@@ -112,11 +78,35 @@ const cmd_command command_track = {
                    "With the series alone, mask and seed region are made, "
                    "and the model is multi-tissue deconvolution (msmt). "
                    "The same inputs and options give the same file on the same device, whatever the batch size.",
-    .positionals = positionals,
+    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
+                             "Brain mask. Voxels above 0 are fitted; streamlines end where they leave them. Default: "
+                             "the brain, made from DWI.",
+                             "ROI",
+                             "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white "
+                             "matter, made from the fit."),
     .max_positionals = 5,
     .rows = {{.table = gls_params, .at = offsetof(track_options, run)}},
     .aliases = model_option_aliases,
-    .examples = examples,
+    .examples = CMD_TEXTS(
+        "The built-in phantom, to tracks.trx:", "glslines track --phantom",
+        "A series with its table beside it (dwi.bval, dwi.bvec); mask, responses, model and seeds are made from it:",
+        "glslines track dwi.nii.gz", "Your data, a million seeds, on the best device found:",
+        "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 1000000 -o tracks.trx",
+        "Steps of 1 mm, at most 45 degrees, only streamlines of 20 mm or more, for MRtrix3:",
+        "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --step-size 1mm --max-angle 45 --min-length "
+        "20 "
+        "-o tracks.tck",
+        "Deconvolution, fits kept for the next run, parallel transport:",
+        "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --model csd --dg ptt "
+        "--cache-dir fits -o ptt.trx",
+        "Fibre orientation distributions of MRtrix3:",
+        "glslines track --sh wmfod.nii.gz --fa fa.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg prob -o prob.tck",
+        "The same as MRtrix3's tckgen does it:",
+        "glslines track --sh wmfod.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg ifod2 -o ifod2.tck",
+        "The third of eight parts, to big_shard-3of8.trx, for 'glslines merge':",
+        "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --nseeds 10000000 --shard 3/8 -o big.trx",
+        "What would be done, on the software renderer:",
+        "glslines track dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz wm.nii.gz --device cpu --dry-run"),
     .values_size = sizeof(track_options),
     .set_defaults = track_options_default,
     .run = run_track,

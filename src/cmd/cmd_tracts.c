@@ -17,20 +17,11 @@ const cmd_command command_info = {
                    "headers are read, and the numbers are those that they state; a header of TCK or TRK may be wrong. "
                    "With --count and --check all streamlines are read, in constant memory.",
     .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractograms: TRX (file or folder), TRK, TCK or VTK, recognised by their contents.",
-            NULL,
-        },
+        CMD_TEXTS("TRACKS", "Tractograms: TRX (file or folder), TRK, TCK or VTK, recognised by their contents."),
     .max_positionals = CMD_MAX_POSITIONALS,
-    .examples =
-        (const char *const[]){
-            "What the header says:",
-            "glslines info tracks.trx",
-            "Lengths, steps, values, and whether all is well:",
-            "glslines info tracks.tck --check --json tracks_info.json",
-            NULL,
-        },
+    .examples = CMD_TEXTS(
+        "What the header says:", "glslines info tracks.trx",
+        "Lengths, steps, values, and whether all is well:", "glslines info tracks.tck --check --json tracks_info.json"),
 };
 
 /* `glslines convert`: a tractogram of any program in another format, with its columns and groups. */
@@ -47,23 +38,12 @@ const cmd_command command_convert = {
         "World positions stay as they are. Columns and groups go along as far as the format holds them; what "
         "it does not hold is named in a warning. Streamlines without points are left out and counted, "
         "points that are not finite end the command. Memory does not grow with the number of streamlines.",
-    .positionals =
-        (const char *const[]){
-            "IN",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK, recognised by its contents.",
-            "OUT",
-            "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("IN", "Tractogram: TRX (file or folder), TRK, TCK or VTK, recognised by its contents.",
+                             "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,
-    .examples =
-        (const char *const[]){
-            "For TrackVis and older programs:",
-            "glslines convert tracks.trx tracks.trk",
-            "MRtrix3 tracks with their SIFT2 weights as TRX, which needs the grid of an image:",
-            "glslines convert tracks.tck tracks.trx --reference fa.nii.gz --weights sift2.txt",
-            NULL,
-        },
+    .examples = CMD_TEXTS("For TrackVis and older programs:", "glslines convert tracks.trx tracks.trk",
+                          "MRtrix3 tracks with their SIFT2 weights as TRX, which needs the grid of an image:",
+                          "glslines convert tracks.tck tracks.trx --reference fa.nii.gz --weights sift2.txt"),
 };
 
 /* `glslines edit`: selects streamlines and changes their points. */
@@ -83,29 +63,21 @@ const cmd_command command_edit = {
         "two points is met, too. Columns and groups go along. Memory does not grow with the number of "
         "streamlines, except by 16 to 32 bytes for each with --unique, --minus and --and.",
     .positionals =
-        (const char *const[]){
-            "IN...",
-            "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
-            "OUT",
-            "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format.",
-            NULL,
-        },
+        CMD_TEXTS("IN...", "Tractograms: TRX (file or folder), TRK, TCK or VTK; several are joined in this order.",
+                  "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 256,
-    .aliases = (const char *const[]){"include-ends", "include-end", "exclude-ends", "exclude-end", "both-ends",
-                                     "include-both-ends", "minlength", "min-length", "maxlength", "max-length",
-                                     "max-turn", "max-angle", "step", "step-size", "seed", "rng-seed", NULL},
-    .examples =
-        (const char *const[]){
-            "Streamlines that pass a region and are no shorter than 40 mm:",
-            "glslines edit tracks.trx cst.trx --include stem.nii.gz --exclude midline.nii.gz --min-length 40",
-            "From one label to another, 1000 of them, 100 points each:",
-            "glslines edit tracks.tck ab.tck --include-end aparc.nii.gz:1024 --include-end aparc.nii.gz:16 --random "
-            "1000 "
-            "--points 100",
-            "Two files as groups of one, a third of the points:",
-            "glslines edit left.trk right.trk both.trx --group-by-file --compress",
-            NULL,
-        },
+    .aliases = CMD_TEXTS("include-ends", "include-end", "exclude-ends", "exclude-end", "both-ends", "include-both-ends",
+                         "minlength", "min-length", "maxlength", "max-length", "max-turn", "max-angle", "step",
+                         "step-size", "seed", "rng-seed"),
+    .examples = CMD_TEXTS(
+        "Streamlines that pass a region and are no shorter than 40 mm:",
+        "glslines edit tracks.trx cst.trx --include stem.nii.gz --exclude midline.nii.gz --min-length 40",
+        "From one label to another, 1000 of them, 100 points each:",
+        "glslines edit tracks.tck ab.tck --include-end aparc.nii.gz:1024 --include-end aparc.nii.gz:16 --random "
+        "1000 "
+        "--points 100",
+        "Two files as groups of one, a third of the points:",
+        "glslines edit left.trk right.trk both.trx --group-by-file --compress"),
 };
 
 /* `glslines stats`: lengths and shapes of tractograms. */
@@ -122,21 +94,10 @@ const cmd_command command_stats = {
                    "standard deviation and quartiles of lengths, median step. Start and end of a shape are the first "
                    "and the last points: turn streamlines round first (edit --orient, segment). Memory: 8 bytes a "
                    "streamline.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS...",
-            "Tractograms: TRX (file or folder), TRK, TCK or VTK.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK or VTK."),
     .max_positionals = 256,
-    .examples =
-        (const char *const[]){
-            "Lengths:",
-            "glslines stats tracks.tck",
-            "Shape of each bundle:",
-            "glslines stats bundles.trx --groups --shape --template fa.nii.gz -o bundles.tsv",
-            NULL,
-        },
+    .examples = CMD_TEXTS("Lengths:", "glslines stats tracks.tck", "Shape of each bundle:",
+                          "glslines stats bundles.trx --groups --shape --template fa.nii.gz -o bundles.tsv"),
 };
 
 /* `glslines segment`: bundles by a table of rules. */
@@ -156,28 +117,20 @@ const cmd_command command_segment = {
                    "include_tolerance, exclude_tolerance, end_tolerance (mm); ordered, clean (yes). Streamlines are "
                    "turned to run from start to end, else from the first to the last include region, else along "
                    "their mean. Regions must be in the space of the streamlines.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
-            "BUNDLES",
-            "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; "
-            "or "
-            "scilpy's JSON of bundles.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS(
+        "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
+        "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; "
+        "or "
+        "scilpy's JSON of bundles."),
     .max_positionals = 2,
     .examples =
-        (const char *const[]){
-            "Bundles as groups of one file, and how many there are:",
-            "glslines segment tracks.trx bundles.tsv -o bundles.trx --table bundles_counts.tsv",
-            "Each streamline in one bundle, without outliers:",
-            "glslines segment tracks.tck bundles.tsv --reference fa.nii.gz -o bundles.trx --unique --clean",
-            "A file for each bundle and their counts, named as pyAFQ does it:",
-            "glslines segment tracks.trx bundles.tsv --each sub-01_desc-{}_tractography.trx --counts "
-            "sub-01_desc-slCount_tractography.csv",
-            NULL,
-        },
+        CMD_TEXTS("Bundles as groups of one file, and how many there are:",
+                  "glslines segment tracks.trx bundles.tsv -o bundles.trx --table bundles_counts.tsv",
+                  "Each streamline in one bundle, without outliers:",
+                  "glslines segment tracks.tck bundles.tsv --reference fa.nii.gz -o bundles.trx --unique --clean",
+                  "A file for each bundle and their counts, named as pyAFQ does it:",
+                  "glslines segment tracks.trx bundles.tsv --each sub-01_desc-{}_tractography.trx --counts "
+                  "sub-01_desc-slCount_tractography.csv"),
 };
 
 /* `glslines score`: scores a tractogram; or tracks the built-in phantom with every model and direction getter, and
@@ -200,28 +153,16 @@ const cmd_command command_score = {
                    "different bundles, and no connection (NC) otherwise. Overlap is the share of the bundle's voxels "
                    "that valid streamlines visit; overreach is the share of the voxels that they visit outside bundle "
                    "and end regions; f1 is the harmonic mean of overlap and 1 - overreach.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram to score with --truth or --against; none: the phantom is tracked.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram to score with --truth or --against; none: the phantom is tracked."),
     .max_positionals = 1,
-    .aliases = (const char *const[]){"seed", "rng-seed", NULL},
-    .examples =
-        (const char *const[]){
-            "The usual methods:",
-            "glslines score",
-            "Deconvolution of order 8, a narrow cone, by bundle:",
-            "glslines score --model csd --bundles --json scores.json",
-            "A tractogram against bundles that are known:",
-            "glslines score tracks.trx --truth bundles.tsv --json scores.json",
-            "The same by the JSON of scilpy, whose files lie in a folder:",
-            "glslines score tracks.trk --truth config.json --folder scoring_data",
-            "Two tractograms:",
-            "glslines score tracks.trx --against other.trx",
-            NULL,
-        },
+    .aliases = CMD_TEXTS("seed", "rng-seed"),
+    .examples = CMD_TEXTS("The usual methods:", "glslines score", "Deconvolution of order 8, a narrow cone, by bundle:",
+                          "glslines score --model csd --bundles --json scores.json",
+                          "A tractogram against bundles that are known:",
+                          "glslines score tracks.trx --truth bundles.tsv --json scores.json",
+                          "The same by the JSON of scilpy, whose files lie in a folder:",
+                          "glslines score tracks.trk --truth config.json --folder scoring_data",
+                          "Two tractograms:", "glslines score tracks.trx --against other.trx"),
 };
 
 /* --- Commands that make values, maps, matrices, fixels and weights. src/run and src/sinks do their work. */
@@ -239,25 +180,14 @@ const cmd_command command_sample = {
     .description = "Images are interpolated at the points of streamlines, or, with --by voxel, taken from the voxels "
                    "that they pass. What lies outside is no value and left out. Memory does not grow with the number "
                    "of streamlines.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
-            "IMAGE...",
-            "Images, NIfTI, of any grids in the same space; each volume is a column.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "IMAGE...",
+                             "Images, NIfTI, of any grids in the same space; each volume is a column."),
     .max_positionals = 64,
     .examples =
-        (const char *const[]){
-            "Mean FA and MD of each streamline:",
-            "glslines sample tracks.trx fa.nii.gz md.nii.gz -o means.tsv",
-            "FA at each point and its mean, in the tractogram:",
-            "glslines sample tracks.trx fa.nii.gz --to-dpv fa --stat-tck mean --to-dps mean_fa --trx with_fa.trx",
-            "The numbers of tcksample:",
-            "glslines sample tracks.tck fa.nii.gz --like mrtrix -o fa.txt",
-            NULL,
-        },
+        CMD_TEXTS("Mean FA and MD of each streamline:", "glslines sample tracks.trx fa.nii.gz md.nii.gz -o means.tsv",
+                  "FA at each point and its mean, in the tractogram:",
+                  "glslines sample tracks.trx fa.nii.gz --to-dpv fa --stat-tck mean --to-dps mean_fa --trx with_fa.trx",
+                  "The numbers of tcksample:", "glslines sample tracks.tck fa.nii.gz --like mrtrix -o fa.txt"),
 };
 
 /* `glslines profile`: values of images along bundles. */
@@ -275,22 +205,13 @@ const cmd_command command_profile = {
                    "table is that of pyAFQ: tractID, nodeID, then a column for each image. Memory: 12 bytes for each "
                    "node of the streamlines in bundles.",
     .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.",
-            "IMAGE...",
-            "Images, NIfTI, of any grids in the same space; each is a column, named after its file.",
-            NULL,
-        },
+        CMD_TEXTS("TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.",
+                  "IMAGE...", "Images, NIfTI, of any grids in the same space; each is a column, named after its file."),
     .max_positionals = 64,
-    .examples =
-        (const char *const[]){
-            "FA and MD along the bundles of a file of glslines segment:",
-            "glslines profile bundles.trx fa.nii.gz md.nii.gz -o profiles.csv",
-            "The numbers of afq_profile of DIPY:",
-            "glslines profile arcuate.trk fa.nii.gz --like dipy --orient standard.trk -o profile.csv",
-            NULL,
-        },
+    .examples = CMD_TEXTS("FA and MD along the bundles of a file of glslines segment:",
+                          "glslines profile bundles.trx fa.nii.gz md.nii.gz -o profiles.csv",
+                          "The numbers of afq_profile of DIPY:",
+                          "glslines profile arcuate.trk fa.nii.gz --like dipy --orient standard.trk -o profile.csv"),
 };
 
 /* `glslines density`: a map of how many streamlines, or mm of them, lie in each voxel. */
@@ -307,31 +228,19 @@ const cmd_command command_density = {
                    "the line between its points, cut exactly at voxel faces, so that the map does not depend on step, "
                    "compression or format. Sums are whole numbers or fixed point: the same bytes for any number of "
                    "threads. Counts are written as int32, mm and weighted sums as float32.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
-            "OUT",
-            "Map to write, NIfTI (.nii, .nii.gz).",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
+                             "Map to write, NIfTI (.nii, .nii.gz)."),
     .max_positionals = 2,
-    .aliases = (const char *const[]){"voxel", "voxel-size", "normalise", "normalize", NULL},
-    .examples =
-        (const char *const[]){
-            "Streamlines in each voxel of the grid of an image:",
-            "glslines density tracks.tck density.nii.gz --template fa.nii.gz",
-            "The same numbers as tckmap:",
-            "glslines density tracks.tck density.nii.gz --template fa.nii.gz --like mrtrix",
-            "Weighted by SIFT2, in mm:",
-            "glslines density tracks.trx density.nii.gz --mapping length --weights sift2.txt",
-            "Mean FA of the streamlines in each voxel of 1 mm:",
-            "glslines density tracks.tck fa.nii.gz --voxel-size 1 --contrast scalar_map --image fa.nii.gz --stat-vox "
-            "mean",
-            "Colours of their directions:",
-            "glslines density tracks.tck dec.nii.gz --template fa.nii.gz --dec",
-            NULL,
-        },
+    .aliases = CMD_TEXTS("voxel", "voxel-size", "normalise", "normalize"),
+    .examples = CMD_TEXTS(
+        "Streamlines in each voxel of the grid of an image:",
+        "glslines density tracks.tck density.nii.gz --template fa.nii.gz",
+        "The same numbers as tckmap:", "glslines density tracks.tck density.nii.gz --template fa.nii.gz --like mrtrix",
+        "Weighted by SIFT2, in mm:", "glslines density tracks.trx density.nii.gz --mapping length --weights sift2.txt",
+        "Mean FA of the streamlines in each voxel of 1 mm:",
+        "glslines density tracks.tck fa.nii.gz --voxel-size 1 --contrast scalar_map --image fa.nii.gz --stat-vox "
+        "mean",
+        "Colours of their directions:", "glslines density tracks.tck dec.nii.gz --template fa.nii.gz --dec"),
 };
 
 /* `glslines connectome`: how many streamlines join each pair of regions. */
@@ -348,30 +257,19 @@ const cmd_command command_connectome = {
         "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose "
         "centre is nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and "
         "no header. Rows are the labels that occur, in ascending order; OUT_nodes.tsv and the sidecar list them.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
-            "LABELS",
-            "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
-            "OUT",
-            "Matrix to write: .csv with commas, .tsv with tabs, others with blanks.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "LABELS",
+                             "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
+                             "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
     .max_positionals = 3,
-    .examples =
-        (const char *const[]){
-            "Streamlines between each two regions:",
-            "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
-            "Weighted by SIFT2, both triangles:",
-            "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
-            "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
-            "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
-            "FreeSurferColorLUT.txt --header",
-            "Mean length in mm:",
-            "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean",
-            NULL,
-        },
+    .examples = CMD_TEXTS(
+        "Streamlines between each two regions:", "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
+        "Weighted by SIFT2, both triangles:",
+        "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
+        "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
+        "glslines connectome tracks.tck aparc.nii.gz fa.csv --scale-file fa.txt --stat-edge mean --lut "
+        "FreeSurferColorLUT.txt --header",
+        "Mean length in mm:",
+        "glslines connectome tracks.tck parcels.nii.gz length.csv --scale length --stat-edge mean"),
 };
 
 /* `glslines fixels`: the lobes of fibre orientation distributions as a fixel directory. */
@@ -385,21 +283,11 @@ const cmd_command command_fixels = {
     .summary = "Segment fibre orientation distributions into fixels",
     .description = "Writes index.nii and directions.nii, fd.nii (fibre density: the integral of a lobe and its "
                    "antipode), peak.nii (its amplitude) and fixels.json, as MRtrix3's fod2fixel.",
-    .positionals =
-        (const char *const[]){
-            "SH",
-            "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'.",
-            "DIR",
-            "Directory to write to; made where it does not exist.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS(
+        "SH", "FODs as spherical harmonics of even order up to 16, NIfTI, such as PREFIX_wm.nii.gz of 'glslines fit'.",
+        "DIR", "Directory to write to; made where it does not exist."),
     .max_positionals = 2,
-    .examples =
-        (const char *const[]){
-            "Fixels for MRtrix3 and other programs:",
-            "glslines fixels sub01_wm.nii.gz sub01_fixels",
-            NULL,
-        },
+    .examples = CMD_TEXTS("Fixels for MRtrix3 and other programs:", "glslines fixels sub01_wm.nii.gz sub01_fixels"),
 };
 
 /* `glslines peaks`: the peaks of fibre orientation distributions as an image. */
@@ -413,23 +301,14 @@ const cmd_command command_peaks = {
     .summary = "Find the peaks of fibre orientation distributions",
     .description = "Writes the largest maxima of each voxel as vectors along the scanner axes, whose length is the "
                    "amplitude, as MRtrix3's sh2peaks. 'glslines track --peaks' and tckgen's FACT track them.",
-    .positionals =
-        (const char *const[]){
-            "SH",
-            "FODs as spherical harmonics of even order up to 16, such as PREFIX_wm.nii.gz of 'glslines fit'.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS(
+        "SH", "FODs as spherical harmonics of even order up to 16, such as PREFIX_wm.nii.gz of 'glslines fit'."),
     .max_positionals = 1,
     .examples =
-        (const char *const[]){
-            "Peaks of FODs:",
-            "glslines peaks sub01_wm.nii.gz -o sub01_peaks.nii.gz",
-            "Streamlines along them:",
-            "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",
-            "The strongest peak alone, of FODs in DIPY's basis:",
-            "glslines peaks sh.nii.gz -o peaks.nii.gz --number 1 --sh-basis descoteaux07_legacy",
-            NULL,
-        },
+        CMD_TEXTS("Peaks of FODs:", "glslines peaks sub01_wm.nii.gz -o sub01_peaks.nii.gz", "Streamlines along them:",
+                  "glslines track --peaks sub01_peaks.nii.gz --mask mask.nii.gz --roi wm.nii.gz --dg fact",
+                  "The strongest peak alone, of FODs in DIPY's basis:",
+                  "glslines peaks sh.nii.gz -o peaks.nii.gz --number 1 --sh-basis descoteaux07_legacy"),
 };
 
 /* `glslines weights`: how many fibres each streamline of a tractogram represents. */
@@ -447,27 +326,15 @@ const cmd_command command_weights = {
                    "Options, defaults and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results "
                    "of tcksift2 3.0.3, which Debian 12 has, take --single-visit keep. With --force it goes on where "
                    "all fixels are excluded. The same bytes for any number of threads and devices.",
-    .positionals =
-        (const char *const[]){
-            "TRACKS",
-            "Tractogram: TRX (file or folder), TRK, TCK or VTK.",
-            "SH",
-            "FODs as spherical harmonics of even order up to 16, NIfTI: those that were tracked.",
-            "OUT",
-            "What --output names; one of the two, or --in-place, is needed.",
-            NULL,
-        },
+    .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
+                             "FODs as spherical harmonics of even order up to 16, NIfTI: those that were tracked.",
+                             "OUT", "What --output names; one of the two, or --in-place, is needed."),
     .max_positionals = 3,
-    .examples =
-        (const char *const[]){
-            "Weights for MRtrix3's -tck_weights_in:",
-            "glslines weights tracks.tck sub01_wm.nii.gz -o sift2.txt --act 5tt.nii.gz --mu mu.txt",
-            "Within a TRX file:",
-            "glslines weights tracks.trx sub01_wm.nii.gz -o weighted.trx",
-            "A connectome of them:",
-            "glslines connectome weighted.trx parcels.nii.gz connectome.csv --weights dps:sift2_weights",
-            "A selection of 100,000 streamlines:",
-            "glslines weights tracks.tck sub01_wm.nii.gz -o selected.tck --method sift --term-number 100000",
-            NULL,
-        },
+    .examples = CMD_TEXTS(
+        "Weights for MRtrix3's -tck_weights_in:",
+        "glslines weights tracks.tck sub01_wm.nii.gz -o sift2.txt --act 5tt.nii.gz --mu mu.txt",
+        "Within a TRX file:", "glslines weights tracks.trx sub01_wm.nii.gz -o weighted.trx", "A connectome of them:",
+        "glslines connectome weighted.trx parcels.nii.gz connectome.csv --weights dps:sift2_weights",
+        "A selection of 100,000 streamlines:",
+        "glslines weights tracks.tck sub01_wm.nii.gz -o selected.tck --method sift --term-number 100000"),
 };

@@ -1,5 +1,4 @@
 /* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
-#include "cmd/commands.h"
 #include "cmd/manual.h"
 #include "util/text.h"
 

@@ -1,5 +1,4 @@
 /* Commands, options and topics as JSON, for programs that build command lines, and for tests. */
-#include "cmd/commands.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
 #include "util/json_text.h"
@@ -13,10 +12,7 @@
 /* Adds a text, or null in place of an empty one. */
 static void add_text(cJSON *object, const char *key, const char *text)
 {
-    if (text && *text)
-        cJSON_AddStringToObject(object, key, text);
-    else
-        cJSON_AddNullToObject(object, key);
+    gls_json_text(object, key, text && *text ? text : NULL);
 }
 
 /* Adds pairs of texts, such as positionals and examples. */

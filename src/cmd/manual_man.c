@@ -1,5 +1,4 @@
 /* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
-#include "cmd/commands.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
 #include "util/text.h"

@@ -2,11 +2,9 @@
 #include "options/options.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "record/run_params.h"
 #include "util/numbers.h"

@@ -78,6 +78,9 @@ typedef struct cmd_rows {
 } cmd_rows;
 #define CMD_MAX_ROWS 4
 
+/* A list of texts that NULL ends. */
+#define CMD_TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 struct cmd_command {
     /* as typed */
     const char *name;

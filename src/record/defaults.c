@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -78,7 +77,7 @@ static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
     static const char *const places[] = {"seed-sphere", "seed-rejection", "seed-gmwmi"};
-    if (is_given(given, gls_params_get(param)->name)) return false;
+    if (is_given(given, gls_params[param].name)) return false;
     if (param != ROW_nseeds && param != ROW_seeds_per_voxel && param != ROW_select) return true;
     for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
         if (is_given(given, seeds[i])) return false;
@@ -207,7 +206,7 @@ gls_track_params gls_track_params_default_for(gls_direction_getter dg)
 
 bool gls_default_is_of_method(const gls_default *held)
 {
-    const size_t param = (size_t)(held->param - gls_params_get(0));
+    const size_t param = (size_t)(held->param - gls_params);
     return param == ROW_dg || param == ROW_model;
 }
 
@@ -218,11 +217,11 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
         /* 0 stands for the order by the directions, which is the default */
         bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
-        if (!gls_param_is_used(gls_params_get(rows[i].param), o)) continue;
+        if (!gls_param_is_used(&gls_params[rows[i].param], o)) continue;
         if (row_of(rows[i].param, o) != &rows[i] ||
             ((value.value != rows[i].value || value.mm != rows[i].mm) && !left_open))
             continue;
-        held[n++] = (gls_default){gls_params_get(rows[i].param), rows[i].reason};
+        held[n++] = (gls_default){&gls_params[rows[i].param], rows[i].reason};
     }
     return n;
 }
@@ -269,14 +268,13 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     const gls_job_options d = all_defaults(o);
     cJSON *own = cJSON_CreateObject(), *defaults = cJSON_CreateObject(), *changed = cJSON_CreateArray();
     char key[96];
-    for (size_t i = 0; i < gls_params_count(); i++) {
-        const gls_param *param = gls_params_get(i);
+    for (const gls_param *param = gls_params; param->name; param++) {
         /* threads, devices and outputs do not change the result */
         const bool has_part = param->role == GLS_ROLE_RESULT || param->role == GLS_ROLE_PATH;
         if (param->owner == GLS_OF_COMMAND || !has_part || !gls_param_is_used(param, o)) continue;
         gls_option_key(param, key, sizeof key);
-        gls_param_add(own, param, o);
-        gls_param_add(defaults, param, &d);
+        gls_option_add(own, param, o);
+        gls_option_add(defaults, param, &d);
         if (!gls_json_same(gls_json_at(own, key), gls_json_at(defaults, key)))
             cJSON_AddItemToArray(changed, cJSON_CreateString(key));
     }
@@ -302,7 +300,7 @@ static void number_text(const gls_option *param, const gls_option_number *v, cha
 void gls_default_line(const gls_default *held, const gls_job_options *o, char *line, size_t size)
 {
     char value[64];
-    size_t param = (size_t)(held->param - gls_params_get(0));
+    size_t param = (size_t)(held->param - gls_params);
     gls_option_number v = gls_option_get_number(held->param, o);
     number_text(held->param, &v, value, sizeof value);
     if (param == ROW_sh_order && v.value == 0) snprintf(value, sizeof value, "%d", gls_model_order(&o->model));
@@ -338,7 +336,7 @@ void gls_default_text(const char *name, char *text, size_t size)
         gls_job_options o = gls_job_options_bare();
         o.track.dg = (gls_direction_getter)dg;
         gls_job_options_set_defaults(&o, (const char *const[]){"dg", NULL});
-        const gls_param *param = gls_params_find(name);
+        const gls_param *param = gls_options_find(gls_params, name);
         bool used_by = gls_param_is_used(param, &o);
         gls_option_number v = gls_option_get_number(param, &o);
         number_text(param, &v, value[dg], sizeof *value);

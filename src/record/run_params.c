@@ -2,11 +2,9 @@
 #include "record/run_params.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/sidecar.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -60,20 +58,6 @@ const gls_option gls_params[N_ROWS + 1] = {
 #include <glslines/params.def>
 #undef GLS_PARAM
 };
-const gls_option *gls_params_find(const char *name)
-{
-    return gls_options_find(gls_params, name);
-}
-
-size_t gls_params_count(void)
-{
-    return N_ROWS;
-}
-
-const gls_option *gls_params_get(size_t i)
-{
-    return &gls_params[i];
-}
 
 gls_job_options gls_job_options_bare(void)
 {
@@ -288,12 +272,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
         array = cJSON_AddArrayToObject(object, key);
         for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
         break;
-    case GLS_KIND_STRING:
-        if (*(const char *const *)at)
-            cJSON_AddStringToObject(object, key, *(const char *const *)at);
-        else
-            cJSON_AddNullToObject(object, key);
-        break;
+    case GLS_KIND_STRING: gls_json_text(object, key, *(const char *const *)at); break;
     case GLS_KIND_CHOICE:
         gls_choice_word(option->choices, *(const int *)at, text, sizeof text);
         cJSON_AddStringToObject(object, key, text);
@@ -301,29 +280,22 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     }
 }
 
-void gls_param_add(cJSON *object, const gls_option *param, const gls_job_options *options)
-{
-    if (param->owner != GLS_OF_COMMAND) gls_option_add(object, param, options);
-}
-
-/* Adds null for an option on which the result does not depend. */
-static void add_null(cJSON *object, const gls_option *param)
+/* Adds the value of a row; null if the result does not depend on it. */
+static void add_row(cJSON *object, const gls_option *row, const gls_job_options *o)
 {
     char key[96];
-    gls_option_key(param, key, sizeof key);
-    cJSON_AddNullToObject(object, key);
+    gls_option_key(row, key, sizeof key);
+    if (gls_param_is_used(row, o))
+        gls_option_add(object, row, o);
+    else
+        cJSON_AddNullToObject(object, key);
 }
 
 void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_params *mm)
 {
     gls_json_double(object, "step_size_mm", mm->step_size);
-    for (const gls_option *row = gls_params; row->name; row++) {
-        if (row->owner == GLS_OF_COMMAND) continue;
-        if (gls_param_is_used(row, o))
-            gls_option_add(object, row, o);
-        else
-            add_null(object, row);
-    }
+    for (const gls_option *row = gls_params; row->name; row++)
+        if (row->owner != GLS_OF_COMMAND) add_row(object, row, o);
     if (!gls_getter_has(o->track.dg, GLS_FOR_PTT)) return;
     gls_json_double(object, "probe_length_mm", mm->probe_length);
     gls_json_double(object, "probe_radius_mm", mm->probe_radius);
@@ -335,13 +307,8 @@ void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
     /* Basis and axes of output have the last choice. */
     gls_job_options options = {.size = sizeof options, .model = *model};
-    for (const gls_option *row = gls_params; row->name; row++) {
-        if (!(row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL))) continue;
-        if (gls_param_is_used(row, &options))
-            gls_option_add(object, row, &options);
-        else
-            add_null(object, row);
-    }
+    for (const gls_option *row = gls_params; row->name; row++)
+        if (row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL)) add_row(object, row, &options);
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner == GLS_OF_BASIS) gls_option_add(object, row, &options);
 }

@@ -22,15 +22,10 @@ typedef struct gls_run_options {
     bool dry_run;
 } gls_run_options;
 
-/* All rows. Offsets are those in gls_run_options, which are also those in gls_job_options. */
+/* All rows; one without a name ends them. Offsets are those in gls_run_options, which are also those in
+ * gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
-/* Number of rows. */
-size_t gls_params_count(void);
-/* The i-th row. i must be below gls_params_count(). */
-const gls_param *gls_params_get(size_t i);
-/* The row of this name; NULL: none. */
-const gls_param *gls_params_find(const char *name);
 
 /* The defaults in the rows, which are those of GPUStreamlines. The defaults by preset and getter in
  * record/defaults.def are not applied. */
@@ -44,8 +39,6 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi);
 
 /* Adds the value of an option. options: the struct in which the option's offset lies. */
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);
-/* Like gls_option_add() for a row and gls_job_options. Adds nothing for an option of the program alone. */
-void gls_param_add(cJSON *object, const gls_param *param, const gls_job_options *options);
 /* Adds an entry for each row, null if the result does not depend on the parameter. mm: parameters of the tracker with
  * lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);

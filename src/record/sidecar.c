@@ -1,7 +1,5 @@
 /* Sidecars: their names, their parts, and the files that a run wrote. */
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,6 @@
 #include "util/clock.h"
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/threads.h"

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +16,6 @@
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "util/text_tables.h"
 
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {

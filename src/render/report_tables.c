@@ -238,9 +238,9 @@ typedef enum origin { UNKNOWN, GIVEN, DEFAULT, DERIVED } origin;
 static const gls_param *find_param(const char *key)
 {
     char own[96];
-    for (size_t i = 0; i < gls_params_count(); i++) {
-        gls_option_key(gls_params_get(i), own, sizeof own);
-        if (strcmp(own, key) == 0) return gls_params_get(i);
+    for (const gls_param *p = gls_params; p->name; p++) {
+        gls_option_key(p, own, sizeof own);
+        if (strcmp(own, key) == 0) return p;
     }
     return NULL;
 }
@@ -262,7 +262,7 @@ static bool is_plain_default(const gls_param *param, const cJSON *value)
 {
     const gls_job_options bare = gls_job_options_bare();
     cJSON *object = cJSON_CreateObject();
-    gls_param_add(object, param, &bare);
+    if (param->owner != GLS_OF_COMMAND) gls_option_add(object, param, &bare);
     object = gls_json_written(object);
     const bool same = object && gls_json_same(value, object->child);
     cJSON_Delete(object);

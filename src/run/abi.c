@@ -9,7 +9,6 @@
 #include <glslines/glslines.h>
 
 #include "record/run_params.h"
-#include "track/track_params.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 
@@ -81,15 +80,6 @@ static void add_structs(cJSON *root)
     add_struct(structs, "gls_track_params", sizeof(gls_track_params));
 }
 
-/* Adds a text, or null where there is none. */
-static void add_text(cJSON *object, const char *key, const char *text)
-{
-    if (text)
-        cJSON_AddStringToObject(object, key, text);
-    else
-        cJSON_AddNullToObject(object, key);
-}
-
 /* Adds a limit of a range; null stands for no limit, because JSON has no infinity. */
 static void add_bound(cJSON *object, const char *key, double bound)
 {
@@ -111,19 +101,19 @@ typedef struct row_words {
 static void add_option(cJSON *options, const gls_option *o, const row_words *words)
 {
     cJSON *object = cJSON_CreateObject();
-    add_text(object, "name", o->name);
-    add_text(object, "group", words->group);
-    add_text(object, "of", words->owner);
-    add_text(object, "type", words->type);
+    gls_json_text(object, "name", o->name);
+    gls_json_text(object, "group", words->group);
+    gls_json_text(object, "of", words->owner);
+    gls_json_text(object, "type", words->type);
     if (words->size > 0) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
     if (words->size > 0) cJSON_AddNumberToObject(object, "size", (double)words->size);
     if (o->kind == GLS_KIND_LENGTH) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
-    add_text(object, "unit", o->unit);
+    gls_json_text(object, "unit", o->unit);
     add_bound(object, "min", o->range.min);
     add_bound(object, "max", o->range.max);
     cJSON_AddBoolToObject(object, "min_open", o->range.min_open);
-    add_text(object, "choices", o->choices);
-    add_text(object, "help", o->help);
+    gls_json_text(object, "choices", o->choices);
+    gls_json_text(object, "help", o->help);
     cJSON_AddItemToArray(options, object);
 }
 
@@ -155,7 +145,7 @@ static void describe(void)
     add_constants(root);
     add_structs(root);
     cJSON *options = cJSON_AddArrayToObject(root, "options");
-    for (size_t i = 0; i < gls_params_count(); i++) add_option(options, gls_params_get(i), &all_words[i]);
+    for (size_t i = 0; gls_params[i].name; i++) add_option(options, &gls_params[i], &all_words[i]);
     text = gls_json_print_line(root);
     cJSON_Delete(root);
 }

@@ -6,7 +6,6 @@
 #include "dwi/odf_parts.h"
 #include "record/run_params.h"
 #include "run/job.h"
-#include "track/track_params.h"
 #include "util/maths.h"
 #include "util/status.h"
 

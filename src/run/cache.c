@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "image/formats.h"
-#include "record/sidecar.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -1,9 +1,7 @@
 /* `glslines convert`: writes a tractogram of any program in another format, with its columns and groups. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <glslines/filters.h>
 #include <glslines/summary.h>
@@ -14,7 +12,6 @@
 #include "tractogram/readers.h"
 #include "util/file.h"
 #include "util/status.h"
-#include "util/text.h"
 #include "util/text_tables.h"
 
 /* State of `glslines convert`. */

@@ -5,7 +5,6 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "run/fit_model.h"
 #include "run/series.h"
 #include "util/clock.h"

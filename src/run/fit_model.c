@@ -8,7 +8,6 @@
 #include "dwi/csd_plan.h"
 #include "dwi/gradients_table.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/status.h"
 
@@ -423,10 +422,7 @@ static void describe_response(cJSON *model, const gls_model *m)
 {
     const gls_response *r = &m->response;
     cJSON *object = cJSON_AddObjectToObject(model, "response");
-    if (m->options->response)
-        cJSON_AddStringToObject(object, "source", m->options->response);
-    else
-        cJSON_AddStringToObject(object, "source", "estimated");
+    cJSON_AddStringToObject(object, "source", m->options->response ? m->options->response : "estimated");
     if (r->is_zonal) {
         cJSON *zonal = cJSON_AddArrayToObject(object, "zonal_coefficients");
         for (int l = 0; l <= r->order; l += 2) gls_json_append_double(zonal, r->zonal[l / 2]);
@@ -441,10 +437,8 @@ static void describe_response(cJSON *model, const gls_model *m)
     if (m->options->response) return;
     gls_json_uint(object, "voxels", r->n_voxels);
     gls_json_uint(object, "roi_radius_voxels", (uint64_t)m->options->response_radius);
-    if (m->options->response_voxels)
-        cJSON_AddNullToObject(object, "fa_threshold");
-    else
-        gls_json_double(object, "fa_threshold", m->options->response_fa);
+    /* null if a number of voxels replaces the threshold */
+    gls_json_double(object, "fa_threshold", m->options->response_voxels ? NAN : m->options->response_fa);
 }
 
 void gls_series_model_describe(cJSON *root, const gls_model *m)
@@ -455,11 +449,8 @@ void gls_series_model_describe(cJSON *root, const gls_model *m)
     cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
     if (m->kind == GLS_MODEL_CSD) cJSON_AddStringToObject(model, "csd_rule", gls_csd_rule_name(m->options->csd_rule));
     gls_json_uint(model, "sh_order", (uint64_t)m->order);
-    /* 0 stands for all shells */
-    if (m->bval > 0)
-        gls_json_double(model, "shell_b_s_per_mm2", m->bval);
-    else
-        cJSON_AddNullToObject(model, "shell_b_s_per_mm2");
+    /* null stands for all shells */
+    gls_json_double(model, "shell_b_s_per_mm2", m->bval > 0 ? m->bval : NAN);
     gls_json_uint(model, "weighted_volumes", g->n - g->n_b0);
     if (m->has_response) describe_response(model, m);
     if (m->kind == GLS_MODEL_MSMT) gls_tissues_describe(model, &m->tissues, m->options);

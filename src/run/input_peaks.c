@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <glslines/peaks.h>
-#include <glslines/sh.h>
 
 #include "dwi/odf_parts.h"
 #include "image/formats.h"

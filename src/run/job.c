@@ -16,10 +16,8 @@
 #include "run/run_shards.h"
 #include "track/engine/visitor_kernel.h"
 #include "track/run/journal.h"
-#include "track/track_params.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/output_file.h"
 #include "util/status.h"
 

@@ -394,14 +394,6 @@ static void add_devices(cJSON *root, const gls_job *job)
     }
 }
 
-static void add_text(cJSON *object, const char *key, const char *text)
-{
-    if (text)
-        cJSON_AddStringToObject(object, key, text);
-    else
-        cJSON_AddNullToObject(object, key);
-}
-
 char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_inputs *in = &job->inputs;
@@ -422,8 +414,8 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory)
     add_devices(root, job);
     add_memory(root, job, memory);
     cJSON *output = cJSON_AddObjectToObject(root, "output");
-    add_text(output, "path", job->output);
-    add_text(output, "sidecar", job->run.sidecar);
+    gls_json_text(output, "path", job->output);
+    gls_json_text(output, "sidecar", job->run.sidecar);
     gls_sidecar_add_warnings(root, &job->run.warnings);
     char *text = gls_json_print(root);
     cJSON_Delete(root);

@@ -1,24 +1,16 @@
 /* `glslines merge`: reads shards and their sidecars, and writes the tractogram of the whole run with its sidecar. */
-#include <dirent.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "image/formats.h"
 #include "record/run.h"
 #include "record/sidecar.h"
 #include "run/run_shards.h"
 #include "sinks/sinks.h"
 #include "tractogram/writers.h"
 #include "util/file.h"
-#include "util/json_text.h"
-#include "util/numbers.h"
 #include "util/status.h"
-#include "util/text.h"
-#include "util/text_tables.h"
 
 /* State of `glslines merge`. */
 typedef struct merge_run {

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,9 +12,7 @@
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
 #include "util/status.h"
-#include "util/text.h"
 
 /* The entry first.second. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)

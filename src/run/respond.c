@@ -1,6 +1,5 @@
 /* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
 #include <cJSON.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "run/fit_model.h"
 #include "run/series.h"
 #include "util/clock.h"

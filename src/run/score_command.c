@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glslines/glslines.h>
-
 #include "gpu/devices.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
@@ -309,10 +307,7 @@ static void add_row(cJSON *methods, const method_score *row)
 {
     cJSON *method = cJSON_CreateObject();
     cJSON_AddItemToArray(methods, method);
-    if (*method_model(row))
-        cJSON_AddStringToObject(method, "model", method_model(row));
-    else
-        cJSON_AddNullToObject(method, "model");
+    gls_json_text(method, "model", *method_model(row) ? method_model(row) : NULL);
     cJSON_AddStringToObject(method, "dg", gls_getter_name(row->dg));
     gls_score_add_counts(method, &row->result);
     gls_json_double(method, "seconds", row->seconds);

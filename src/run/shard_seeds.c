@@ -2,11 +2,9 @@
 #include "run/run_shards.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/file.h"
 #include "util/numbers.h"
 #include "util/status.h"
 

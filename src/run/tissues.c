@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "dwi/gradients_table.h"
-#include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/status.h"

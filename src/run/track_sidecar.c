@@ -113,10 +113,9 @@ static void add_odf(cJSON *root, const gls_job *job)
                                 ? "coefficients"
                                 : "amplitudes");
     if (in->peaks) gls_json_uint(odf, "peaks_per_voxel", in->peaks->n_volumes / 3);
-    if (in->odf->options.stop_map)
-        gls_json_double(odf, "zero_where_stop_map_is_below", in->odf->options.stop_threshold);
-    else
-        cJSON_AddNullToObject(odf, "zero_where_stop_map_is_below");
+    /* null without a stop map */
+    gls_json_double(odf, "zero_where_stop_map_is_below",
+                    in->odf->options.stop_map ? in->odf->options.stop_threshold : NAN);
 }
 
 /* Adds sphere, random numbers and outputs. */
@@ -164,10 +163,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
     cJSON *object = cJSON_AddObjectToObject(root, "defaults");
     cJSON_AddStringToObject(object, "preset", preset->name);
     cJSON_AddStringToObject(object, "source", preset->source);
-    if (preset->differs)
-        cJSON_AddStringToObject(object, "differs", preset->differs);
-    else
-        cJSON_AddNullToObject(object, "differs");
+    gls_json_text(object, "differs", preset->differs);
     cJSON *reasons = cJSON_AddObjectToObject(object, "reasons");
     for (size_t i = 0; i < n; i++) {
         gls_option_key(held[i].param, key, sizeof key);

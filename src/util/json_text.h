@@ -37,6 +37,8 @@ gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, s
 
 /* --- Numbers that JSON readers get back exactly, comparison, files. */
 
+/* Adds a text; null if there is none. */
+void gls_json_text(cJSON *object, const char *key, const char *text);
 /* Adds the shortest decimal that reads back as the same double; null if v is not finite. */
 void gls_json_double(cJSON *object, const char *key, double v);
 /* gls_json_double() for an array. */
@@ -53,6 +55,8 @@ bool gls_json_same(const cJSON *a, const cJSON *b);
 const char *gls_json_difference(const cJSON *a, const cJSON *b);
 /* Takes ownership of the object and returns it as a reader of its file would get it. NULL: out of memory. */
 cJSON *gls_json_written(cJSON *object);
+/* Reads a file of at most max_bytes as JSON. GLS_ERR_INPUT names the file that cannot be read or is no JSON. */
+gls_status gls_json_load(const char *path, size_t max_bytes, cJSON **root);
 /* Reads a regular file of at most max_bytes as JSON. NULL: it cannot be read, or is not JSON. */
 cJSON *gls_json_read(const char *path, size_t max_bytes);
 /* First member of an object. NULL if the value is not an object, or is empty. Elements of arrays have no names and are

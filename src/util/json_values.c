@@ -8,6 +8,7 @@
 
 #include "util/file.h"
 #include "util/json_text.h"
+#include "util/status.h"
 #include "util/numbers.h"
 #include "util/text.h"
 
@@ -26,6 +27,11 @@ void gls_json_append_double(cJSON *array, double v)
 void gls_json_double(cJSON *object, const char *key, double v)
 {
     cJSON_AddItemToObject(object, key, number(v));
+}
+
+void gls_json_text(cJSON *object, const char *key, const char *text)
+{
+    cJSON_AddItemToObject(object, key, text ? cJSON_CreateString(text) : cJSON_CreateNull());
 }
 
 void gls_json_uint(cJSON *object, const char *key, uint64_t v)
@@ -110,15 +116,22 @@ cJSON *gls_json_written(cJSON *object)
     return read;
 }
 
+gls_status gls_json_load(const char *path, size_t max_bytes, cJSON **root)
+{
+    char *text = NULL;
+    size_t n;
+    gls_status status = gls_file_read(path, max_bytes, &text, &n);
+    *root = status ? NULL : gls_json_parse_bytes(text, n);
+    free(text);
+    return status || *root ? status : gls_fail(GLS_ERR_INPUT, "%s: is no JSON", path);
+}
+
 cJSON *gls_json_read(const char *path, size_t max_bytes)
 {
     struct stat info;
-    char *text = NULL;
-    size_t n;
+    cJSON *root;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NULL;
-    cJSON *root = gls_file_read(path, max_bytes, &text, &n) == GLS_OK ? gls_json_parse_bytes(text, n) : NULL;
-    free(text);
-    return root;
+    return gls_json_load(path, max_bytes, &root) ? NULL : root;
 }
 
 const cJSON *gls_json_members(const cJSON *object)

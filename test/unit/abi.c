@@ -89,7 +89,7 @@ static void test_options(void **state)
 {
     (void)state;
     const cJSON *options = cJSON_GetObjectItemCaseSensitive(description, "options"), *option;
-    assert_int_equal(cJSON_GetArraySize(options), gls_params_count());
+    assert_null(gls_params[cJSON_GetArraySize(options)].name);
     cJSON_ArrayForEach(option, options)
     {
         if (!cJSON_HasObjectItem(option, "offset")) {

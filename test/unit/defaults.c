@@ -214,7 +214,7 @@ static void test_texts(void **state)
     assert_int_equal(strncmp(text, "5 voxels", 8), 0);
     for (int preset = 0; preset <= GLS_PRESET_TRACTOFLOW; preset++) {
         char word[32];
-        gls_choice_word(gls_params_find("preset")->choices, preset, word, sizeof word);
+        gls_choice_word(gls_options_find(gls_params, "preset")->choices, preset, word, sizeof word);
         assert_string_equal(gls_preset_get(preset)->name, word);
     }
 }

@@ -83,15 +83,15 @@ static uint64_t identity(const gls_job_options *o)
 #define OTHER_STRING(at) at = "two";
 #define OTHER_CHOICE(at) at = at == 0;
 
-#define CHECK(type, at, name, user, role)                                                                        \
-    {                                                                                                            \
-        gls_job_options o = with_user(GLS_FOR_##user);                                                           \
-        FIRST_##type(o.at);                                                                                      \
-        uint64_t before = identity(&o);                                                                          \
-        assert_true(gls_param_is_used(gls_params_find(name), &o) || GLS_ROLE_##role != GLS_ROLE_RESULT);         \
-        OTHER_##type(o.at);                                                                                      \
-        if ((identity(&o) != before) != (GLS_ROLE_##role == GLS_ROLE_RESULT)) fail_msg("identity and %s", name); \
-        n++;                                                                                                     \
+#define CHECK(type, at, name, user, role)                                                                             \
+    {                                                                                                                 \
+        gls_job_options o = with_user(GLS_FOR_##user);                                                                \
+        FIRST_##type(o.at);                                                                                           \
+        uint64_t before = identity(&o);                                                                               \
+        assert_true(gls_param_is_used(gls_options_find(gls_params, name), &o) || GLS_ROLE_##role != GLS_ROLE_RESULT); \
+        OTHER_##type(o.at);                                                                                           \
+        if ((identity(&o) != before) != (GLS_ROLE_##role == GLS_ROLE_RESULT)) fail_msg("identity and %s", name);      \
+        n++;                                                                                                          \
     }
 #define CHECK_TRACK(type, field, ...) CHECK(type, track.field, __VA_ARGS__)
 #define CHECK_JOB(type, field, ...) CHECK(type, field, __VA_ARGS__)
@@ -109,8 +109,8 @@ static void test_identity(void **state)
     CHECK_##owner(type, field, name, user, role)
 #include <glslines/params.def>
 #undef GLS_PARAM
-    for (size_t i = 0; i < gls_params_count(); i++) n_command += gls_params_get(i)->owner == GLS_OF_COMMAND;
-    assert_int_equal(n + n_command, gls_params_count());
+    for (const gls_option *row = gls_params; row->name; row++) n_command += row->owner == GLS_OF_COMMAND;
+    assert_null(gls_params[n + n_command].name);
 }
 
 /* The unit of a length is part of it, as long as it changes the length. */
@@ -151,11 +151,11 @@ static void test_keys(void **state)
 {
     char key[96];
     (void)state;
-    gls_option_key(gls_params_find("b0-threshold"), key, sizeof key);
+    gls_option_key(gls_options_find(gls_params, "b0-threshold"), key, sizeof key);
     assert_string_equal(key, "b0_threshold_s_per_mm2");
-    gls_option_key(gls_params_find("max-angle"), key, sizeof key);
+    gls_option_key(gls_options_find(gls_params, "max-angle"), key, sizeof key);
     assert_string_equal(key, "max_angle_degrees");
-    assert_null(gls_params_find("max_angle"));
+    assert_null(gls_options_find(gls_params, "max_angle"));
 }
 
 /* Every range of the tracker is checked, and defaults are valid. */
