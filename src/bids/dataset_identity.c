@@ -58,6 +58,15 @@ static gls_status name_contents(const char *text, cJSON **item)
     return status || *item ? status : gls_no_memory();
 }
 
+/* name_contents() for an element of a list. */
+static gls_status add_contents(const char *text, cJSON *list)
+{
+    cJSON *item = NULL;
+    gls_status status = name_contents(text, &item);
+    if (!status) cJSON_AddItemToArray(list, item);
+    return status;
+}
+
 /* Like name_contents() for images separated by commas. Keeps their names, which become names of columns. */
 static gls_status name_images(const char *text, cJSON **list)
 {
@@ -66,9 +75,7 @@ static gls_status name_images(const char *text, cJSON **list)
     *list = cJSON_CreateArray();
     if (!copy) status = gls_no_memory();
     for (char *one; !status && (one = gls_names_next(&rest, ','));) {
-        cJSON *item = NULL;
-        status = name_contents(one, &item);
-        if (!status) cJSON_AddItemToArray(*list, item);
+        status = add_contents(one, *list);
         if (!status) cJSON_AddItemToArray(*list, cJSON_CreateString(gls_file_name(one)));
     }
     free(copy);
@@ -79,20 +86,14 @@ static gls_status name_images(const char *text, cJSON **list)
 static gls_status name_rules(const char *text, cJSON **list)
 {
     gls_bundles *bundles = NULL;
-    cJSON *table = NULL;
     char *path = gls_names_copy(text, strlen(text));
-    gls_status status = path ? name_contents(path, &table) : gls_no_memory();
     *list = cJSON_CreateArray();
-    if (!status) cJSON_AddItemToArray(*list, table);
+    gls_status status = path ? add_contents(path, *list) : gls_no_memory();
     if (!status) status = gls_bundles_read(path, NULL, &bundles);
     free(path);
     size_t n = 0;
     const char *const *file = status ? NULL : gls_bundles_files(bundles, &n);
-    for (size_t i = 0; i < n && !status; i++) {
-        cJSON *item = NULL;
-        status = name_contents(file[i], &item);
-        if (!status) cJSON_AddItemToArray(*list, item);
-    }
+    for (size_t i = 0; i < n && !status; i++) status = add_contents(file[i], *list);
     gls_bundles_destroy(bundles);
     return status;
 }
@@ -108,11 +109,7 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
         return name_contents(value->valuestring, named);
     }
     *named = cJSON_CreateArray();
-    for (const cJSON *v = value->child; v && !status; v = v->next) {
-        cJSON *item = NULL;
-        status = name_contents(v->valuestring, &item);
-        if (!status) cJSON_AddItemToArray(*named, item);
-    }
+    for (const cJSON *v = value->child; v && !status; v = v->next) status = add_contents(v->valuestring, *named);
     return status;
 }
 

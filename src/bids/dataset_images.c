@@ -18,13 +18,7 @@
 #define FEW_VOXELS 100
 
 /* Labels of FreeSurfer: white matter, brain stem, deep grey matter, corpus callosum. */
-static bool is_seed_label(int label)
-{
-    static const int labels[] = {2, 41, 7, 46, 16, 28, 60, 77, 85, 251, 252, 253, 254, 255};
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        if (labels[i] == label) return true;
-    return false;
-}
+static const gls_bids_labels of_freesurfer = {{2, 41, 7, 46, 16, 28, 60, 77, 85, 251, 252, 253, 254, 255}, 14};
 
 /* Value of a voxel; 0 outside the image. */
 static float voxel(const gls_image *image, int x, int y, int z)
@@ -52,7 +46,7 @@ static float trilinear(const gls_image *image, const double p[3])
     return (float)sum;
 }
 
-/* Whether the label is among those of white matter. */
+/* Whether a label is in the list. */
 static bool is_among(const gls_bids_labels *labels, int label)
 {
     for (int i = 0; i < labels->n; i++)
@@ -73,7 +67,7 @@ static float value_at(const gls_image *image, gls_dataset_region kind, const gls
     float nearest = voxel(image, (int)floor(p[0] + 0.5), (int)floor(p[1] + 0.5), (int)floor(p[2] + 0.5));
     if (kind != GLS_DATASET_DSEG && kind != GLS_DATASET_ASEG) return nearest > 0;
     if (!(nearest >= 0 && nearest < 1e9F)) return 0; /* not a label */
-    return kind == GLS_DATASET_DSEG ? is_among(labels, (int)lrintf(nearest)) : is_seed_label((int)lrintf(nearest));
+    return is_among(kind == GLS_DATASET_DSEG ? labels : &of_freesurfer, (int)lrintf(nearest));
 }
 
 /* Reads an image on any grid and makes an image of 0 and 1 on the grid of the series. kind GLS_DATASET_AUTO: a mask. */

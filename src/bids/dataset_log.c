@@ -9,6 +9,7 @@
 
 #include "bids/dataset.h"
 #include "bids/dataset_parts.h"
+#include "util/allocation.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"
@@ -17,27 +18,24 @@
 /* Largest log, bytes. */
 #define MAX_LOG ((size_t)256 << 20)
 
-/* Lines of a text, as pointers into it. */
+/* Lines of the log before and of this run. */
 typedef struct log_lines {
-    char **line;
+    struct log_line {
+        const char *text; /* points into the text of all lines */
+        bool fresh;       /* of this run */
+    } * line;
     /* lines so far, and room for them */
     size_t n, capacity;
 } log_lines;
 
 /* Splits a text into lines, without the header. The lines point into the text. */
-static gls_status add_lines(log_lines *l, char *text)
+static gls_status add_lines(log_lines *l, char *text, bool fresh)
 {
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (strcmp(line, GLS_DATASET_LOG_HEADER) == 0) continue;
-        if (l->n == l->capacity) {
-            const size_t capacity = 2 * l->capacity + 64;
-            char **grown = realloc(l->line, capacity * sizeof *grown);
-            if (!grown) return gls_no_memory();
-            l->line = grown;
-            l->capacity = capacity;
-        }
-        l->line[l->n++] = line;
+        if (!gls_list_reserve(&l->line, l->n, &l->capacity, 64, sizeof *l->line)) return gls_no_memory();
+        l->line[l->n++] = (struct log_line){line, fresh};
     }
     return GLS_OK;
 }
@@ -50,51 +48,41 @@ static int compare_names(const char *a, const char *b)
     return order != 0 ? order : (n > m) - (n < m);
 }
 
-/* For qsort() and bsearch(): lines by name. */
+/* For qsort(): lines by name, the line of this run behind that of the run before. */
 static int by_name(const void *a, const void *b)
 {
-    return compare_names(*(char *const *)a, *(char *const *)b);
-}
-
-/* A line of the same series in sorted lines; NULL: none. */
-static char **find_name(const log_lines *l, const char *line)
-{
-    return l->n > 0 ? bsearch(&line, l->line, l->n, sizeof *l->line, by_name) : NULL;
+    const struct log_line *x = a, *y = b;
+    const int order = compare_names(x->text, y->text);
+    return order ? order : x->fresh - y->fresh;
 }
 
 /* Whether the line is of a series that another run works on. That run logs the outcome. */
-static bool is_busy(const char *line)
+static bool is_busy(const struct log_line *line)
 {
-    const char *state = line + strcspn(line, "\t");
-    return strncmp(state, "\tbusy\t", 6) == 0;
+    return strncmp(line->text + strcspn(line->text, "\t"), "\tbusy\t", 6) == 0;
+}
+
+/* Whether two lines are those of the run before and of this run on one series. */
+static bool is_pair(const struct log_line *before, const struct log_line *fresh)
+{
+    return !before->fresh && fresh->fresh && compare_names(before->text, fresh->text) == 0;
 }
 
 /* Joins new lines with the old lines of other series, sorted by name. */
 static gls_status merge(char *new_text, char *old_text, gls_text *out)
 {
-    log_lines fresh = {0}, old = {0};
-    gls_status status = add_lines(&fresh, new_text);
-    if (fresh.n > 0) qsort(fresh.line, fresh.n, sizeof *fresh.line, by_name);
-    if (!status && old_text) status = add_lines(&old, old_text);
-    if (old.n > 0) qsort(old.line, old.n, sizeof *old.line, by_name);
-    log_lines all = {0};
-    if (!status) all.line = malloc((fresh.n + old.n + 1) * sizeof *all.line);
-    if (!status && !all.line) status = gls_no_memory();
-    /* old lines stay unless a new line replaces them; busy replaces nothing */
-    for (size_t i = 0; i < old.n && !status; i++) {
-        const char *line = old.line[i];
-        char **other = find_name(&fresh, line);
-        if (!other || is_busy(*other)) all.line[all.n++] = old.line[i];
-    }
-    /* new lines, but busy only where the series has no line yet */
-    for (size_t i = 0; i < fresh.n && !status; i++)
-        if (!is_busy(fresh.line[i]) || !find_name(&old, fresh.line[i])) all.line[all.n++] = fresh.line[i];
-    if (!status && all.n > 0) qsort(all.line, all.n, sizeof *all.line, by_name);
+    log_lines l = {0};
+    gls_status status = old_text ? add_lines(&l, old_text, false) : GLS_OK;
+    if (!status) status = add_lines(&l, new_text, true);
+    if (l.n > 0) qsort(l.line, l.n, sizeof *l.line, by_name);
     gls_text_puts(out, GLS_DATASET_LOG_HEADER "\n");
-    for (size_t i = 0; i < all.n && !status; i++) gls_text_printf(out, "%s\n", all.line[i]);
-    free(fresh.line);
-    free(old.line);
-    free(all.line);
+    for (size_t i = 0; i < l.n && !status; i++) {
+        const struct log_line *line = &l.line[i];
+        const bool replaced = i + 1 < l.n && is_pair(line, line + 1) && !is_busy(line + 1),
+                   dropped = i > 0 && is_pair(line - 1, line) && is_busy(line);
+        if (!replaced && !dropped) gls_text_printf(out, "%s\n", line->text);
+    }
+    free(l.line);
     return status;
 }
 

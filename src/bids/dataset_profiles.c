@@ -9,6 +9,7 @@
 
 #include "bids/dataset_parts.h"
 #include "record/run.h"
+#include "util/allocation.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
@@ -77,13 +78,7 @@ static bool is_wanted(const gls_dataset_options *o, const char *name)
 static gls_status add_table(profile_tables *s, const char *folder, const char *name)
 {
     char session[256];
-    if (s->n == s->capacity) {
-        size_t capacity = s->capacity ? 2 * s->capacity : 64;
-        profiles *table = realloc(s->table, capacity * sizeof *table);
-        if (!table) return gls_no_memory();
-        s->table = table;
-        s->capacity = capacity;
-    }
+    if (!gls_list_reserve(&s->table, s->n, &s->capacity, 64, sizeof *s->table)) return gls_no_memory();
     profiles *t = &s->table[s->n];
     snprintf(t->path, sizeof t->path, "%s/%s", folder, name);
     gls_bids_value(name, "sub", t->subject, sizeof t->subject);

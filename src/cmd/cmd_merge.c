@@ -6,6 +6,7 @@
 #include "options/options.h"
 #include "util/clock.h"
 #include "util/numbers.h"
+#include "util/status.h"
 
 typedef struct merge_values {
     cmd_common common;
@@ -51,7 +52,7 @@ static void print_summary(const gls_merge_options *o, const gls_merge_result *re
              gls_format_count(result->points, b, sizeof b));
     cmd_info("output       %s, %s%s%s", o->output, gls_format_bytes(bytes, c, sizeof c), *sidecar ? "; sidecar " : "",
              sidecar);
-    if (result->streamlines == 0) cmd_warn("no streamline in any shard; the output is valid and empty");
+    if (result->streamlines == 0) gls_log(GLS_LOG_WARNING, "no streamline in any shard; the output is valid and empty");
 }
 
 /* Entry of the command: joins shards of a tractogram, or adds up the parts of a map. Returns an exit code. */

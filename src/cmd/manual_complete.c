@@ -1,5 +1,6 @@
 /* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
 #include "cmd/manual.h"
+#include "util/numbers.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ typedef struct value_kind {
 #define LIST_DEVICES \
     "timeout 0.5 glslines devices --json 2> /dev/null | sed -n 's/.*\"index\":[^0-9]*\\([0-9]*\\).*/\\1/p'"
 /* Commands whose arguments are all tractograms. */
-static const char *const of_tractograms[] = {"render", "merge", "info", "stats"};
+#define OF_TRACTOGRAMS "render|merge|info|stats"
 #define TRACTOGRAMS "trx trk tck vtk"
 
 /* Takes the values from the choices, or from a metavar such as "FILE" or "default|small|FILE", in which lower-case
@@ -102,6 +103,7 @@ static void bash_value(FILE *out, const char *command, const gls_option *option)
 
 bool manual_write_bash(FILE *out, const cmd_command *const *commands)
 {
+    char word[16];
     fputs("# bash completion of glslines; made by 'glslines help --format bash'\n"
           "_glslines_devices() {\n    " LIST_DEVICES "\n}\n"
           "_glslines() {\n"
@@ -125,8 +127,8 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
         each_option(out, *c, bash_again);
         fputs("' ;;\n", out);
     }
-    for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
-        fprintf(out, "                '%s '*) files='" TRACTOGRAMS "' ;;\n", of_tractograms[i]);
+    for (int i = 0; *gls_choice_word(OF_TRACTOGRAMS, i, word, sizeof word); i++)
+        fprintf(out, "                '%s '*) files='" TRACTOGRAMS "' ;;\n", word);
     fputs("                'help '*) words='", out);
     write_names(out, commands, true);
     fputs("' ;;\n                *) files=-f ;;\n            esac\n            ;;\n    esac\n"
@@ -150,14 +152,6 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
           "complete -F _glslines glslines\n",
           out);
     return true;
-}
-
-/* Whether all arguments of the command are tractograms, so that only such files are offered. */
-static bool takes_tractograms(const char *command)
-{
-    for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
-        if (strcmp(of_tractograms[i], command) == 0) return true;
-    return false;
 }
 
 /* Writes the line of an option for zsh's _arguments. */
@@ -215,7 +209,7 @@ bool manual_write_zsh(FILE *out, const cmd_command *const *commands)
             fputs("                '*:topic:(", out);
             write_names(out, commands, true);
             fputs(")'\n", out);
-        } else if (takes_tractograms((*c)->name)) {
+        } else if (gls_choice_find(OF_TRACTOGRAMS, (*c)->name, strlen((*c)->name)) >= 0) {
             fputs("                '*:tractogram:_files -g \"*.(trx|trk|tck|vtk)\"'\n", out);
         } else {
             fputs("                '*:file:_files'\n", out);
@@ -247,6 +241,7 @@ static void fish_option(FILE *out, const char *command, const gls_option *option
 
 bool manual_write_fish(FILE *out, const cmd_command *const *commands)
 {
+    char word[16];
     fputs("# fish completion of glslines; made by 'glslines help --format fish'\n"
           "function __glslines_devices\n    " LIST_DEVICES "\nend\n"
           "complete -c glslines -n __fish_use_subcommand -l version -d 'Print the version and exit'\n"
@@ -259,12 +254,12 @@ bool manual_write_fish(FILE *out, const cmd_command *const *commands)
     }
     for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, fish_option);
     /* __fish_complete_suffix sorts files of a suffix first; one line for each suffix */
-    for (size_t i = 0; i < sizeof of_tractograms / sizeof *of_tractograms; i++)
+    for (int i = 0; *gls_choice_word(OF_TRACTOGRAMS, i, word, sizeof word); i++)
         for (const char *s = TRACTOGRAMS; *s; s += strspn(s, " "), s += strcspn(s, " "))
             fprintf(
                 out,
                 "complete -c glslines -n '__fish_seen_subcommand_from %s' -k -xa '(__fish_complete_suffix .%.*s)'\n",
-                of_tractograms[i], (int)strcspn(s + strspn(s, " "), " "), s + strspn(s, " "));
+                word, (int)strcspn(s + strspn(s, " "), " "), s + strspn(s, " "));
     fputs("complete -c glslines -n '__fish_seen_subcommand_from help' -f -a '", out);
     write_names(out, commands, true);
     fputs("'\n", out);

@@ -128,16 +128,22 @@ static void separate(page *p, bool list)
     p->in_list = list;
 }
 
+/* Separates a block from the one before. Returns its text without marks, from malloc; NULL: out of memory, which is
+ * noted. */
+static char *begin_block(page *p, const char *text, bool quote, bool list)
+{
+    char *plain = plain_text(text, quote);
+    p->failed = p->failed || !plain;
+    if (plain) separate(p, list);
+    return plain;
+}
+
 /* Functions of the md_visitor: each prints one kind of block. user: the page. Titles (level 1) are in capitals. */
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    char *plain = plain_text(text, false);
-    if (!plain) {
-        p->failed = true;
-        return;
-    }
-    separate(p, false);
+    char *plain = begin_block(p, text, false, false);
+    if (!plain) return;
     if (p->bold) fputs("\033[1m", p->out);
     for (char *c = plain; level == 1 && *c; c++) *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
     cmd_wrap(p->out, plain, 0, 0, p->width);
@@ -148,13 +154,8 @@ static void heading(void *user, int level, const char *text)
 static void paragraph(void *user, const char *text)
 {
     page *p = user;
-    char *plain = plain_text(text, true);
-    if (!plain) {
-        p->failed = true;
-        return;
-    }
-    separate(p, false);
-    cmd_wrap(p->out, plain, 0, 0, p->width);
+    char *plain = begin_block(p, text, true, false);
+    if (plain) cmd_wrap(p->out, plain, 0, 0, p->width);
     free(plain);
 }
 
@@ -162,12 +163,8 @@ static void paragraph(void *user, const char *text)
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
-    char *plain = plain_text(text, true);
-    if (!plain) {
-        p->failed = true;
-        return;
-    }
-    separate(p, true);
+    char *plain = begin_block(p, text, true, true);
+    if (!plain) return;
     int column = fprintf(p->out, "  %s ", label);
     cmd_wrap(p->out, plain, column, column, p->width);
     free(plain);

@@ -400,14 +400,6 @@ int cmd_json_to(const char *path, bool force, char *text)
     return cmd_finish(status);
 }
 
-void cmd_warn(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    emit_v(GLS_LOG_WARNING, format, args);
-    va_end(args);
-}
-
 void cmd_info(const char *format, ...)
 {
     va_list args;

@@ -51,8 +51,6 @@ int cmd_print(char *text);
 /* Writes the text of --json to the file at path, or prints it if path is "", and frees it. Does nothing if path is
  * NULL. text NULL: reports that memory ran out. Returns an exit code. */
 int cmd_json_to(const char *path, bool force, char *text);
-/* Prints "glslines: warning: TEXT". */
-void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a line for the user, unless -q is given. */
 void cmd_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

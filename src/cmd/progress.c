@@ -94,54 +94,43 @@ static void rejected_text(const gls_progress *p, char *text, size_t size)
         if (*c == '_') *c = ' ';
 }
 
-/* Shows the progress of tracking: seeds, points a second, and in lines also streamlines and why others were
- * rejected. */
-static void show_seeds(cmd_progress *progress, const gls_progress *p)
-{
-    double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
-    bool due = is_due(progress, now, p->done, p->total);
-    if (due) cmd_launcher_update(progress->launcher, fraction);
-    if (due && progress->shown) {
-        char done[32], total[32], lines[32], rate[32], left[32], text[200], rejected[300];
-        gls_format_count(p->done, done, sizeof done);
-        gls_format_count(p->total, total, sizeof total);
-        gls_format_count(p->streamlines, lines, sizeof lines);
-        gls_format_rate(elapsed > 0 ? (double)p->points / elapsed : 0, rate, sizeof rate);
-        rejected_text(p, rejected, sizeof rejected);
-        time_left(elapsed, fraction, left, sizeof left);
-        /* on a terminal the bar replaces the number of streamlines */
-        if (progress->terminal) {
-            snprintf(text, sizeof text, "%s/%s seeds, %spoints/s, %s left", done, total, rate, left);
-            draw_bar(fraction, text, cmd_terminal_width(stderr));
-        } else {
-            char clock[16];
-            cmd_info("[%s] %3.0f %%  %s/%s seeds, %s streamlines, %s%spoints/s, %s left", time_of_day(clock),
-                     100 * fraction, done, total, lines, rejected, rate, left);
-        }
-    }
-}
+/* What a phase counts: how its counts are printed, the words behind them, and the unit of the rate. Phases without
+ * words show nothing. */
+static const struct {
+    char *(*print)(uint64_t n, char *text, size_t size);
+    const char *what, *unit;
+} counted[] = {
+    [GLS_PHASE_FIT] = {gls_format_count, "voxels fitted", "voxels"},
+    [GLS_PHASE_TRACK] = {gls_format_count, "seeds", "points"},
+    [GLS_PHASE_MERGE] = {gls_format_bytes, "merged", "bytes"},
+    [GLS_PHASE_WRITE] = {NULL, NULL, NULL},
+};
 
-/* Shows the progress of a phase other than tracking. `print` formats a count of what is counted, such as "voxels
- * fitted"; `unit` is the unit of the rate. */
-static void show_count(cmd_progress *progress, uint64_t done, uint64_t total, char *(*print)(uint64_t, char *, size_t),
-                       const char *what, const char *unit)
+/* Shows the progress of a phase: counts, rate and time left, and in lines of tracking also streamlines and why others
+ * were rejected. */
+static void show(cmd_progress *progress, const gls_progress *p)
 {
-    double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(done, total);
-    bool due = is_due(progress, now, done, total);
-    if (due) cmd_launcher_update(progress->launcher, fraction);
-    if (due && progress->shown) {
-        char count[32], all[32], rate[32], left[32], text[200];
-        print(done, count, sizeof count);
-        print(total, all, sizeof all);
-        gls_format_rate(elapsed > 0 ? (double)done / elapsed : 0, rate, sizeof rate);
-        time_left(elapsed, fraction, left, sizeof left);
-        snprintf(text, sizeof text, "%s/%s %s, %s%s/s, %s left", count, all, what, rate, unit, left);
-        char clock[16];
-        if (progress->terminal)
-            draw_bar(fraction, text, cmd_terminal_width(stderr));
-        else
-            cmd_info("[%s] %3.0f %%  %s", time_of_day(clock), 100 * fraction, text);
-    }
+    const double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
+    const bool tracks = p->phase == GLS_PHASE_TRACK;
+    if (!counted[p->phase].what || !is_due(progress, now, p->done, p->total)) return;
+    cmd_launcher_update(progress->launcher, fraction);
+    if (!progress->shown) return;
+    char done[32], total[32], count[32], rate[32], left[32], clock[16], rejected[300], lines[400] = "", text[600];
+    counted[p->phase].print(p->done, done, sizeof done);
+    counted[p->phase].print(p->total, total, sizeof total);
+    gls_format_rate(elapsed > 0 ? (double)(tracks ? p->points : p->done) / elapsed : 0, rate, sizeof rate);
+    time_left(elapsed, fraction, left, sizeof left);
+    rejected_text(p, rejected, sizeof rejected);
+    /* on a terminal the bar replaces the number of streamlines */
+    if (tracks && !progress->terminal)
+        snprintf(lines, sizeof lines, "%s streamlines, %s", gls_format_count(p->streamlines, count, sizeof count),
+                 rejected);
+    snprintf(text, sizeof text, "%s/%s %s, %s%s%s/s, %s left", done, total, counted[p->phase].what, lines, rate,
+             counted[p->phase].unit, left);
+    if (progress->terminal)
+        draw_bar(fraction, text, cmd_terminal_width(stderr));
+    else
+        cmd_info("[%s] %3.0f %%  %s", time_of_day(clock), 100 * fraction, text);
 }
 
 /* Sends at most five events a second, and one at the end. */
@@ -170,12 +159,7 @@ static bool step(void *user, const gls_progress *p)
     if (p->total == 0) return !cmd_interrupted();
     if (!progress->begun) begin_progress(progress);
     send_event(progress, p);
-    switch (p->phase) {
-    case GLS_PHASE_TRACK: show_seeds(progress, p); break;
-    case GLS_PHASE_FIT: show_count(progress, p->done, p->total, gls_format_count, "voxels fitted", "voxels"); break;
-    case GLS_PHASE_MERGE: show_count(progress, p->done, p->total, gls_format_bytes, "merged", "bytes"); break;
-    case GLS_PHASE_WRITE: break;
-    }
+    show(progress, p);
     return !cmd_interrupted();
 }
 

@@ -34,33 +34,23 @@ __attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *fo
 }
 
 /* Appends a line to text, which has room for size bytes. A line that does not fit is left out. */
-static void add_line(char *text, size_t size, const char *format, va_list args)
+__attribute__((format(printf, 3, 4))) static void add_line(char *text, size_t size, const char *format, ...)
 {
+    va_list args;
+    va_start(args, format);
     size_t used = strlen(text), room = size - used;
     int n = gls_vsnprintf(text + used, room, format, args);
     if (n < 0 || (size_t)n + 1 >= room)
         text[used] = '\0';
     else
         memcpy(text + used + n, "\n", 2);
+    va_end(args);
 }
 
 /* Notes as what option here an option or value of another program was understood. */
-__attribute__((format(printf, 2, 3))) static void note(parser *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_line(p->arguments->taken, sizeof p->arguments->taken, format, args);
-    va_end(args);
-}
-
+#define note(p, ...) add_line((p)->arguments->taken, sizeof(p)->arguments->taken, __VA_ARGS__)
 /* Notes a warning, which --quiet does not hide. */
-__attribute__((format(printf, 2, 3))) static void warn(parser *p, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add_line(p->arguments->warnings, sizeof p->arguments->warnings, format, args);
-    va_end(args);
-}
+#define warn(p, ...) add_line((p)->arguments->warnings, sizeof(p)->arguments->warnings, __VA_ARGS__)
 
 static bool parse_int(const char *text, int *value)
 {

@@ -10,6 +10,7 @@
 
 #include "image/formats.h"
 #include "tractogram/readers.h"
+#include "util/allocation.h"
 #include "util/file.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -170,15 +171,8 @@ char *gls_input_named_file(const char *text)
 /* Takes ownership of path. */
 static gls_status add_entry(gls_inputs *inputs, char *path, const char *text)
 {
-    if (inputs->n == inputs->capacity) {
-        const size_t capacity = inputs->capacity ? 2 * inputs->capacity : 32;
-        struct gls_input_entry *entry = realloc(inputs->entry, capacity * sizeof *entry);
-        if (entry) {
-            inputs->entry = entry;
-            inputs->capacity = capacity;
-        }
-    }
-    char *named = path && inputs->n < inputs->capacity ? strdup(text) : NULL;
+    const bool room = gls_list_reserve(&inputs->entry, inputs->n, &inputs->capacity, 32, sizeof *inputs->entry);
+    char *named = path && room ? strdup(text) : NULL;
     if (!named) {
         free(path);
         return gls_no_memory();

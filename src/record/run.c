@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "record/sidecar.h"
+#include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/status.h"
@@ -87,16 +88,8 @@ static gls_status add_output(gls_run *run, char *path, bool force)
 {
     if (!path) return gls_no_memory();
     gls_status status = gls_place_check(path, force, &run->inputs, (const char *const *)run->output, run->n_outputs);
-    if (!status && run->n_outputs == run->capacity) {
-        const size_t capacity = run->capacity ? 2 * run->capacity : 16;
-        char **output = realloc(run->output, capacity * sizeof *output);
-        if (output) {
-            run->output = output;
-            run->capacity = capacity;
-        } else {
-            status = gls_no_memory();
-        }
-    }
+    if (!status && !gls_list_reserve(&run->output, run->n_outputs, &run->capacity, 16, sizeof *run->output))
+        status = gls_no_memory();
     if (status)
         free(path);
     else

@@ -84,8 +84,7 @@ gls_status gls_series_model_subset(gls_model *m)
     return status;
 }
 
-/* Takes --csd-directions: a built-in sphere by name, or a file of directions. */
-static gls_status read_directions(gls_model *m, const char *name)
+gls_status gls_series_model_directions(gls_model *m, const char *name)
 {
     if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
     gls_status status = gls_sphere_create(name, &m->constraint);
@@ -169,7 +168,7 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
     used.model = m->kind;
     m->order = gls_model_order(&used);
     if (!status) status = gls_series_fail(series, choose_shell(m));
-    if (!status && options->csd_directions) status = read_directions(m, options->csd_directions);
+    if (!status && options->csd_directions) status = gls_series_model_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
     /* a failure of given responses is no fault of the series */

@@ -88,6 +88,8 @@ gls_status gls_model_inputs(const gls_model_options *options, gls_inputs *inputs
 /* Chooses kind, order and shells, and reads given responses. Fast. Call gls_series_model_finish() also after a failure.
  */
 gls_status gls_series_model_init(gls_model *model, const gls_model_options *options, const gls_series *series);
+/* Takes the value of --csd-directions, a built-in sphere or a file of directions, as the constraint of model->kind. */
+gls_status gls_series_model_directions(gls_model *model, const char *name);
 /* Fits a tensor to all volumes and returns FA, or reads FA from the cache. cache: a folder, or NULL. */
 gls_status gls_series_model_fa(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor,
                                gls_image **fa);

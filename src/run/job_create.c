@@ -80,13 +80,6 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
     return n;
 }
 
-/* Name of the journal of --resume, from malloc; NULL: out of memory. */
-static char *journal_name(const char *output)
-{
-    char *name = NULL;
-    return gls_asprintf(&name, "%s.resume", output) < 0 ? NULL : name;
-}
-
 /* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
  * journal. */
 static bool is_journals_own(const char *journal, const char *path)
@@ -160,7 +153,7 @@ static gls_status name_outputs(gls_job *job)
     if (o->write_mask) status = gls_image_name_check(o->write_mask);
     if (status) return status;
     if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard))) return gls_no_memory();
-    if (o->resume && !(job->journal = journal_name(job->output))) return gls_no_memory();
+    if (o->resume && gls_asprintf(&job->journal, "%s.resume", job->output) < 0) return gls_no_memory();
     job->run.force = o->force || are_own(job);
     return GLS_OK;
 }

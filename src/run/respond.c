@@ -25,8 +25,6 @@ typedef struct respond_run {
     const gls_respond_options *options;
     gls_model model; /* volumes and directions, as for msmt */
     gls_image *voxels;
-    double (*direction)[3]; /* constraint of tournier */
-    size_t n_directions;
     size_t n; /* number of responses */
     gls_tissue_response *response[GLS_N_TISSUES];
     const char *output[N_OUTPUTS]; /* path; NULL: not written */
@@ -99,22 +97,6 @@ static gls_status read_input(respond_run *run)
     return status;
 }
 
-/* Reads the directions of the constraint for tournier. Other algorithms use those of the model. */
-static gls_status read_directions(respond_run *run)
-{
-    const char *name = run->options->model.csd_directions;
-    if (!name) return GLS_OK;
-    if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &run->direction, &run->n_directions);
-    gls_sphere *sphere = NULL;
-    gls_status status = gls_sphere_create(name, &sphere);
-    if (status) return status;
-    run->direction = malloc(sphere->n * sizeof *run->direction);
-    if (run->direction) memcpy(run->direction, sphere->vertex, sphere->n * sizeof *run->direction);
-    run->n_directions = sphere->n;
-    gls_sphere_destroy(sphere);
-    return run->direction ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the directions of %s", name);
-}
-
 /* Runs the algorithm on the series, or on its chosen volumes. */
 static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
 {
@@ -165,9 +147,12 @@ static gls_status estimate(respond_run *run)
     if (of_tissues(o) || (all_shells && o->model.shells.n))
         status = gls_series_model_init(&run->model, &o->model, &run->from.series);
     if (!status && all_shells) status = gls_series_model_subset(&run->model);
-    if (!status && o->algorithm == GLS_RESPONSE_TOURNIER) status = read_directions(run);
-    options.direction = (const double(*)[3])(run->direction ? run->direction : run->model.direction);
-    options.n_directions = run->direction ? run->n_directions : run->model.n_directions;
+    if (!status && o->algorithm == GLS_RESPONSE_TOURNIER && o->model.csd_directions) {
+        run->model.kind = GLS_MODEL_MSMT; /* which takes directions, not a sphere */
+        status = gls_series_model_directions(&run->model, o->model.csd_directions);
+    }
+    options.direction = (const double(*)[3])run->model.direction;
+    options.n_directions = run->model.n_directions;
     /* 0: the highest shell */
     options.bval = !all_shells && o->model.shells.n ? o->model.shells.value[0] : 0;
     if (!status) status = gls_series_fail(&run->from.series, run_algorithm(run, &options));
@@ -255,7 +240,6 @@ gls_status gls_respond_files(const gls_respond_options *o, const gls_monitor *mo
     if (!status) status = estimate(&run);
     if (!status) status = write_output(&run);
     gls_series_model_finish(&run.model);
-    free(run.direction);
     gls_image_destroy(run.voxels);
     for (int i = 0; i < GLS_N_TISSUES; i++) gls_tissue_response_destroy(run.response[i]);
     gls_series_run_end(&run.from);

@@ -138,19 +138,13 @@ static const char *other_input(const gls_job *job, const cJSON *root)
     return NULL;
 }
 
-/* Whether a file of this name exists. */
-static bool exists(const char *path)
-{
-    return access(path, F_OK) == 0;
-}
-
 /* Whether all outputs and the sidecar exist; only then was the run complete. */
 static bool all_exist(const gls_job *job)
 {
     gls_job_file file[GLS_JOB_FILES];
     const size_t n = gls_job_files(job, file);
-    bool all = job->run.sidecar && exists(job->run.sidecar);
-    for (size_t i = 0; i < n; i++) all = all && exists(file[i].path);
+    bool all = job->run.sidecar && access(job->run.sidecar, F_OK) == 0;
+    for (size_t i = 0; i < n; i++) all = all && access(file[i].path, F_OK) == 0;
     return all;
 }
 
