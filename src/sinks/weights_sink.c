@@ -1,6 +1,8 @@
 /* track --weights: computes weights of streamlines (SIFT2) during tracking, as a column of the tractogram or as text.
- * Streamlines are mapped to fixels as they arrive. Their ends are kept for a connectome. */
+ * A thread segments the FODs into fixels while volumes go to the device and tracking begins. Streamlines are mapped to
+ * fixels as they arrive. Their ends are kept for a connectome. */
 #include <cJSON.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +15,24 @@
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/threads.h"
 
 /* streamlines of two points each that are passed to a connectome at a time */
 #define BATCH 16384
 
 /* State of --weights. */
 typedef struct weights_state {
+    /* borrowed */
+    const gls_run_sinks *sinks;
+    /* segments the FODs; `segmenting` until it is joined */
+    pthread_t thread;
+    bool segmenting;
+    /* status of the thread, and its message, since last errors belong to a thread */
+    gls_status status;
+    char message[GLS_MESSAGE_BYTES];
     /* fixels of the FODs that are tracked */
     gls_fod fod;
-    /* the mapper, then the solver */
+    /* the mapper, then the solver; NULL until await_fixels() */
     gls_weights *weights;
     gls_device_set mappers; /* map streamlines while others track; empty: the CPU maps */
     bool keeps_ends, solved;
@@ -49,35 +60,13 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 }
 
 /* Opens a context of its own on each GPU, so that the trackers continue beside it. */
-static gls_status set_devices(weights_state *w, const gls_device_set *devices)
+static void open_mappers(weights_state *w, const gls_device_set *devices)
 {
     gls_device_set *to = &w->mappers;
-    if (gls_device_get_info(devices->device[0])->software) return GLS_OK;
+    if (gls_device_get_info(devices->device[0])->software) return;
     while (to->n < devices->n && gls_device_reopen(devices->device[to->n], &to->device[to->n]) == GLS_OK) to->n++;
     if (to->n < devices->n)
         gls_log(GLS_LOG_INFO, "streamlines are mapped by %zu of %zu GPUs: %s", to->n, devices->n, gls_last_error());
-    return gls_weights_set_devices(w->weights, to->device, to->n);
-}
-
-/* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
-static gls_status append(void *user, const gls_streamlines *s)
-{
-    weights_state *w = user;
-    gls_sink sink = gls_weights_sink(w->weights);
-    gls_status status = gls_sink_append(&sink, s);
-    if (status || !w->keeps_ends) return status;
-    if (w->n + s->n > w->capacity) {
-        size_t capacity = 2 * (w->n + s->n);
-        float(*end)[2][3] = realloc(w->end, capacity * sizeof *end);
-        if (!end) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", w->n + s->n);
-        w->end = end;
-        w->capacity = capacity;
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        memcpy(w->end[w->n][0], s->point[s->offset[i]], sizeof *s->point);
-        memcpy(w->end[w->n++][1], s->point[s->offset[i + 1] - 1], sizeof *s->point);
-    }
-    return GLS_OK;
 }
 
 /* Segments the FODs that are tracked into fixels. */
@@ -97,22 +86,70 @@ static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
     return status;
 }
 
-/* Segments the FODs and makes the mapper. */
+/* The thread: segments the FODs, and keeps its status and message. */
+static void *segment(void *user)
+{
+    weights_state *w = user;
+    /* the number of threads that the caller chose for OpenMP */
+    gls_threads_apply();
+    gls_trace_call_thread("segmentation", "");
+    const double start = gls_clock_seconds();
+    w->status = segment_fods(w, w->sinks);
+    if (w->status) snprintf(w->message, sizeof w->message, "%s", gls_last_error());
+    (void)gls_trace_phase("segment FODs", start, 0);
+    return NULL;
+}
+
+/* Waits for the fixels and makes the mapper. */
+static gls_status await_fixels(weights_state *w)
+{
+    if (w->weights) return GLS_OK;
+    if (w->segmenting) pthread_join(w->thread, NULL);
+    w->segmenting = false;
+    if (w->status) return gls_fail(w->status, "%s", w->message);
+    gls_status status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
+    if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
+    if (!status) status = gls_weights_set_devices(w->weights, w->mappers.device, w->mappers.n);
+    if (status) return status;
+    return gls_weights_set_walk(w->weights, gls_weights_upsampling(w->sinks->step_size, gls_fixels_grid(w->fod.fixels)),
+                                GLS_WALK_CURVE);
+}
+
+/* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
+static gls_status append(void *user, const gls_streamlines *s)
+{
+    weights_state *w = user;
+    gls_status status = await_fixels(w);
+    if (status) return status;
+    gls_sink sink = gls_weights_sink(w->weights);
+    status = gls_sink_append(&sink, s);
+    if (status || !w->keeps_ends) return status;
+    if (w->n + s->n > w->capacity) {
+        size_t capacity = 2 * (w->n + s->n);
+        float(*end)[2][3] = realloc(w->end, capacity * sizeof *end);
+        if (!end) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", w->n + s->n);
+        w->end = end;
+        w->capacity = capacity;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        memcpy(w->end[w->n][0], s->point[s->offset[i]], sizeof *s->point);
+        memcpy(w->end[w->n++][1], s->point[s->offset[i + 1] - 1], sizeof *s->point);
+    }
+    return GLS_OK;
+}
+
+/* Starts the thread that segments the FODs. */
 static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     weights_state *w = sink->state;
     (void)tractogram;
-    const double start = gls_clock_seconds();
-    gls_status status = segment_fods(w, sinks);
-    (void)gls_trace_phase("segment FODs", start, 0);
-    if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
-    if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
-    if (!status) status = set_devices(w, sinks->devices);
-    if (status) return status;
+    w->sinks = sinks;
     w->keeps_ends = sinks->options->connectome != NULL;
+    w->segmenting = pthread_create(&w->thread, NULL, segment, w) == 0;
+    if (!w->segmenting) return gls_fail(GLS_ERR_MEMORY, "a thread for the weights cannot be started");
+    open_mappers(w, sinks->devices);
     *own = (gls_sink){.append = append, .user = w};
-    return gls_weights_set_walk(w->weights, gls_weights_upsampling(sinks->step_size, gls_fixels_grid(w->fod.fixels)),
-                                GLS_WALK_CURVE);
+    return GLS_OK;
 }
 
 /* Gives each streamline a weight of 1, with a warning, where no weights can be computed. */
@@ -131,9 +168,9 @@ static gls_status weigh_alike(weights_state *w)
 static gls_status solve(weights_state *w, const gls_device_set *devices, const float **weight, uint64_t *n)
 {
     const bool software = gls_device_get_info(devices->device[0])->software;
-    gls_status status = GLS_OK;
+    gls_status status = await_fixels(w);
     /* weights are asked for by the connectome, the tractogram and the text, but are computed once */
-    if (!w->solved) {
+    if (!status && !w->solved) {
         status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
         if (!status) gls_weights_log(w->weights);
         if (status == GLS_ERR_EMPTY) status = weigh_alike(w);
@@ -196,6 +233,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
 static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;
+    if (w->segmenting) pthread_join(w->thread, NULL);
     gls_weights_destroy(w->weights);
     gls_device_set_close(&w->mappers);
     gls_fod_finish(&w->fod);
