@@ -1,6 +1,7 @@
 /* Coherence of the directions of ODFs: whether the voxel ahead along a direction has a similar one. This is the fiber
  * coherence index of Schilling et al. 2019, Magn Reson Imaging 58:82, with a voxel two voxels ahead. */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,24 +16,45 @@
 #define SHARE_LEFT_OUT 0.67
 #define VOXELS_AHEAD 2
 
-/* Finds the peaks of a slice. rows: samples of the slice, of which the first row becomes sums. */
-static void find_peaks(gls_coherence *f, size_t slice, float *rows, const gls_image *mask)
+/* Finds the peaks of `count` voxels from index `at` of the sampled slices on. rows: their samples, one row for each
+ * vertex, of which the first row becomes sums. inside: mask of these voxels; NULL: all are inside. */
+static void find_peaks(gls_coherence *f, size_t at, size_t count, float *rows, const float *inside)
 {
-    const size_t at = slice * f->plane, n = f->sphere->n;
-    const float *inside = mask ? mask->data + ((size_t)f->first + slice) * f->plane : NULL;
+    const size_t n = f->sphere->n;
     float *top = f->contrast + at, *sum = rows;
     uint32_t *vertex = f->vertex + at;
-    memcpy(top, rows, f->plane * sizeof *top);
-    memset(vertex, 0, f->plane * sizeof *vertex);
+    memcpy(top, rows, count * sizeof *top);
+    memset(vertex, 0, count * sizeof *vertex);
     for (size_t v = 1; v < n; v++) {
-        const float *row = rows + v * f->plane;
-        for (size_t i = 0; i < f->plane; i++) {
+        const float *row = rows + v * GLS_ODF_BLOCK;
+        for (size_t i = 0; i < count; i++) {
             sum[i] += row[i];
             vertex[i] = row[i] > top[i] ? (uint32_t)v : vertex[i];
             top[i] = fmaxf(top[i], row[i]);
         }
     }
-    for (size_t i = 0; i < f->plane; i++) top[i] = !inside || inside[i] > 0 ? fmaxf(0, top[i] - sum[i] / (float)n) : 0;
+    for (size_t i = 0; i < count; i++) top[i] = !inside || inside[i] > 0 ? fmaxf(0, top[i] - sum[i] / (float)n) : 0;
+}
+
+/* Samples the slices block by block, and finds the peaks. */
+static gls_status sample(gls_coherence *f, const gls_odf_source *odf, const gls_image *mask)
+{
+    const size_t n = f->sphere->n, total = f->plane * (size_t)f->n_slices, first = f->plane * (size_t)f->first;
+    float *rows = malloc((size_t)omp_get_max_threads() * n * GLS_ODF_BLOCK * sizeof *rows);
+    if (!rows) return gls_no_memory();
+#pragma omp parallel
+    {
+        float scratch[GLS_ODF_SCRATCH] __attribute__((aligned(64)));
+        float *own = rows + (size_t)omp_get_thread_num() * n * GLS_ODF_BLOCK;
+#pragma omp for schedule(dynamic, 8)
+        for (size_t at = 0; at < total; at += GLS_ODF_BLOCK) {
+            const size_t count = total - at < GLS_ODF_BLOCK ? total - at : GLS_ODF_BLOCK;
+            gls_odf_block(odf, first + at, count, own, GLS_ODF_BLOCK, scratch);
+            find_peaks(f, at, count, own, mask ? mask->data + first + at : NULL);
+        }
+    }
+    free(rows);
+    return GLS_OK;
 }
 
 /* Leaves out voxels of little contrast. sorted: space for all contrasts. */
@@ -70,16 +92,12 @@ gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gl
     const size_t total = f->plane * (size_t)f->n_slices;
     f->vertex = malloc(total * sizeof *f->vertex);
     f->contrast = malloc(total * sizeof *f->contrast);
-    float *rows = malloc(sphere->n * f->plane * sizeof *rows), *sorted = malloc(total * sizeof *sorted);
-    gls_status status = f->vertex && f->contrast && rows && sorted ? GLS_OK : gls_no_memory();
+    float *sorted = malloc(total * sizeof *sorted);
+    gls_status status = f->vertex && f->contrast && sorted ? GLS_OK : gls_no_memory();
     if (!status) status = gls_odf_source_create_sh(from->image, "ODFs", basis, frame, sphere, &from->options, &odf);
-    for (int32_t s = 0; !status && s < f->n_slices; s++) {
-        status = gls_odf_slice(odf, f->first + s, rows);
-        if (!status) find_peaks(f, (size_t)s, rows, mask);
-    }
+    if (!status) status = sample(f, odf, mask);
     if (!status) select_voxels(f, sorted);
     gls_odf_source_destroy(odf);
-    free(rows);
     free(sorted);
     return status;
 }
