@@ -1,5 +1,6 @@
 /* track --connectome LABELS:FILE: counts the streamlines that join two labels, or adds their weights with --weights. */
 #include <cJSON.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "image/formats.h"
@@ -15,6 +16,10 @@
 typedef struct matrix_state {
     /* the matrix so far */
     gls_connectome *connectome;
+    /* with --weights, which are known after the last streamline: regions of the ends of each streamline, their number,
+     * and room for them */
+    int32_t (*pair)[2];
+    size_t n, capacity;
 } matrix_state;
 
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
@@ -23,7 +28,23 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return text ? gls_sink_takes_pair(sink, sinks, text, "LABELS:FILE") : GLS_OK;
 }
 
-/* Makes the matrix. With --weights it gets no streamlines here; complete() fills it. */
+/* Keeps the regions of the ends of streamlines until their weights are known. */
+static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
+{
+    matrix_state *s = user;
+    const size_t n = s->n + streamlines->n;
+    if (n > s->capacity) {
+        int32_t(*pair)[2] = realloc(s->pair, 2 * n * sizeof *pair);
+        if (!pair) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", n);
+        s->pair = pair;
+        s->capacity = 2 * n;
+    }
+    gls_status status = gls_connectome_find_pairs(s->connectome, streamlines, s->pair + s->n);
+    if (!status) s->n = n;
+    return status;
+}
+
+/* Makes the matrix. With --weights complete() fills it. */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *s = sink->state;
@@ -34,7 +55,8 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
     if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
     gls_image_destroy(labels);
-    if (!status && !options.weights) *own = gls_connectome_sink(s->connectome);
+    if (!status)
+        *own = options.weights ? (gls_sink){.append = keep_pairs, .user = s} : gls_connectome_sink(s->connectome);
     return status;
 }
 
@@ -45,12 +67,19 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
     return gls_connectome_needs_points(((const matrix_state *)sink->state)->connectome);
 }
 
-/* Weights are known after the last streamline. Until then the ends of streamlines are kept. */
+/* With --weights: adds the streamlines to the matrix. */
 static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
 {
-    (void)writer;
+    matrix_state *s = sink->state;
     gls_run_sink *weights = gls_sink_find(sinks, &gls_weights_kind);
-    return weights ? gls_weights_sink_connect(weights, sinks, ((matrix_state *)sink->state)->connectome) : GLS_OK;
+    const float *weight = NULL;
+    uint64_t n = 0;
+    (void)writer;
+    if (!weights) return GLS_OK;
+    gls_status status = gls_weights_sink_solve(weights, sinks, &weight, &n);
+    if (status) return status;
+    GLS_REQUIRE(n == s->n);
+    return gls_connectome_add_pairs(s->connectome, (const int32_t(*)[2])s->pair, weight, s->n);
 }
 
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
@@ -70,7 +99,9 @@ static void describe(const gls_run_sink *sink, cJSON *root)
 /* Function `finish` of the sink, also after a failure. */
 static void finish(gls_run_sink *sink)
 {
-    gls_connectome_destroy(((matrix_state *)sink->state)->connectome);
+    matrix_state *s = sink->state;
+    gls_connectome_destroy(s->connectome);
+    free(s->pair);
 }
 
 const gls_sink_kind gls_connectome_kind = {.role = "connectome",

@@ -172,9 +172,10 @@ void gls_sinks_finish(gls_run_sinks *sinks);
 
 /* --- Weights of --weights, for sinks that use them. */
 
-/* Passes the two ends of each streamline, with its weight in the column GLS_DPS_WEIGHTS, to a connectome. Call it after
- * the last streamline. weights: the sink from gls_sink_find(sinks, &gls_weights_kind). */
-gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_run_sinks *sinks, gls_connectome *connectome);
+/* Solves for the weights at the first call. Call it after the last streamline. weights: the sink from
+ * gls_sink_find(sinks, &gls_weights_kind). *weight: one for each of *n streamlines, in their order, which the sink
+ * owns. If no weights can be computed, all are 1, with a warning, so that the streamlines are not lost. */
+gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, const float **weight, uint64_t *n);
 
 /* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.
  * If all steps are straight and all points are written, the tracker's counts of steps give the same lengths. */

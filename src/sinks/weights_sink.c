@@ -1,6 +1,6 @@
 /* track --weights: computes weights of streamlines (SIFT2) during tracking, as a column of the tractogram or as text.
  * A thread segments the FODs into fixels while volumes go to the device and tracking begins. Streamlines are mapped to
- * fixels as they arrive. Their ends are kept for a connectome. */
+ * fixels as they arrive. */
 #include <cJSON.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,9 +17,6 @@
 #include "util/text.h"
 #include "util/threads.h"
 
-/* streamlines of two points each that are passed to a connectome at a time */
-#define BATCH 16384
-
 /* State of --weights. */
 typedef struct weights_state {
     /* borrowed */
@@ -35,11 +32,8 @@ typedef struct weights_state {
     /* the mapper, then the solver; NULL until await_fixels() */
     gls_weights *weights;
     gls_device_set mappers; /* map streamlines while others track; empty: the CPU maps */
-    bool keeps_ends, solved;
-    /* number of streamlines, and room, of `end` */
-    size_t n, capacity;
-    float (*end)[2][3]; /* the two ends of each streamline */
-    float *alike;       /* 1 for each streamline if no weights can be computed; NULL otherwise */
+    bool solved;
+    float *alike; /* 1 for each streamline if no weights can be computed; NULL otherwise */
 } weights_state;
 
 /* TRX files hold weights as a column. With other formats they go to a text file. */
@@ -115,27 +109,14 @@ static gls_status await_fixels(weights_state *w)
                                 GLS_WALK_CURVE);
 }
 
-/* Maps streamlines to fixels, and keeps their ends if a connectome needs them. */
+/* Maps streamlines to fixels. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     weights_state *w = user;
     gls_status status = await_fixels(w);
     if (status) return status;
-    gls_sink sink = gls_weights_sink(w->weights);
-    status = gls_sink_append(&sink, s);
-    if (status || !w->keeps_ends) return status;
-    if (w->n + s->n > w->capacity) {
-        size_t capacity = 2 * (w->n + s->n);
-        float(*end)[2][3] = realloc(w->end, capacity * sizeof *end);
-        if (!end) return gls_fail(GLS_ERR_MEMORY, "out of memory for the ends of %zu streamlines", w->n + s->n);
-        w->end = end;
-        w->capacity = capacity;
-    }
-    for (size_t i = 0; i < s->n; i++) {
-        memcpy(w->end[w->n][0], s->point[s->offset[i]], sizeof *s->point);
-        memcpy(w->end[w->n++][1], s->point[s->offset[i + 1] - 1], sizeof *s->point);
-    }
-    return GLS_OK;
+    const gls_sink sink = gls_weights_sink(w->weights);
+    return gls_sink_append(&sink, s);
 }
 
 /* Starts the thread that segments the FODs. */
@@ -144,7 +125,6 @@ static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     weights_state *w = sink->state;
     (void)tractogram;
     w->sinks = sinks;
-    w->keeps_ends = sinks->options->connectome != NULL;
     w->segmenting = pthread_create(&w->thread, NULL, segment, w) == 0;
     if (!w->segmenting) return gls_fail(GLS_ERR_MEMORY, "a thread for the weights cannot be started");
     open_mappers(w, sinks->devices);
@@ -163,10 +143,10 @@ static gls_status weigh_alike(weights_state *w)
     return GLS_OK;
 }
 
-/* Fills in *weight: one for each streamline. If no weights can be computed, all are 1, with a warning, so that the
- * streamlines are not lost. */
-static gls_status solve(weights_state *w, const gls_device_set *devices, const float **weight, uint64_t *n)
+gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, const float **weight, uint64_t *n)
 {
+    weights_state *w = weights->state;
+    const gls_device_set *devices = sinks->devices;
     const bool software = gls_device_get_info(devices->device[0])->software;
     gls_status status = await_fixels(w);
     /* weights are asked for by the connectome, the tractogram and the text, but are computed once */
@@ -182,32 +162,12 @@ static gls_status solve(weights_state *w, const gls_device_set *devices, const f
     return GLS_OK;
 }
 
-gls_status gls_weights_sink_connect(gls_run_sink *weights, gls_run_sinks *sinks, gls_connectome *connectome)
-{
-    weights_state *w = weights->state;
-    const float *weight = NULL;
-    uint64_t offset[BATCH + 1], n;
-    gls_sink sink = gls_connectome_sink(connectome);
-    gls_status status = solve(w, sinks->devices, &weight, &n);
-    for (size_t i = 0; i <= BATCH; i++) offset[i] = 2 * i;
-    for (size_t first = 0; first < w->n && !status; first += BATCH) {
-        const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight + first};
-        const gls_streamlines s = {.n = w->n - first < BATCH ? w->n - first : BATCH,
-                                   .offset = offset,
-                                   .point = (const float(*)[3])w->end[first],
-                                   .n_dps = 1,
-                                   .dps = &column};
-        status = gls_sink_append(&sink, &s);
-    }
-    return status;
-}
-
 /* Solves for the weights and adds them as a column of the tractogram, if they go there. */
 static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
 {
     const float *weight = NULL;
     uint64_t n;
-    gls_status status = solve(sink->state, sinks->devices, &weight, &n);
+    gls_status status = gls_weights_sink_solve(sink, sinks, &weight, &n);
     if (status || sink->output || !writer) return status;
     const gls_column column = {GLS_DPS_WEIGHTS, GLS_TYPE_FLOAT32, 1, weight};
     return gls_tractogram_writer_add_dps(writer, &column);
@@ -217,7 +177,7 @@ static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const float *weight = NULL;
     uint64_t n;
-    gls_status status = sink->output ? solve(sink->state, sinks->devices, &weight, &n) : GLS_OK;
+    gls_status status = sink->output ? gls_weights_sink_solve(sink, sinks, &weight, &n) : GLS_OK;
     if (status || !sink->output) return status;
     return gls_weights_write_text(sink->output, sinks->run->force, &sinks->run->group, weight, n, 1,
                                   "weights by glslines");
@@ -237,7 +197,6 @@ static void finish(gls_run_sink *sink)
     gls_weights_destroy(w->weights);
     gls_device_set_close(&w->mappers);
     gls_fod_finish(&w->fod);
-    free(w->end);
     free(w->alike);
 }
 

@@ -324,6 +324,28 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status;
 }
 
+gls_status gls_connectome_find_pairs(gls_connectome *c, const gls_streamlines *s, int32_t (*pair)[2])
+{
+    GLS_REQUIRE(c->options.assignment != GLS_ASSIGN_ALL);
+    gls_status status = reserve(c, s->n);
+    if (!status) status = find_regions(c, s);
+    if (!status && s->n > 0) memcpy(pair, c->pair, s->n * sizeof *pair);
+    return status;
+}
+
+gls_status gls_connectome_add_pairs(gls_connectome *c, const int32_t (*pair)[2], const float *weight, size_t n)
+{
+    GLS_REQUIRE(!measures_length(c));
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(weight[i]))
+            return gls_fail(GLS_ERR_INPUT, "the weight of streamline %llu is not finite",
+                            (unsigned long long)c->counts.streamlines);
+        c->counts.streamlines++;
+        add_streamline(c, pair[i], 2, 1, (double)weight[i], 0);
+    }
+    return GLS_OK;
+}
+
 /* Checks options that only a program can get wrong, and the reach of the forward search. */
 static gls_status check_options(const gls_connectome_options *o, const gls_grid *grid)
 {
