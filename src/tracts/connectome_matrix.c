@@ -8,7 +8,6 @@
 #include <glslines/connectome.h>
 
 #include "streamlines/filter_parts.h"
-#include "image/region_set.h"
 #include "tracts/connectome_parts.h"
 #include "tracts/line_geometry.h"
 #include "tracts/sink_parts.h"
@@ -19,81 +18,6 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 #include "util/threads.h"
-
-/* --- Numbers the labels of an image as regions, and measures their volumes and centres. */
-
-/* Largest label, 2^24: whole numbers up to here are exact in the float32 that images are read as. */
-#define MAX_LABEL 16777216
-
-static gls_status find_largest(const gls_image *labels, const char *name, int32_t *largest)
-{
-    *largest = 0;
-    for (size_t v = 0, n = gls_grid_voxels(&labels->grid); v < n; v++) {
-        float value = labels->data[v];
-        if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: has the value %g, but labels are whole numbers from 0 to %d: give an image of labels",
-                            name, (double)value, MAX_LABEL);
-        if ((int32_t)value > *largest) *largest = (int32_t)value;
-    }
-    return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no label", name);
-}
-
-/* Numbers the labels: number[label] gets the region. */
-static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw, int32_t *number,
-                                int32_t largest)
-{
-    const size_t n = gls_grid_voxels(&labels->grid);
-    for (size_t v = 0; v < n; v++) number[(int32_t)labels->data[v]] = 1;
-    number[0] = 0;
-    for (int32_t label = 1; label <= largest; label++)
-        if (number[label] || raw) number[label] = (int32_t)++nodes->n;
-    if (nodes->n > GLS_CONNECTOME_MAX_NODES)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu labels, more than %d", name, nodes->n,
-                        GLS_CONNECTOME_MAX_NODES);
-    nodes->voxel = malloc(n * sizeof *nodes->voxel);
-    nodes->label = malloc(nodes->n * sizeof *nodes->label);
-    nodes->volume = calloc(nodes->n + 1, sizeof *nodes->volume);
-    nodes->centre = calloc(nodes->n + 1, sizeof *nodes->centre);
-    if (!nodes->voxel || !nodes->label || !nodes->volume || !nodes->centre)
-        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
-    for (int32_t label = 1; label <= largest; label++)
-        if (number[label]) nodes->label[number[label] - 1] = label;
-    for (size_t v = 0; v < n; v++) {
-        int32_t node = nodes->voxel[v] = number[(int32_t)labels->data[v]];
-        double p[3];
-        if (node == 0) continue;
-        nodes->volume[node]++;
-        gls_region_centre(&labels->grid, v, p);
-        for (int a = 0; a < 3; a++) nodes->centre[node][a] += p[a];
-    }
-    return GLS_OK;
-}
-
-/* Finds the regions: the labels that occur, ascending, or with `raw` all labels from 1 to the largest. name: for
- * messages. Call nodes_finish() even after a failure. */
-static gls_status nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw)
-{
-    int32_t largest;
-    *nodes = (gls_nodes){.grid = labels->grid};
-    gls_status status = find_largest(labels, name, &largest);
-    if (status) return status;
-    int32_t *number = calloc((size_t)largest + 1, sizeof *number);
-    if (!number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", name);
-    status = number_labels(nodes, labels, name, raw, number, largest);
-    free(number);
-    return status;
-}
-
-/* Frees the arrays. */
-static void nodes_finish(gls_nodes *nodes)
-{
-    free(nodes->voxel);
-    free(nodes->label);
-    free(nodes->volume);
-    free(nodes->centre);
-    *nodes = (gls_nodes){.n = 0};
-}
 
 #define FORWARD_SIDES 12 /* largest reach of the forward search, in voxel sides */
 
@@ -390,7 +314,7 @@ gls_status gls_connectome_create(const gls_image *labels, const char *name, cons
     gls_connectome *c = calloc(1, sizeof *c);
     if (!c) return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
     c->options = o;
-    status = nodes_init(&c->nodes, labels, name, o.raw_labels);
+    status = gls_nodes_init(&c->nodes, labels, name, o.raw_labels);
     if (!status) status = gls_assigner_create(&c->nodes.grid, c->nodes.voxel, &o, &c->assigner);
     if (!status) status = make_cells(c);
     if (status)
@@ -506,7 +430,7 @@ void gls_connectome_destroy(gls_connectome *c)
 {
     if (!c) return;
     gls_assigner_destroy(c->assigner);
-    nodes_finish(&c->nodes);
+    gls_nodes_finish(&c->nodes);
     for (int t = 0; c->finder && t < c->n_threads; t++) {
         gls_assign_scratch_finish(&c->finder[t].scratch);
         free(c->finder[t].node);
