@@ -27,7 +27,7 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // - lane_chosen: the value of the only lane that chose itself
 // - lane_lead: the value of the lane for which lane_leads() is true, which acts for the streamline
 // - lane_first: the first lane that says yes, LANES if none does; call lane_ask() and lane_sync() before
-// - LANE_LIST: of the values v for i = 0 .. n - 1, stores those for which yes is true, in ascending order, from place
+// - LANE_LIST: of the values v for i = 0 .. n - 1, stores those for which yes is true, in ascending order, from index
 //   `count` on, and increases count
 // - LANE_COLLECT: the same for v = 0 .. n - 1 in any order; n is at most MAX_COLLECTED
 // Up to FEW values are read by every lane instead of combining the lanes.

@@ -117,8 +117,8 @@ void lane_largest(inout float x, inout int number)
 uint lane_upto(uint x, out uint total)
 {
     uvec4 four = lane_four(x);
-    int place = LANE % 4, fours = LANE / 4;
-    uint upto = x + (place > 0 ? four.x : 0u) + (place > 1 ? four.y : 0u) + (place > 2 ? four.z : 0u);
+    int index = LANE % 4, fours = LANE / 4;
+    uint upto = x + (index > 0 ? four.x : 0u) + (index > 1 ? four.y : 0u) + (index > 2 ? four.z : 0u);
     lane_show_four((four.x + four.y) + (four.z + four.w));
     total = 0u;
     for (int i = 0; i < FOURS_ROWS; i++) {
@@ -157,7 +157,7 @@ uint lane_upto(uint x, out uint total)
 const int MARK_WORDS = (N_VERTICES + 31) / 32;
 shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 
-#define LANE_LIST(n, i, v, vertex, yes, count, place, store)                                    \
+#define LANE_LIST(n, i, v, vertex, yes, count, index, store)                                    \
     {                                                                                           \
         for (int w = LANE; w < MARK_WORDS; w += LANES) lane_marks[w] = 0u;                      \
         lane_sync();                                                                            \
@@ -169,29 +169,29 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
         for (int from = 0; from < MARK_WORDS; from += LANES) {                                  \
             int w = from + LANE;                                                                \
             uint total, marks = w < MARK_WORDS ? lane_marks[w] : 0u;                            \
-            int place = int(count + lane_upto(uint(bitCount(marks)), total)) - bitCount(marks); \
+            int index = int(count + lane_upto(uint(bitCount(marks)), total)) - bitCount(marks); \
             for (; marks != 0u; marks &= marks - 1u) {                                          \
                 int v = 32 * w + findLSB(marks);                                                \
                 store                                                                           \
-                place++;                                                                        \
+                index++;                                                                        \
             }                                                                                   \
             count += total;                                                                     \
         }                                                                                       \
     }
 
 // Stores the values of one lane after those of another.
-#define LANE_COLLECT(n, v, yes, count, place, store)                                    \
+#define LANE_COLLECT(n, v, yes, count, index, store)                                    \
     {                                                                                   \
         uint total, own = 0u;                                                           \
         for (int turn = 0; turn < ((n) + LANES - 1) / LANES; turn++) {                                \
             int v = turn * LANES + LANE;                                                \
             if (v < (n) && (yes)) own |= 1u << uint(turn);                              \
         }                                                                               \
-        int place = int(count + lane_upto(uint(bitCount(own)), total)) - bitCount(own); \
+        int index = int(count + lane_upto(uint(bitCount(own)), total)) - bitCount(own); \
         for (; own != 0u; own &= own - 1u) {                                            \
             int v = findLSB(own) * LANES + LANE;                                        \
             store                                                                       \
-            place++;                                                                    \
+            index++;                                                                    \
         }                                                                               \
         count += total;                                                                 \
     }

@@ -23,9 +23,9 @@ uint lane_upto(uint x, out uint total)
     return x;
 }
 #define LANE_SUMS(x, n, ROOM, size, TARGET) for (int j = 0; j < (n); j++) TARGET(j) = x[j];
-#define LANE_LIST(n, i, v, vertex, yes, count, place, store) \
+#define LANE_LIST(n, i, v, vertex, yes, count, index, store) \
     for (int i = 0; i < int(n); i++) {                     \
-        int v = vertex, place = int(count);                \
+        int v = vertex, index = int(count);                \
         bool wanted = yes;                                 \
         if (wanted) { store }                                \
         count += wanted ? 1u : 0u;                         \

@@ -120,25 +120,25 @@ float lane_sums(float x[16])
     }
 #endif
 
-// Place of this lane's value in a list that begins with `count` values, by the number of wanted values in lanes before;
+// Index of this lane's value in a list that begins with `count` values, by the number of wanted values in lanes before;
 // counts the wanted ones.
-int lane_place(bool wanted, inout uint count)
+int lane_index(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);
-    uint place = count + subgroupBallotExclusiveBitCount(votes);
+    uint index = count + subgroupBallotExclusiveBitCount(votes);
     count += subgroupBallotBitCount(votes);
-    return int(place);
+    return int(index);
 }
 
-#define LANE_LIST(n, i, v, vertex, yes, count, place, store) \
+#define LANE_LIST(n, i, v, vertex, yes, count, index, store) \
     for (int turn = 0; turn < int(n); turn += LANES) {     \
         int i = turn + LANE, v = vertex;                   \
         bool wanted = false;                               \
         if (i < int(n)) wanted = yes;                      \
-        int place = lane_place(wanted, count);             \
+        int index = lane_index(wanted, count);             \
         if (wanted) { store }                                \
     }
-#define LANE_COLLECT(n, v, yes, count, place, store) LANE_LIST(n, i, v, i, yes, count, place, store)
+#define LANE_COLLECT(n, v, yes, count, index, store) LANE_LIST(n, i, v, i, yes, count, index, store)
 #define MAX_COLLECTED 1024
 #define FEW (LANES_IN_STEP * 8) // needs registers, and on AMD's GPUs one wave less fits
 

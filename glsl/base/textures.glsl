@@ -4,10 +4,10 @@
 // inside their tile, and the outer half voxel is constant. Units below GUIDE_TEXTURES belong to the guide.
 layout(binding = GUIDE_TEXTURES) uniform sampler3D volume[VOLUME_TEXTURES];
 
-// The place at which p is sampled: in the grid, rounded to 1/VOLUME_ROUNDING voxel. With sides that are powers of two,
-// and at most 2^24 / VOLUME_ROUNDING, texture coordinates are then exact, and a sample does not depend on the place of
-// its tile.
-vec3 volume_place(vec3 p)
+// The position at which p is sampled: in the grid, rounded to 1/VOLUME_ROUNDING voxel. With sides that are powers of
+// two, and at most 2^24 / VOLUME_ROUNDING, texture coordinates are then exact, and a sample does not depend on the
+// position of its tile.
+vec3 volume_position(vec3 p)
 {
     return floor(clamp(p, vec3(0.0), GRID - 1.0) * VOLUME_ROUNDING + 0.5) * (1.0 / VOLUME_ROUNDING);
 }
@@ -15,7 +15,7 @@ vec3 volume_place(vec3 p)
 // Texture coordinate of p in tile 0.
 vec3 volume_base(vec3 p)
 {
-    vec3 q = volume_place(p);
+    vec3 q = volume_position(p);
 #if VOLUME_STRIPS > 1
     float strip = min(floor((floor(q.x) + 0.5) * (1.0 / VOLUME_STRIP_STEP)), float(VOLUME_STRIPS - 1));
     q += vec3(-strip * VOLUME_STRIP_STEP, 0.0, strip * GRID_Z);

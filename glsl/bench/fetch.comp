@@ -1,4 +1,4 @@
-// Measures the peak rate of trilinear samples: neighbouring invocations sample neighbouring places of a texture that
+// Measures the peak rate of trilinear samples: neighbouring invocations sample neighbouring positions of a texture that
 // fits into the caches, so that only the texture unit limits the rate. Dispatched by measure_fetch() of
 // src/bench/ceilings.c; the sum is stored, so that no compiler removes the samples.
 layout(local_size_x = GROUP_SIZE) in;

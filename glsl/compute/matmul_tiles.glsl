@@ -45,7 +45,7 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 
 void main()
 {
-    // me: number of the invocation in its slice; x, y: its place in the square; own: where the strips of the slice
+    // me: number of the invocation in its slice; x, y: its position in the square; own: where the strips of the slice
     // begin.
     uint slice = gl_LocalInvocationID.x / SHARE, me = gl_LocalInvocationID.x % SHARE;
     uint row = first_row + gl_WorkGroupID.y * TILE, column = first_column + gl_WorkGroupID.x * TILE;

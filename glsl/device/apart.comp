@@ -1,5 +1,5 @@
 // Tests whether invocations of a work group keep their private data apart: array elements at differing indices, numbers
-// of loop iterations, returns. word[i] holds a number below PLACES and is replaced by a result that
+// of loop iterations, returns. word[i] holds a number below WORDS and is replaced by a result that
 // gls_apart_expected() computes, too. src/gpu/renderers.c runs one work group of it when a device is opened whose
 // driver is not known.
 layout(local_size_x = INVOCATIONS) in;
@@ -23,11 +23,11 @@ void main()
 {
     uint me = gl_LocalInvocationIndex, at = word[me];
     // Stores to a private array at an index that differs between invocations.
-    uint kept[PLACES];
-    for (uint k = 0u; k < uint(PLACES); k++) kept[k] = k;
+    uint kept[WORDS];
+    for (uint k = 0u; k < uint(WORDS); k++) kept[k] = k;
     kept[at] = 11u + me;
-    if ((me & 1u) == 1u) kept[(at + 2u) % uint(PLACES)] += 101u + me;
+    if ((me & 1u) == 1u) kept[(at + 2u) % uint(WORDS)] += 101u + me;
     uint result = turns(at, me);
-    for (uint k = 0u; k < uint(PLACES); k++) result = 31u * result + kept[k];
+    for (uint k = 0u; k < uint(WORDS); k++) result = 31u * result + kept[k];
     word[me] = result;
 }

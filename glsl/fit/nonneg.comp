@@ -36,7 +36,7 @@ shared vec4 y_float[WIDE / 4];
 shared uint row_of[MAX_ACTIVE];
 shared double number[GROUP];
 shared float value_of[GROUP];
-shared uint place_of[GROUP];
+shared uint index_of[GROUP];
 
 uint lane, count, held; // bit q of held: row lane + q GROUP is active
 // Where the matrices of Plan begin, in numbers; set by main().
@@ -64,22 +64,22 @@ double total(double x)
     return sum;
 }
 
-// Finds the lowest value of all lanes, and among equals the lowest place.
+// Finds the lowest value of all lanes, and among equals the lowest index.
 void lowest_of(inout double x, inout uint at)
 {
     number[lane] = x;
-    place_of[lane] = at;
+    index_of[lane] = at;
     meet();
     for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
         if (lane < s && (number[lane + s] < number[lane] ||
-                         (number[lane + s] == number[lane] && place_of[lane + s] < place_of[lane]))) {
+                         (number[lane + s] == number[lane] && index_of[lane + s] < index_of[lane]))) {
             number[lane] = number[lane + s];
-            place_of[lane] = place_of[lane + s];
+            index_of[lane] = index_of[lane + s];
         }
         meet();
     }
     x = number[0];
-    at = place_of[0];
+    at = index_of[0];
     meet();
 }
 
@@ -106,18 +106,18 @@ double lowest_float(out uint row)
             at = q * GROUP + lane;
         }
     value_of[lane] = least;
-    place_of[lane] = at;
+    index_of[lane] = at;
     meet();
     for (uint s = GROUP / 2u; s > 0u; s /= 2u) {
         if (lane < s && (value_of[lane + s] < value_of[lane] ||
-                         (value_of[lane + s] == value_of[lane] && place_of[lane + s] < place_of[lane]))) {
+                         (value_of[lane + s] == value_of[lane] && index_of[lane + s] < index_of[lane]))) {
             value_of[lane] = value_of[lane + s];
-            place_of[lane] = place_of[lane + s];
+            index_of[lane] = index_of[lane + s];
         }
         meet();
     }
     double value = double(value_of[0]);
-    row = place_of[0];
+    row = index_of[0];
     meet();
     return value;
 }
@@ -259,7 +259,7 @@ void follow()
 }
 
 // Computes the solution from the multipliers: y = start + sum over active rows of lambda times the row of B.
-void place()
+void solve_primal()
 {
     if (lane < WIDE) {
         double sum = start[lane], more = 0.0lf;
@@ -290,7 +290,7 @@ void refine()
     meet();
     if (mine) lambda[lane] -= column_sum();
     meet();
-    place();
+    solve_primal();
 }
 
 // The stopping rule of dwi2fod: end if the lowest row is an active one, which lies below 0 by the softness.
@@ -320,7 +320,7 @@ bool iterate(double noise)
         }
         append(row, value);
         follow();
-        place();
+        solve_primal();
     }
     return false;
 }

@@ -17,11 +17,11 @@ float random_part(uint word) { return (float(word >> 8) + 0.5) * (1.0 / 16777216
 // A displacement in mm along the voxel axes, in voxels.
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
-// Place `part` of STEP_PARTS on the arc of one step from p, in voxel coordinates. At p the tangent is d; over the whole
-// step it turns by `angle` radians towards `across`, a unit vector at a right angle to d.
-vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
+// Position `part` of STEP_PARTS on the arc of one step from p, in voxel coordinates. At p the tangent is d; over the
+// whole step it turns by `angle` radians towards `across`, a unit vector at a right angle to d.
+vec3 arc_position(vec3 p, vec3 d, float angle, vec3 across, int part)
 {
-    // k: curvature, 1/mm; turned: angle between d and the tangent at the place, radians.
+    // k: curvature, 1/mm; turned: angle between d and the tangent at the position, radians.
     float length = params.step_mm * float(part) / float(STEP_PARTS), k = angle / params.step_mm;
     float turned = k * length;
     // series where the closed form loses digits
@@ -30,12 +30,12 @@ vec3 arc_place(vec3 p, vec3 d, float angle, vec3 across, int part)
     return p + to_voxels(along * d + aside * across);
 }
 
-// The same place for an arc whose tangent is `before` at p and d at the end of the step.
-vec3 step_place(vec3 p, vec3 before, vec3 d, int part)
+// The same position for an arc whose tangent is `before` at p and d at the end of the step.
+vec3 step_position(vec3 p, vec3 before, vec3 d, int part)
 {
     // The part of d at a right angle to `before` gives the side of the bend, and with the other part the angle.
     vec3 across = d - dot(before, d) * before;
     float s = length(across);
-    return arc_place(p, before, atan(s, dot(before, d)), across / max(s, 1e-20), part);
+    return arc_position(p, before, atan(s, dot(before, d)), across / max(s, 1e-20), part);
 }
 #endif

@@ -1,6 +1,6 @@
 // Direction getters iFOD1 and iFOD2: first and second order integration over FODs (Tournier et al. 2012 and 2010).
 // Draws a direction of the cone in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS
-// places of the arc that leads to the direction (IFOD_ARCS 1).
+// positions of the arc that leads to the direction (IFOD_ARCS 1).
 //
 // Method: rejection. The weights of a few fixed candidates, times a factor, bound the weights of all others, see
 // src/track/getter/ifod_grid.h. Candidates are numbered, fixed ones first, and the first that passes is taken, so the
@@ -8,7 +8,7 @@
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
-#define OWN_PLACES IFOD_ARCS
+#define OWN_POSITIONS IFOD_ARCS
 #define TILES_IN_TURN (IFOD_ARCS && IFOD_LOOPED)
 #include "odf/sh_direction.glsl"
 #include "getter/arc.glsl"
@@ -66,7 +66,7 @@ const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 #if IFOD_ARCS
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
-    vec3 q = arc_place(p, d, candidate.angle, candidate.across, part);
+    vec3 q = arc_position(p, d, candidate.angle, candidate.across, part);
     float angle = candidate.angle * float(part) / float(STEP_PARTS);
     take_coefficients(q);
     float f = amplitude_along(cos(angle) * d + sin(angle) * candidate.across);

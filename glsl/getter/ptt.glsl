@@ -70,22 +70,22 @@ float probe_start(vec3 p, vec3 t) { return amplitude(p, t); }
 #endif
 const int PROBE_SAMPLES = PROBE_STEPS + 1 - FIRST_SAMPLE; // number of amplitudes that depend on the curvature
 
-// A place on a probe: displacement and tangent in the frame (t, n, b) at its start, and the direction of its bend
+// A point on a probe: displacement and tangent in the frame (t, n, b) at its start, and the direction of its bend
 // between n and b.
-struct Place {
+struct ProbePoint {
     vec3 gone, heading;
     vec2 bend;
 };
 
-// ODF at the place; with several threads the mean over their circle.
-float sample_at(vec3 p, mat3 frame, Place place)
+// ODF at the point; with several threads the mean over their circle.
+float sample_at(vec3 p, mat3 frame, ProbePoint at)
 {
-    vec3 gone = frame * place.gone, heading = frame * place.heading;
+    vec3 gone = frame * at.gone, heading = frame * at.heading;
 #if PROBE_COUNT > 1
-    // Transport the normal and the binormal of the frame to the place, without twist; the circle lies in their plane.
-    vec3 m = frame[1] * place.bend.x + frame[2] * place.bend.y;
-    vec3 turn = (place.heading.x - 1.0) * m - dot(place.heading.yz, place.bend) * frame[0];
-    vec3 n = frame[1] + place.bend.x * turn, b = frame[2] + place.bend.y * turn;
+    // Transport the normal and the binormal of the frame to the point, without twist; the circle lies in their plane.
+    vec3 m = frame[1] * at.bend.x + frame[2] * at.bend.y;
+    vec3 turn = (at.heading.x - 1.0) * m - dot(at.heading.yz, at.bend) * frame[0];
+    vec3 n = frame[1] + at.bend.x * turn, b = frame[2] + at.bend.y * turn;
     float ring = 0.0;
     for (int c = 0; c < PROBE_COUNT; c++) {
         float angle = 6.283185307 * float(c) / float(PROBE_COUNT);
@@ -102,7 +102,7 @@ float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
 {
     float length = float(q) * params.probe_step, angle = k * length;
     vec2 gone = arc_gone(k, length);
-    return sample_at(p, frame, Place(vec3(gone.x, gone.y * bend), vec3(cos(angle), sin(angle) * bend), bend));
+    return sample_at(p, frame, ProbePoint(vec3(gone.x, gone.y * bend), vec3(cos(angle), sin(angle) * bend), bend));
 }
 
 // The frame (tangent, normal, binormal) from unit vectors t and n at a right angle to each other.

@@ -2,7 +2,7 @@
 // is Newton's method along the great circle of steepest ascent, with derivatives of the spherical harmonics.
 #include "base/packed.glsl"
 #include "base/model.glsl"
-#define OWN_PLACES 0
+#define OWN_POSITIONS 0
 #define TILES_IN_TURN 0
 #include "odf/sh_direction.glsl"
 

@@ -34,13 +34,13 @@ ivec3 tile_offset(int t) { return ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0); }
 bool has_signal(vec3 p)
 {
     // Tile that holds the channel behind the last volume.
-    const int place = TENSOR_VOLUMES / 4 * TILES_OF_QUAD;
+    const int tile = TENSOR_VOLUMES / 4 * TILES_OF_QUAD;
     if (!inside(p)) return false;
     ivec3 texel = texel_of(clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0));
     float any_signal = 0.0;
 #define TILES(i, n_tiles, first)                                                                                  \
-    if (place >= first / 4 && place < first / 4 + n_tiles)                                                        \
-        any_signal = texelFetch(volume[i], texel + tile_offset(place - first / 4), 0)[TENSOR_VOLUMES % 4];
+    if (tile >= first / 4 && tile < first / 4 + n_tiles)                                                          \
+        any_signal = texelFetch(volume[i], texel + tile_offset(tile - first / 4), 0)[TENSOR_VOLUMES % 4];
 #include <tile_loops>
 #undef TILES
     return any_signal > 0.0;
@@ -67,7 +67,7 @@ Corners corners_of(vec3 p)
 {
     // p is rounded to 1/1024 voxel as in volume_base(), so that signals and residuals have the same weights.
     Corners c;
-    vec3 q = volume_place(p);
+    vec3 q = volume_position(p);
     vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
     c.f = q - low;
     c.texel = texel_of(low);

@@ -1,6 +1,6 @@
 // Regions at a point, and how they affect a half-streamline. Included by both guides that know regions; the rows and
 // bits come from src/track/guide/region_stop.c.
-#include "guide/places.glsl"
+#include "guide/affine.glsl"
 
 // Words of voxels, with a bit for each region. Regions on the same grid are a group; its words fill the box around its
 // regions, x fastest. The boxes of all groups lie one after the other in a cube of REGION_SIDE texels a side.

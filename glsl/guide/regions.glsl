@@ -16,8 +16,8 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// End of the half at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. A place that does not become a point of the
-// streamline is tested against the mask and the stop map only.
+// End of the half at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. A position that does not become a point of
+// the streamline is tested against the mask and the stop map only.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     uint bits = regions_at(p);

@@ -2,7 +2,7 @@
 // Girard et al. 2014), beside the stop map and regions. The host side, with the verdict on whole streamlines, is
 // src/track/guide/tissue_stop.c.
 #include "guide/stop_map.glsl"
-#include "guide/places.glsl"
+#include "guide/affine.glsl"
 #if WITH_REGIONS
 #include "guide/region_rules.glsl"
 #endif
@@ -192,7 +192,7 @@ uint end_in_maps(Tissue t, uint number, Draw draw)
 #else
     float sum = good + bad, rest = max(0.0, 1.0 - sum);
     if (!(sum > 0.0)) return GUIDE_GO_ON;
-    uint part = (number - 1u) % uint(STEP_PARTS); // each place of a step is decided by random numbers of its own
+    uint part = (number - 1u) % uint(STEP_PARTS); // each position of a step is decided by random numbers of its own
 #if PARTICLES
     uint first = draw.block;
 #else

@@ -63,9 +63,9 @@ void half_restore(inout Half h, uint n_points)
     uint last = n_points - 1u;
     for (uint part = (h.n_points - 1u) / POOL_BLOCK; part > last / POOL_BLOCK; part--)
         h.block = state_word(block_record(h.block) + BLOCK_PREVIOUS);
-    uint at = arrival_at(h.block, last), place = (h.block * POOL_BLOCK + last % POOL_BLOCK) * 3u;
+    uint at = arrival_at(h.block, last), word = (h.block * POOL_BLOCK + last % POOL_BLOCK) * 3u;
     for (int a = 0; a < 3; a++) {
-        h.p[a] = uintBitsToFloat(pool_word(place + uint(a)));
+        h.p[a] = uintBitsToFloat(pool_word(word + uint(a)));
         h.d[a] = uintBitsToFloat(state_word(at + uint(a)));
     }
     h.aux = uvec3(state_word(at + 3u), 0u, 0u);

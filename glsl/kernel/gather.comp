@@ -13,7 +13,7 @@ layout(local_size_x = GROUP_SIZE) in;
 struct Placed {
 #include "layout/placed.def"
 };
-// The streamlines of the round with their places in the output: n_lines records.
+// The streamlines of the round and where each begins in the output: n_lines records.
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 // Points of all half-streamlines: blocks of POOL_BLOCK points, in the order in which the half-streamlines took them.
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };

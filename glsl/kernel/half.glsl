@@ -151,7 +151,7 @@ void half_report(Half h)
 #endif
 }
 
-// Whether the next place becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.
+// Whether the next position becomes a point of the streamline; with a frame, one in SUBSTEPS iterations does.
 bool half_stores(Half h)
 {
 #if FRAMED
@@ -254,16 +254,16 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
     for (int part = 1; part <= STEP_PARTS && end == GUIDE_GO_ON; part++) {
-        vec3 place = step_place(h.p, next, h.d, part);
-        end = inside(place) ? guide_point(place, !h.joint, number + uint(part), h.draw, memory) : GLS_END_OUTSIDE;
+        vec3 position = step_position(h.p, next, h.d, part);
+        end = inside(position) ? guide_point(position, !h.joint, number + uint(part), h.draw, memory) : GLS_END_OUTSIDE;
         if (end == GUIDE_GO_ON || end_keeps_point(end)) {
-            q = place;
+            q = position;
             passed = part;
         }
     }
     bool moves = passed > 0;
 #else
-    // Steps along a straight line: one place, tested against the grid, the loop check and the guide in this order.
+    // Steps along a straight line: one position, tested against the grid, the loop check and the guide in this order.
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     if (outcome != DIRECTION_FOUND)
         end = end_of_outcome(outcome, memory);

@@ -2,7 +2,7 @@
 // they last had there, as FSL's probtrackx2 does. The points of the half are read again from the pool whenever the half
 // enters a cube; the seed has no direction.
 
-// Notes which block came before one that has got its first point, and the place before this point.
+// Notes which block came before one that has got its first point, and the position before this point.
 void loop_note_block(Half h, uint previous, vec3 before)
 {
     if (LANE != 0) return;
@@ -41,7 +41,8 @@ bool loop_closes(Half h, vec3 q, vec3 d)
     ivec3 cube = loop_cube(q);
     uint closes = 0u;
     if (LANE == 0 && h.n_points > 0u && loop_cube(h.p) != cube) {
-        // Walk back over the points, the newest first; `before` is the place from which the half-streamline came to p.
+        // Walk back over the points, the newest first; `before` is the position from which the half-streamline came to
+        // p.
         uint block = h.block, i = h.n_points;
         vec3 p = h.p;
         while (i > 0u) {

@@ -97,7 +97,7 @@ float weight_sum(uint base)
 }
 
 // Draws all particles again, in proportion to their weights. Those that are drawn stay; where one is drawn more than
-// once, it takes the places of others that are not. Afterwards all weights are equal, 1 / N_PARTICLES.
+// once, it replaces others that are not. Afterwards all weights are equal, 1 / N_PARTICLES.
 void resample(Half h, uint base, uint step, float total)
 {
     // Draw N_PARTICLES times with replacement and count how often each particle was drawn.
@@ -167,7 +167,7 @@ bool any_particle_goes(uint base)
 // filter run is over.
 uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
 {
-    // A particle that has ended keeps its place: the word of its step repeats its parent, so that the way back through
+    // A particle that has ended keeps its index: the word of its step repeats its parent, so that the way back through
     // the steps stays whole.
     bool over = false;
     while (!over) {
@@ -201,7 +201,7 @@ void become_particle(inout Half h, uint base, uint turn)
     h.draw.step = filter_step(h, turn >> FILTER_STEP_SHIFT & 0xffu);
 }
 
-// Draws one particle by weight and copies the words of its steps to the places of particle 0. Returns its state, with
+// Draws one particle by weight and copies the words of its steps to the words of particle 0. Returns its state, with
 // FILTER_DRAWN if it has a weight; if no particle has, it is the first.
 uint choose_particle(Half h, uint base, uint n_steps)
 {
@@ -262,7 +262,7 @@ bool filter_advance(inout Half h, uint outcome, vec3 next)
 {
     uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], steps = turn & 0xffu,
          step = turn >> FILTER_STEP_SHIFT & 0xffu, k = turn >> FILTER_PARTICLE_SHIFT, base = filter_base(h);
-    // Test the place that the particle steps to; `bad` becomes the probability of a bad end there.
+    // Test the position that the particle steps to; `bad` becomes the probability of a bad end there.
     vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
     float bad = 0.0;
     uint end = GLS_END_NO_DIRECTION;

@@ -35,15 +35,15 @@ void main()
     Half h = half_start(NO_ITEM, vec3(0.0), 0u, 0u, 0u);
     bool done = false;
     while (!done) {
-        // Take the next half: entry `place` of the queue is half place % 2 of streamline lines[place / 2].turn. At the
+        // Take the next half: number `entry` of the queue is half entry % 2 of streamline lines[entry / 2].turn. At the
         // end of the queue the last half is loaded again, but never advanced.
         if (h.item == NO_ITEM) {
-            uint place = next_item();
-            done = place >= params.n_items;
-            place = min(place, params.n_items - 1u);
-            uint i = lines[place / 2u].turn;
+            uint entry = next_item();
+            done = entry >= params.n_items;
+            entry = min(entry, params.n_items - 1u);
+            uint i = lines[entry / 2u].turn;
             vec3 seed = vec3(lines[i].x, lines[i].y, lines[i].z);
-            h = half_start(2u * i + place % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
+            h = half_start(2u * i + entry % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
             if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // a half-streamline that is not wanted
         }
         // Draw one direction, and take the step or end the half-streamline.

@@ -11,9 +11,9 @@ struct Placed {
 };
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 layout(std430, binding = 1) readonly buffer Points { float point[]; };
-// Words: for each voxel its number of streamlines; for each streamline 0, or 1 + the index of its first point in the
-// room if it is left to the host; the number of points that needed room; then, if there is a room, the first and last
-// point of each streamline, and the room.
+// Words: for each voxel its number of streamlines; for each streamline 0, or, if it is left to the host, 1 + the index
+// of its first point among the points below; the number of all points that are left to the host; then, unless
+// params.room is 0, the first and last point of each streamline, and room for params.room points left to the host.
 layout(std430, binding = 2) buffer Words { uint word[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/visit_params.def"
@@ -27,7 +27,7 @@ const double MARGIN = 6e-8lf; // in voxels; the error of the positions computed 
 
 shared uint table[TABLE_SIZE];
 shared uint is_left;
-shared uint place;
+shared uint stored_at;
 
 // Enters a voxel into the hash table of the streamline, which has 2^bits slots. The factor of the hash is
 // 2^32 over the golden ratio. A voxel that finds no slot in MAX_PROBES probes leaves the streamline to the host.
@@ -44,7 +44,7 @@ void visit(ivec3 v, uint bits)
 }
 
 // Position of point `at` and its voxel. Returns false if it lies outside or too close to a face.
-bool find_place(uint at, out dvec3 c, out ivec3 v)
+bool find_position(uint at, out dvec3 c, out ivec3 v)
 {
     double x = double(point[at * 3u]), y = double(point[at * 3u + 1u]), z = double(point[at * 3u + 2u]);
     c = dvec3(params.xx * x + params.xy * y + params.xz * z + params.xt,
@@ -104,15 +104,15 @@ void pack(uint s, uint first, uint n, uint local)
 {
     uint taken = params.nx * params.ny * params.nz + params.n_lines, ends = taken + 1u;
     if (is_left != 0u && local == 0u) {
-        place = atomicAdd(word[taken], n);
-        word[taken - params.n_lines + s] = place + 1u;
+        stored_at = atomicAdd(word[taken], n);
+        word[taken - params.n_lines + s] = stored_at + 1u;
     }
     if (params.room == 0u) return;
     barrier();
     if (local < 6u)
         word[ends + 6u * s + local] = floatBitsToUint(point[3u * (local < 3u ? first : first + n - 1u) + local % 3u]);
-    if (is_left == 0u || place + n > params.room) return;
-    uint at = ends + 6u * params.n_lines + 3u * place;
+    if (is_left == 0u || stored_at + n > params.room) return;
+    uint at = ends + 6u * params.n_lines + 3u * stored_at;
     for (uint i = local; i < 3u * n; i += uint(GROUP_SIZE)) word[at + i] = floatBitsToUint(point[3u * first + i]);
 }
 
@@ -129,12 +129,12 @@ void main()
         for (uint i = local; i < n; i += uint(GROUP_SIZE)) {
             dvec3 a, b;
             ivec3 u, v;
-            if (!find_place(first + i, a, u)) {
+            if (!find_position(first + i, a, u)) {
                 is_left = 1u;
                 continue;
             }
             if (i == 0u) visit(u, bits);
-            if (i + 1u < n && find_place(first + i + 1u, b, v)) walk(a, u, b, v, bits);
+            if (i + 1u < n && find_position(first + i + 1u, b, v)) walk(a, u, b, v, bits);
         }
         barrier();
         for (uint i = local; i < n_slots && is_left == 0u; i += uint(GROUP_SIZE))

@@ -1,7 +1,7 @@
 // A field of ODFs in buffers, voxel by voxel: the values of all directions of a voxel lie together, in CELL_CORNERS
 // half floats each. With 2 corners a word also holds the value of the next voxel along x; with 8 corners the values of
 // a whole cell are one load. With 1 corner two directions share a word. On GPUs, samples along many directions near
-// one place are faster from cells than from textures, where each direction has a tile of its own.
+// one position are faster from cells than from textures, where each direction has a tile of its own.
 #include "odf/sphere.glsl"
 
 #if CELL_CORNERS == 2
@@ -71,24 +71,24 @@ uint pair_of(uint part, uint at, uint shift)
 #endif
 
 // Pairs along x at (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
-uvec4 corners(Cell cell, uint place)
+uvec4 corners(Cell cell, uint index)
 {
 #if CELL_CORNERS == 1
-    uint at = cell.corner + place / 2u, shift = place % 2u * 16u;
+    uint at = cell.corner + index / 2u, shift = index % 2u * 16u;
     return uvec4(pair_of(cell.part, at, shift), pair_of(cell.part, at + NEXT_Y, shift),
                  pair_of(cell.part, at + NEXT_Z, shift), pair_of(cell.part, at + NEXT_Y + NEXT_Z, shift));
 #elif CELL_CORNERS == 2
-    uint at = cell.corner + place;
+    uint at = cell.corner + index;
     return uvec4(pairs[at], pairs[at + NEXT_Y], pairs[at + NEXT_Z], pairs[at + NEXT_Y + NEXT_Z]);
 #else
-    return words_at(cell.part, cell.corner + place);
+    return words_at(cell.part, cell.corner + index);
 #endif
 }
 
 // Trilinear interpolation of the value of one direction in a cell.
-float cell_value(Cell cell, int place)
+float cell_value(Cell cell, int index)
 {
-    uvec4 words = corners(cell, uint(place));
+    uvec4 words = corners(cell, uint(index));
     vec2 near = mix(unpackHalf2x16(words.x), unpackHalf2x16(words.y), cell.f.y);
     vec2 far = mix(unpackHalf2x16(words.z), unpackHalf2x16(words.w), cell.f.y);
     vec2 row = mix(near, far, cell.f.z);
@@ -96,4 +96,4 @@ float cell_value(Cell cell, int place)
 }
 
 // Where the value of vertex v lies among the values of a voxel; the host chooses the order (src/track/getter/ptt.c).
-int place_of_vertex(int v) { return MODEL_INT(MODEL_PLACES + v); }
+int index_of_vertex(int v) { return MODEL_INT(MODEL_VERTEX_INDEX + v); }

@@ -13,7 +13,7 @@ void odf_at(vec3 p)
     odf_max = -1e30;
     odf_min = 1e30;
     for (int v = LANE; v < N_VERTICES; v += LANES) {
-        float value = cell_value(cell, place_of_vertex(v));
+        float value = cell_value(cell, index_of_vertex(v));
         ODF(v) = value;
         odf_max = max(odf_max, value);
         odf_min = min(odf_min, value);

@@ -32,12 +32,12 @@ bool is_peak(int v, float level)
     return peak;
 }
 
-// Stores vertex v with its value at this place of the list; places behind the end are dropped.
-void store_candidate(int place, int v)
+// Stores vertex v with its value at this index of the list; indices behind the end are dropped.
+void store_candidate(int index, int v)
 {
-    if (place >= MAX_CANDIDATES) return;
-    CANDIDATE(place) = uint(v);
-    VALUE(place) = ODF(v);
+    if (index >= MAX_CANDIDATES) return;
+    CANDIDATE(index) = uint(v);
+    VALUE(index) = ODF(v);
 }
 
 // Lists the local maxima that can be peaks, in ascending order. Returns their number.
@@ -58,13 +58,13 @@ uint find_peaks()
     // First list the few vertices that are high enough, so that all lanes have one to compare with its neighbours.
     // Peaks overwrite entries of the list that have been compared already.
     uint n_high = 0u;
-    LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, place, if (place < LIST_ROOM) CANDIDATE(place) = uint(v);)
+    LANE_COLLECT(N_VERTICES, v, ODF(v) >= level, n_high, index, if (index < LIST_ROOM) CANDIDATE(index) = uint(v);)
     lane_sync();
     bool listed = n_high <= uint(LIST_ROOM);
     LANE_LIST(listed ? n_high : uint(N_VERTICES), i, v, listed ? int(CANDIDATE(min(i, LIST_ROOM - 1))) : i,
-              is_peak(v, level), count, place, store_candidate(place, v);)
+              is_peak(v, level), count, index, store_candidate(index, v);)
 #else
-    LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, place, store_candidate(place, v);)
+    LANE_LIST(N_VERTICES, i, v, i, is_peak(v, level), count, index, store_candidate(index, v);)
 #endif
     lane_sync();
     return min(count, uint(MAX_CANDIDATES));

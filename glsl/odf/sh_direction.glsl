@@ -4,7 +4,8 @@
 // orders, and for each order through the even degrees: the polynomial Q of a degree follows from those of the two
 // before.
 //
-// OWN_PLACES: every lane has coefficients at a place of its own; otherwise all lanes of a streamline share one place.
+// OWN_POSITIONS: every lane has the coefficients at its own position; otherwise all lanes of a streamline share one
+// position.
 // TILES_IN_TURN: a tile is read when its turn comes. With all of them in registers a Radeon before RDNA keeps three
 // waves instead of four. A CPU renderer, whose registers are memory anyway, reads all at first.
 #if TILES_IN_TURN
@@ -18,7 +19,7 @@ void take_coefficients(vec3 p) { tiles_at = volume_base(p); }
 #define CHANNEL(j) tile[(j) % 4]
 #else
 #define SH_TILE(i, t)
-#if OWN_PLACES
+#if OWN_POSITIONS
 float channels[VOLUME_CHANNELS];
 #define CHANNEL(i) channels[i]
 #define FIRST_TILE 0
@@ -33,7 +34,7 @@ float channels[VOLUME_CHANNELS];
 void take_coefficients(vec3 p)
 {
     vec3 base = volume_base(p);
-#if !OWN_PLACES
+#if !OWN_POSITIONS
     lane_sync();
 #endif
 #define TILES(texture_index, n_tiles, first)                    \
@@ -46,7 +47,7 @@ void take_coefficients(vec3 p)
     }
 #include <tile_loops>
 #undef TILES
-#if !OWN_PLACES
+#if !OWN_POSITIONS
     lane_sync();
 #endif
 }

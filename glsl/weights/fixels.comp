@@ -45,8 +45,8 @@ void main()
         barrier();
     }
     if (lane == 0u && k < n_fixels) {
-        uint place = 5u * n_fixels + 2u * group;
-        sums[place] = floatBitsToUint(part[0].x);
-        sums[place + 1u] = floatBitsToUint(part[0].y);
+        uint at = 5u * n_fixels + 2u * group;
+        sums[at] = floatBitsToUint(part[0].x);
+        sums[at + 1u] = floatBitsToUint(part[0].y);
     }
 }

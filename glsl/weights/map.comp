@@ -18,30 +18,31 @@ layout(std140, binding = 0) uniform Grid {
     dvec2 unit;       // units of length in a mm; in mm, smaller sums make no entry
 };
 layout(location = 0) uniform uint n_streamlines;
-layout(location = 1) uniform uint room; // for visits, of which as many again lie behind, to sort them
+// Number of visits that the buffer Visits has room for; behind them is as much room again, for sorting.
+layout(location = 1) uniform uint room;
 
 #define SPARE 8u
 
 layout(std430, binding = 0) readonly buffer Points { float point[]; };
 // 1281 directions in words; six neighbours of each; starting directions for cells of a cube; for each voxel its first
-// fixel, the place of its lobes, and mask bits; lobes of 1281 directions, four bits each
+// fixel, the offset of its lobes, and mask bits; lobes of 1281 directions, four bits each
 layout(std430, binding = 1) readonly buffer Lobes { uint lobes[]; };
 // for each visit the voxel, the direction and the length in two words; at the end each streamline's entries replace the
 // voxels of its first visits
 layout(std430, binding = 2) buffer Visits { uvec4 visit[]; };
-// counts of visits behind the room of all, and of entries; then for each streamline its first entry, its number of
-// entries, its contribution in words, its number of visits
+// number of visits stored behind the fixed room of all streamlines; number of entries; then for each streamline its
+// first entry, its number of entries, its contribution in words, its number of visits
 layout(std430, binding = 3) buffer Rows { uint row[]; };
 layout(std430, binding = 4) writeonly buffer Entries { uint entry[]; };
 // first point of each streamline, and the end of the last
 layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 
-// Value in place of an index: there is none. The words below are where parts of Lobes begin.
+// Stands for an index where there is none. The words below are where parts of Lobes begin.
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
 // of this invocation's streamline; capacity: visits that it may store
-uint begins, n_visits, place, capacity;
+uint begins, n_visits, first_visit, capacity;
 
 #define GRID_PARAMETER
 #define GRID
@@ -75,7 +76,7 @@ void note(Cell c, Spot from, Spot leave, double length_in)
     if (c.x < 0 || c.y < 0 || c.z < 0 || c.x >= size.x || c.y >= size.y || c.z >= size.z) return;
     if (n_visits < capacity) {
         uint voxel = uint((c.z * size.y + c.y) * size.x + c.x);
-        visit[place + n_visits] = uvec4(voxel, direction_of(from, leave), unpackDouble2x32(length_in));
+        visit[first_visit + n_visits] = uvec4(voxel, direction_of(from, leave), unpackDouble2x32(length_in));
     }
     n_visits++;
 }
@@ -105,16 +106,16 @@ void merge_visits(uint from, uint to, uint first, uint middle, uint end)
     }
 }
 
-// Sorts visits by voxel and direction; equal ones keep their order. `place` becomes where they are then.
+// Sorts visits by voxel and direction; equal ones keep their order. `first_visit` becomes where they are then.
 void sort_visits()
 {
-    uint other = place + room;
+    uint other = first_visit + room;
     for (uint n = 1u; n < n_visits; n *= 2u) {
         for (uint i = 0u; i < n_visits; i += 2u * n)
-            merge_visits(place, other, i, min(i + n, n_visits), min(i + 2u * n, n_visits));
+            merge_visits(first_visit, other, i, min(i + n, n_visits), min(i + 2u * n, n_visits));
         uint sorted = other;
-        other = place;
-        place = sorted;
+        other = first_visit;
+        first_visit = sorted;
     }
 }
 
@@ -133,12 +134,12 @@ uint fixel_at(uint voxel, uint direction)
 uint add_entry(uint first, uint n_entries, uint fixel, uint units)
 {
     for (uint i = first; i < n_entries; i++) {
-        uint e = visit[place + i].x;
+        uint e = visit[first_visit + i].x;
         if (e >> 8 != fixel || (e & 255u) + units > 255u) continue;
-        visit[place + i].x = e + units;
+        visit[first_visit + i].x = e + units;
         return n_entries;
     }
-    visit[place + n_entries].x = fixel << 8 | units;
+    visit[first_visit + n_entries].x = fixel << 8 | units;
     return n_entries + 1u;
 }
 
@@ -150,10 +151,10 @@ uint join_visits(out double contribution)
     EXACT double sum = D(0.0);
     uint n_entries = 0u, first = 0u, last_voxel = nothing;
     for (uint i = 0u; i < n_visits;) {
-        uvec4 v = visit[place + i];
+        uvec4 v = visit[first_visit + i];
         EXACT double length_in = packDouble2x32(v.zw);
         for (i++; i < n_visits; i++) {
-            uvec4 next = visit[place + i];
+            uvec4 next = visit[first_visit + i];
             if (next.x != v.x || next.y != v.y) break;
             length_in += packDouble2x32(next.zw);
         }
@@ -178,14 +179,14 @@ void main()
     uint n = start[s + 1u] - begins, all = start[n_streamlines] + SPARE * n_streamlines, n_entries = 0u,
          first_entry = 0u;
     double contribution = D(0.0);
-    place = begins + SPARE * s;
+    first_visit = begins + SPARE * s;
     capacity = n + SPARE;
     n_visits = 0u;
     if (n >= 2u) walk_along(n);
     // Too many visits: walk again, with room behind that of all streamlines, if the buffer has any left.
     if (n_visits > capacity) {
-        place = all + atomicAdd(row[0], n_visits);
-        capacity = place + n_visits <= room ? n_visits : 0u;
+        first_visit = all + atomicAdd(row[0], n_visits);
+        capacity = first_visit + n_visits <= room ? n_visits : 0u;
         n_visits = 0u;
         if (capacity > 0u) walk_along(n);
     }
@@ -194,7 +195,7 @@ void main()
         sort_visits();
         n_entries = join_visits(contribution);
         first_entry = atomicAdd(row[1], n_entries);
-        for (uint i = 0u; i < n_entries; i++) entry[first_entry + i] = visit[place + i].x;
+        for (uint i = 0u; i < n_entries; i++) entry[first_entry + i] = visit[first_visit + i].x;
     }
     // The record of the streamline.
     uvec2 words = unpackDouble2x32(contribution);

@@ -10,7 +10,7 @@ layout(local_size_x = 64) in;
 
 layout(location = 0) uniform uint first; // works on streamlines first .. last - 1
 layout(location = 1) uniform uint last;
-layout(location = 2) uniform uint from; // places of the old and the new coefficients, and of costs
+layout(location = 2) uniform uint from; // offsets of the old and the new coefficients, and of costs
 layout(location = 3) uniform uint to;
 layout(location = 4) uniform uint costs;
 layout(location = 10) uniform uint n_fixels;
@@ -44,7 +44,7 @@ uint fixel_of(uint i)
 
 // Adds to a sum of two words. For most numbers the high word does not change: a small positive number without a carry
 // adds nothing to it, and for a small negative number the high word of all ones and the carry add up to 0.
-void add_fixed(uint place, float v)
+void add_fixed(uint at, float v)
 {
     // Two's complement in 64 bits; the carry of the low word goes to the high word.
     v = fixed_range(v);
@@ -53,9 +53,9 @@ void add_fixed(uint place, float v)
         low = ~low + 1u;
         high = ~high + (low == 0u ? 1u : 0u);
     }
-    uint before = atomicAdd(sums[place], low);
+    uint before = atomicAdd(sums[at], low);
     high += before > ~low ? 1u : 0u;
-    if (high != 0u) atomicAdd(sums[place + 1u], high);
+    if (high != 0u) atomicAdd(sums[at + 1u], high);
 }
 
 // Replaces a coefficient above the limit: marks the fixel that asks for the largest weight, and returns the mean
@@ -134,9 +134,9 @@ vec2 improve(uint s)
     float w = c > min_coefficient ? exponential(c) : 0.0;
     for (uint i = begin; i < end; i++) {
         float q = float(entry[i] & 255u);
-        uint place = 4u * fixel_of(i);
-        add_fixed(place, q * w);
-        add_fixed(place + 2u, q * c);
+        uint at = 4u * fixel_of(i);
+        add_fixed(at, q * w);
+        add_fixed(at + 2u, q * c);
     }
     EXACT vec2 cost = vec2(search.variation * tv, search.c * search.c);
     return cost;
@@ -153,8 +153,8 @@ void main()
         barrier();
     }
     if (lane == 0u && s < last) {
-        uint place = costs + 2u * (first / 64u + group);
-        streamline[place] = floatBitsToUint(part[0].x);
-        streamline[place + 1u] = floatBitsToUint(part[0].y);
+        uint at = costs + 2u * (first / 64u + group);
+        streamline[at] = floatBitsToUint(part[0].x);
+        streamline[at + 1u] = floatBitsToUint(part[0].y);
     }
 }

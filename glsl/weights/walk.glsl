@@ -5,7 +5,7 @@
 // avoided, because drivers round them differently. Double precision is needed: lengths much shorter than a voxel are
 // summed, and one entry more or less changes all weights of a fixel.
 
-// A place in grid coordinates.
+// A position in grid coordinates.
 struct Spot {
     double x, y, z;
 };
@@ -17,8 +17,8 @@ struct Cell {
 struct Curve {
     Spot b, first, second, third;
 };
-// Where a curve leaves a voxel: the first place found outside, its voxel, and the position on the curve at which the
-// search ended.
+// Where a curve leaves a voxel: the first position found outside, its voxel, and the parameter p of the curve at which
+// the search ended.
 struct Exit {
     Spot leave;
     Cell next;
@@ -49,7 +49,7 @@ FUNCTION Curve curve_of(GRID_PARAMETER Spot a, Spot b, Spot c, Spot d)
     return w;
 }
 
-// Place at share p, 0 .. 1, of the curve.
+// Position on the curve at parameter p, 0 .. 1.
 FUNCTION Spot spot_at(Curve w, double p)
 {
     EXACT Spot s;
@@ -78,7 +78,7 @@ FUNCTION int floor_of(double x)
     return x < DOUBLE(i) ? i - 1 : i;
 }
 
-// Voxel in which a place lies; voxel centres have integer coordinates.
+// Voxel in which a position lies; voxel centres have integer coordinates.
 FUNCTION Cell cell_of(Spot s)
 {
     Cell c;
@@ -94,7 +94,7 @@ FUNCTION bool same_cell(Cell a, Cell b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-// A place from scanner coordinates.
+// A position from scanner coordinates.
 FUNCTION Spot spot_of(GRID_PARAMETER double x, double y, double z)
 {
     EXACT Spot s;
@@ -104,7 +104,7 @@ FUNCTION Spot spot_of(GRID_PARAMETER double x, double y, double z)
     return s;
 }
 
-// Square of the distance between two places, mm2. METRIC holds the coefficients of this quadratic form.
+// Square of the distance between two positions, mm2. METRIC holds the coefficients of this quadratic form.
 FUNCTION double square_distance(GRID_PARAMETER Spot a, Spot b)
 {
     EXACT double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
@@ -125,7 +125,7 @@ FUNCTION double root(double x)
     return high_word(x) > 863000000u ? y : D(0.0);
 }
 
-// Distance between two places, mm.
+// Distance between two positions, mm.
 FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
 {
     return root(square_distance(GRID a, b));
@@ -136,7 +136,7 @@ FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
 FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last, Spot from, double at)
 {
     Exit e;
-    // Bisection between the last place inside and the first one outside, until both are closer than the precision.
+    // Bisection between the last position inside and the first one outside, until both are closer than the precision.
     Spot inside = from;
     double low = at, high = D(1.0);
     e.leave = c;

@@ -2,8 +2,8 @@
 
 // Calls VISIT(voxel, entry, leave, length) for all visits of n >= 2 points, in order: the voxel, where the streamline
 // enters and leaves it, and the length in between, mm. Each segment is cut into RATIO pieces of its cubic; p0 .. p3 are
-// four successive places of the upsampled streamline, of which p1 to p2 is walked. Behind both ends the streamline goes
-// on by mirrored points.
+// four successive positions of the upsampled streamline, of which p1 to p2 is walked. Behind both ends the streamline
+// goes on by mirrored points.
 FUNCTION void walk_along(WALK_PARAMETERS uint n)
 {
     // v0 .. v3: four successive points of the streamline; `through`: the cubic between v1 and v2.
@@ -16,7 +16,7 @@ FUNCTION void walk_along(WALK_PARAMETERS uint n)
     Cell cell = cell_of(v1);
     double length_in = D(0.0);
     for (uint made = 0u; made <= pieces; made++) {
-        // Next place p3: behind the end, on the cubic, or at the next point, where a new cubic begins.
+        // Next position p3: behind the end, on the cubic, or at the next point, where a new cubic begins.
         if (made == pieces) {
             p3 = mirrored(p2, p1);
         } else if (++k < RATIO) {
@@ -32,7 +32,7 @@ FUNCTION void walk_along(WALK_PARAMETERS uint n)
             through = curve_of(GRID v0, v1, v2, v3);
             p3 = v1;
         }
-        // At the start: the place before the first point is the mirror image of the first new place.
+        // At the start: the position before the first point is the mirror image of the first new position.
         if (made == 0u) {
             p0 = mirrored(p2, p3);
             p1 = p2;

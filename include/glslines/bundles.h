@@ -73,7 +73,8 @@ GLS_API gls_bundles_options gls_bundles_options_default(void);
 typedef struct gls_bundles gls_bundles;
 
 /* Reads bundles from a table of rules, see `glslines help segment`: tab-separated, a header line with names of columns,
- * one row for each bundle; or from JSON of scilpy. GLS_ERR_INPUT names file, line and column, or bundle and key. */
+ * one row for each bundle; or from a JSON file of scilpy. GLS_ERR_INPUT names file, line and column, or bundle and
+ * key. */
 GLS_API gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles);
 /* Makes a bundle of all streamlines. */
 GLS_API gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles);

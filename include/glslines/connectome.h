@@ -38,7 +38,7 @@ typedef enum gls_connectome_stat { GLS_STAT_SUM, GLS_STAT_MEAN, GLS_STAT_MIN, GL
 typedef struct gls_connectome_options {
     size_t size;               /* size of this struct, set by the default function */
     gls_assignment assignment; /* default GLS_ASSIGN_RADIAL */
-    gls_roi_test test;         /* GLS_ASSIGN_ALL: which places of a streamline count; default GLS_ROI_TEST_SEGMENT */
+    gls_roi_test test;         /* GLS_ASSIGN_ALL: where labels are looked up; default GLS_ROI_TEST_SEGMENT */
     double radius;  /* mm; default 4. > 0 for GLS_ASSIGN_RADIAL; >= 0 for GLS_ASSIGN_REVERSE; > 0 and at most 12 voxel
                        sides for GLS_ASSIGN_FORWARD (tck2connectome: 3) */
     unsigned scale; /* bits of gls_connectome_scale; default GLS_SCALE_NONE */

@@ -8,10 +8,9 @@
  * Handles: the library keeps a list of all objects that exist. A function that gets a destroyed object, or one of
  * another kind, returns GLS_ERR_ARGUMENT; a destructor logs an error instead and does nothing. Objects that still exist
  * when their device is closed are freed with the device (if a tracker still uses the device, with the tracker) and
- * reported one by one: as
- * warnings in debug builds, else at debug level. Two errors are not detected: use of a destroyed object whose address a
- * newer object of the same kind has taken, and destruction of an object while another thread uses it. gls_device_hold()
- * and gls_device_release() do not check their argument.
+ * reported one by one: as warnings in debug builds, else at debug level. Two errors are not detected: use of a
+ * destroyed object whose address a newer object of the same kind has taken, and destruction of an object while another
+ * thread uses it. gls_device_hold() and gls_device_release() do not check their argument.
  *
  * fork(): drivers do not work in a child process whose parent has used a device. In such a child gls_device_open() and
  * gls_device_list() return GLS_ERR_DEVICE, and the parent's objects must not be used or destroyed.
@@ -107,7 +106,7 @@ GLS_API const char *gls_device_failure(size_t i, const char **reason);
 
 /* Opens a device. name: "auto" or NULL (hardware before software), "gpu" (hardware only), "cpu" or "llvmpipe" (the
  * software renderer), an index into gls_device_list(), a node path, or a part of the renderer's name. GLS_ERR_DEVICE
- * says what was looked for. api: as for gls_device_list(), whose places depend on it. */
+ * says what was looked for. api: as for gls_device_list(); the indices of the list depend on it. */
 GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
 /* Opens n devices: the device of that name, and n - 1 more. With a software renderer these are further contexts of the
  * same renderer; with hardware they are the next devices in gls_device_list() that have the same renderer, or any
@@ -144,12 +143,13 @@ GLS_API gls_status gls_device_synchronize(gls_device *device);
 
 typedef struct gls_device_memory {
     uint64_t allocated_bytes; /* size of the existing buffers and textures */
-    uint64_t peak_bytes;
+    uint64_t peak_bytes;      /* largest value of allocated_bytes since the device was opened */
     size_t n_buffers, n_textures, n_kernels;
     uint64_t cached_bytes; /* storage of destroyed buffers kept for new ones; not part of allocated_bytes */
     size_t n_cached_buffers;
     size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels with the same source */
 } gls_device_memory;
+/* Memory that the library's objects on the device take at this moment. */
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
 /* Limits the memory of buffers and textures together: allocations beyond it fail as if the device's memory had run out.
  * 0, the default: no limit. Contexts opened from this device have the limit, too. */
@@ -169,6 +169,7 @@ typedef enum gls_buffer_kind {
  * messages. GLS_ERR_UNSUPPORTED: larger than the device's limit; GLS_ERR_DEVICE_MEMORY: out of memory. */
 GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                                      gls_buffer **buffer);
+/* Frees `buffer`, which may be NULL. Kernels that were given it still run to their end. */
 GLS_API void gls_buffer_destroy(gls_buffer *buffer);
 /* Size in bytes, as given to gls_buffer_create(). */
 GLS_API size_t gls_buffer_size(const gls_buffer *buffer);
@@ -192,11 +193,11 @@ typedef enum gls_texture_format {
 
 /* Creates a 3D texture of zeros, clamped at its edges, with linear filtering (GLS_TEXTURE_R32UI: without). On a device
  * without float_linear a texture of single precision is stored in half precision, and larger values become 65504; a
- * warning says so once. Write only finite values: a NaN beside a sampled place makes the sample NaN, even with weight
- * 0.
- */
+ * warning says so once. Write only finite values: a NaN beside a sampled position makes the sample NaN, even with
+ * weight 0. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
+/* Frees `texture`, which may be NULL. */
 GLS_API void gls_texture_destroy(gls_texture *texture);
 /* Writes a box from float32 values (1 or 4 for each texel, x fastest), converted to the format. */
 GLS_API gls_status gls_texture_write(gls_texture *texture, const uint32_t origin[3], const uint32_t size[3],
@@ -231,6 +232,7 @@ GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, cons
 /* Like gls_kernel_create(), for a file of the shader library, e.g. "kernel/track.comp". */
 GLS_API gls_status gls_kernel_load(gls_device *device, const char *file, const gls_define *defines, size_t n_defines,
                                    gls_kernel **kernel);
+/* Frees `kernel`, which may be NULL. The compiled program stays in the device's cache, see gls_device_clear_cache(). */
 GLS_API void gls_kernel_destroy(gls_kernel *kernel);
 
 typedef enum gls_arg_kind {

@@ -15,7 +15,7 @@ extern "C" {
 
 /* Counts of a selecting filter: zeroed when the filter is created; keep the struct until the filter is finished. */
 typedef struct gls_filter_counts {
-    uint64_t taken, kept;
+    uint64_t taken, kept; /* number of streamlines received, and of those handed on */
 } gls_filter_counts;
 
 /* Keeps streamlines of min <= length <= max, mm, both with a slack of 1e-4 mm; max may be INFINITY. The length is the

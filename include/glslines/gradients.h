@@ -68,6 +68,7 @@ GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)
  * grid must not be NULL. Errors are those of gls_gradients_read(). */
 GLS_API gls_status gls_gradients_read_table(const char *path, const gls_gradients_options *options,
                                             const gls_grid *grid, size_t n_volumes, gls_gradients **gradients);
+/* Frees `gradients`, which may be NULL. */
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
 /* A shell: volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester
@@ -88,13 +89,13 @@ typedef struct gls_shell {
 GLS_API gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity,
                                         size_t *n_shells);
 
-/* In place of a shell: the volume belongs to none. */
+/* Stands for the index of a shell where a volume belongs to none. */
 #define GLS_NO_SHELL SIZE_MAX
 
-/* Like gls_gradients_shells(), with all shells, from malloc. of (may be NULL, else gradients->n elements): of[i] is the
- * shell of volume i. */
+/* Like gls_gradients_shells(), with all shells; free *shells by gls_free(). shell_of (may be NULL, else gradients->n
+ * elements): shell_of[i] gets the index of the shell of volume i, or GLS_NO_SHELL. */
 GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells,
-                                         size_t *of);
+                                         size_t *shell_of);
 
 /* Finds the weighted shell for a b-value: the first shell whose range contains the value or whose mean differs from it
  * by at most 1 s/mm2; else, with a warning, the nearest shell, if it is 10 times nearer than the next one (in standard

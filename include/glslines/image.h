@@ -77,9 +77,9 @@ typedef enum gls_image_type { GLS_IMAGE_FLOAT32, GLS_IMAGE_INT16, GLS_IMAGE_UINT
 
 /* Returns GLS_ERR_ARGUMENT unless the name ends in .nii or .nii.gz (in any case), as names of written images must. */
 GLS_API gls_status gls_image_name_check(const char *path);
-/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767), sform and qform codes 1. The
- * file appears under its name only when complete. Integer values are rounded half to even and limited to the range of
- * the type. */
+/* Writes NIfTI-1 (.nii or .nii.gz by suffix; NIfTI-2 where a dimension exceeds 32767). Both sform and qform get the
+ * code gls_grid.space, 1 if it is 0. The file appears under its name only when complete; an existing file is replaced.
+ * Integer values are rounded half to even and limited to the range of the type. GLS_ERR_OUTPUT names the file. */
 GLS_API gls_status gls_image_write(const char *path, const gls_image *image, gls_image_type type);
 
 #ifdef __cplusplus

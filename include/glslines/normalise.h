@@ -10,11 +10,12 @@ extern "C" {
 #endif
 
 typedef struct gls_normalise_result {
-    double balance[4]; /* factor of each tissue that makes the sum of all tissues most even; the images are not
-                          multiplied by it. 1 for a tissue that was left out because its factor would not be positive */
-    double scale;      /* geometric mean of the field over the voxels that were used */
-    size_t n_voxels, n_outliers;
-    float lowest, highest; /* range of the field in the mask */
+    double balance[4];     /* factor of each tissue that makes the sum of all tissues most even; the images are not
+                              multiplied by it. 1 for a tissue that was left out because its factor would not be positive */
+    double scale;          /* geometric mean of the field over the voxels that were used */
+    size_t n_voxels;       /* number of voxels of the mask with a signal */
+    size_t n_outliers;     /* number of these voxels that were not used, because their sum of tissues stands out */
+    float lowest, highest; /* range of the field over these voxels */
 } gls_normalise_result;
 
 /* Divides tissue images (1 to 4 images of any number of volumes on one grid, the first volume of each being its
@@ -25,9 +26,10 @@ typedef struct gls_normalise_result {
 GLS_API gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, const gls_image *mask, gls_image **field,
                                  gls_normalise_result *result);
 
-/* Estimates a mask of the brain: means of the shells above their optimal thresholds, smoothed; largest component,
- * without holes and without parts connected by a thin bridge (dwi2mask legacy of MRtrix3). One volume of 0 and 1. Warns
- * if the mask is less than 2 % or more than 90 % of the grid. GLS_ERR_INPUT if no voxel has a signal. */
+/* Estimates a mask of the brain, one volume of 0 and 1, as dwi2mask legacy of MRtrix3: voxels in which the mean of a
+ * shell lies above the optimal threshold of this mean, smoothed; of these the largest component, without holes and
+ * without parts connected by a thin bridge. Warns if the mask is less than 2 % or more than 90 % of the grid.
+ * GLS_ERR_INPUT if no voxel has a signal. */
 GLS_API gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask);
 
 /* Region for seeds: voxels of the mask in which the first tissue, white matter, has more than half of the sum of the

@@ -66,10 +66,10 @@ GLS_API void gls_phantom_destroy(gls_phantom *phantom);
 GLS_API gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **image);
 
 /* Writes dwi.nii.gz (int16), dwi.bval, dwi.bvec (FSL convention), mask.nii.gz, roi.nii.gz, tissue.nii.gz, 5tt.nii.gz
- * (for anatomically constrained tracking), peaks.nii.gz
- * and bundles/NAME.nii.gz, NAME_end0.nii.gz, NAME_end1.nii.gz, NAME.txt (centre line, world mm, one point per line)
- * into an existing directory or a new one in an existing one. GLS_ERR_OUTPUT if a file exists, unless `existing` is
- * GLS_EXISTING_REPLACE. Files appear under their names when all are complete. */
+ * (for anatomically constrained tracking), peaks.nii.gz and bundles/NAME.nii.gz, NAME_end0.nii.gz, NAME_end1.nii.gz,
+ * NAME.txt (centre line, world mm, one point per line) into a directory, which is made if it does not exist; its parent
+ * must exist. GLS_ERR_OUTPUT if a file exists, unless `existing` is GLS_EXISTING_REPLACE. Files appear under their
+ * names when all are complete. */
 GLS_API gls_status gls_phantom_write(const gls_phantom *phantom, const char *directory, gls_existing existing);
 
 #ifdef __cplusplus

@@ -60,7 +60,9 @@ typedef struct gls_region_info {
     uint64_t voxels; /* number of voxels; 0: a sphere */
     double smallest; /* in mm: smallest voxel side, or the radius. Longer steps can jump over the region */
 } gls_region_info;
+/* Number of regions in the set. */
 GLS_API size_t gls_regions_count(const gls_regions *regions);
+/* Region i of the set, in the order of adding; i is below gls_regions_count(). Its text is valid as long as the set. */
 GLS_API gls_region_info gls_regions_get(const gls_regions *regions, size_t i);
 /* Bits of the regions at a point, in voxel coordinates of the grid, of a complete set; computed in single precision as
  * on a device. */

@@ -1,4 +1,4 @@
-/* Pictures of tractograms: streamlines as tubes, with slices of an image, seen from named places, drawn by compute
+/* Pictures of tractograms: streamlines as tubes, with slices of an image, seen from named sides, drawn by compute
  * shaders without a display. The same inputs and options give the same pixels on every device.
  *
  *     const char *files[] = {"tracks.trx"};
@@ -35,13 +35,13 @@ typedef struct gls_render_options {
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
     const char *image;   /* file behind the streamlines; default none */
-    gls_numbers image_range; /* values shown black and white; default none: 2nd and 98th percentile */
-    const char *planes;      /* X,Y,Z mm, "centre" or "none"; default "centre" */
-    const char *color;       /* default "direction", of several files "bundle" */
-    const char *colors;      /* file with lines NAME #rrggbb; default none */
-    int colormap;            /* place in viridis cividis inferno grey redblue; default 0 */
-    gls_numbers range;       /* values of the first and the last colour; default none: 2nd and 98th percentile */
-    gls_render_style style;
+    gls_numbers image_range;       /* values shown black and white; default none: 2nd and 98th percentile */
+    const char *planes;            /* X,Y,Z mm, "centre" or "none"; default "centre" */
+    const char *color;             /* default "direction", of several files "bundle" */
+    const char *colors;            /* file with lines NAME #rrggbb; default none */
+    int colormap;                  /* index in the list viridis cividis inferno grey redblue; default 0 */
+    gls_numbers range;             /* values of the first and the last colour; default none: 2nd and 98th percentile */
+    gls_render_style style;        /* default GLS_RENDER_TUBES */
     double radius;                 /* radius of tubes, mm, 0.01 .. 5; default 0.2 */
     double opacity;                /* 0.01 .. 1; default 1 */
     double occlusion;              /* 0 .. 1; default 0.8 */
@@ -53,21 +53,21 @@ typedef struct gls_render_options {
     const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
                          default image if there is one */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
-    gls_render_convention convention;
-    const char *background; /* black, white, grey, #rrggbb or transparent; default "black" */
-    bool no_labels;         /* default false */
-    const char *title;      /* default none */
-    uint32_t turn;          /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
-    uint32_t fps;           /* frames per second of a turn, 1 .. 60; default 12 */
-    bool frames;            /* write a turn as a folder of pictures; default false: APNG */
-    bool palette;           /* store 256 colours, which makes the file a third as large; not with turn or a transparent
-                               background;           default false */
-    gls_tractogram_read_options read;
-    const char *device; /* see gls_device_open(); default "auto" */
-    gls_graphics api;
-    bool (*go_on)(void); /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
-    bool force;          /* overwrite; default false */
-    bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
+    gls_render_convention convention; /* default GLS_RENDER_NEUROLOGICAL */
+    const char *background;           /* black, white, grey, #rrggbb or transparent; default "black" */
+    bool no_labels;                   /* default false */
+    const char *title;                /* default none */
+    uint32_t turn;                    /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
+    uint32_t fps;                     /* frames per second of a turn, 1 .. 60; default 12 */
+    bool frames;                      /* write a turn as a folder of pictures; default false: APNG */
+    bool palette; /* store 256 colours, which makes the file a third as large; not with turn or a transparent
+                     background;           default false */
+    gls_tractogram_read_options read; /* how the tractograms are read */
+    const char *device;               /* see gls_device_open(); default "auto" */
+    gls_graphics api;                 /* graphics interface of the device; default GLS_GRAPHICS_AUTO */
+    bool (*go_on)(void);              /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
+    bool force;                       /* overwrite; default false */
+    bool fail_if_empty; /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
     const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
     const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
     gls_sh_basis sh_basis; /* basis of odf; default GLS_SH_TOURNIER07 */
@@ -79,10 +79,10 @@ typedef struct gls_render_options {
 GLS_API gls_render_options gls_render_options_default(void);
 
 typedef struct gls_render_result {
-    uint64_t shown, total; /* shown: number of streamlines drawn; total: number in the files */
-    uint64_t invalid;      /* streamlines left out because a point is not finite */
-    double mm_per_pixel;
-    uint32_t width, height;
+    uint64_t shown, total;  /* shown: number of streamlines drawn; total: number in the files */
+    uint64_t invalid;       /* streamlines left out because a point is not finite */
+    double mm_per_pixel;    /* scale of the views */
+    uint32_t width, height; /* size of the picture in pixels */
 } gls_render_result;
 
 /* Draws n tractograms, at least one without odf and image, into one PNG file. Warnings go to the log. result may be

@@ -18,9 +18,9 @@ typedef struct gls_report_options {
     const char *mqc;   /* folder for the files of MultiQC; default NULL: none */
     uint64_t max_streamlines; /* number of streamlines that are drawn and in the 3-D view, 1 .. 100000; default 5000 */
     bool no_view;             /* leave out the 3-D view; default false */
-    gls_tractogram_read_options read;
-    const char *device; /* device that draws; default "auto" */
-    gls_graphics api;
+    gls_tractogram_read_options read; /* how the tractogram is read */
+    const char *device;               /* device that draws; default "auto" */
+    gls_graphics api;                 /* graphics interface of the device; default GLS_GRAPHICS_AUTO */
     bool (*go_on)(void);         /* called now and then; false: stop with GLS_ERR_CANCELLED; default NULL: not called */
     bool force;                  /* overwrite existing files; default false */
     const char *versions;        /* file for the versions of program and libraries, YAML; default NULL: none */
@@ -34,7 +34,8 @@ typedef struct gls_report_result {
     size_t warnings;      /* number of warnings of the run and of the report */
 } gls_report_result;
 
-/* input: a tractogram, a connectome (.csv), or the sidecar of a run; each finds the others, which may be missing.
+/* Writes a report. input: a tractogram, a connectome (.csv), or the sidecar of a run; each finds the others, which may
+ * be missing.
  * Pictures that cannot be drawn are left out, and the report says why. *output (may be NULL) gets the name of the file,
  * to be freed with gls_free(). GLS_ERR_INPUT: a sidecar that is damaged or of another program; GLS_ERR_UNSUPPORTED: of
  * a newer version. */

@@ -13,12 +13,13 @@ extern "C" {
 /* Most bundles that can be scored. */
 #define GLS_SCORE_MAX_BUNDLES 64
 
+/* Value of gls_score_options.route_distance without a limit. */
 #define GLS_SCORE_ANY_ROUTE (-1)
 
 typedef struct gls_score_options {
     size_t size;        /* size of this struct, set by the default function */
     int end_distance;   /* voxels along each axis, 0 .. 16: an end point within this distance of an end region counts as
-                           inside;   default 1 */
+                           inside; default 1 */
     int route_distance; /* voxels along each axis, 0 .. 16: a valid streamline stays within this distance of the bundle
                            and its end regions; GLS_SCORE_ANY_ROUTE: it may go anywhere; default 2 */
     bool ends_are_beyond; /* voxels of a bundle's end regions, but not of the bundle, count as beyond it, as in scilpy;

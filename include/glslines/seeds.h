@@ -16,10 +16,9 @@ typedef struct gls_seeds gls_seeds;
 /* Makes count > 0 random seeds in the voxels in which roi and mask (NULL: roi alone) are > 0 and finite; both are one
  * volume on the same grid. There are V such voxels, put in a random order by rng_seed; voxel i of this order gets the
  * seeds i, i + V, i + 2V ..., so that every voxel gets count / V seeds or one more. Inside its voxel a seed is uniform
- * in
- * (-0.5, 0.5)^3; rounding its coordinates to the nearest integers gives the voxel. Random numbers: Philox4x32-10, key
- * rng_seed, counter = index of the seed. Memory does not grow with count. GLS_ERR_INPUT: roi or its overlap with mask
- * is empty, or the grids differ. */
+ * in (-0.5, 0.5)^3; rounding its coordinates to the nearest integers gives the voxel. Random numbers: Philox4x32-10
+ * (Salmon et al. 2011), key rng_seed, counter = index of the seed. Memory does not grow with count. GLS_ERR_INPUT: roi
+ * or its overlap with mask is empty, or the grids differ. */
 GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image *mask, uint64_t count,
                                            uint64_t rng_seed, gls_seeds **seeds);
 /* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
@@ -40,9 +39,9 @@ GLS_API gls_status gls_seeds_create_sphere(const double centre[3], double radius
  * and seeds are uniform inside the voxel. name: for messages. GLS_ERR_INPUT: a weight below 0, or all weights are 0. */
 GLS_API gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name, const gls_grid *grid,
                                              uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
-/* Makes count > 0 seeds on the interface of grey and white matter: random places are moved to the interface, along it,
- * and to it again (the rule of MRtrix3, with the gradient in closed form). A seed for which 1000 places failed lies
- * outside every grid. The tissue must outlive the seeds. */
+/* Makes count > 0 seeds on the interface of grey and white matter: random positions are moved to the interface, along
+ * it, and to it again (the rule of MRtrix3, with the gradient in closed form). A seed for which 1000 positions failed
+ * lies outside every grid. The tissue must outlive the seeds. */
 GLS_API gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image *weights, const char *name,
                                               uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
 /* Coordinates in which seeds are listed. */
@@ -67,6 +66,7 @@ GLS_API void gls_seeds_destroy(gls_seeds *seeds);
  * all in the list. */
 GLS_API gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n);
 
+/* Number of seeds in the list: of those that are left after gls_seeds_restrict(). */
 GLS_API uint64_t gls_seeds_count(const gls_seeds *seeds);
 /* Index of the first seed: 0 unless gls_seeds_restrict() was called. */
 GLS_API uint64_t gls_seeds_first(const gls_seeds *seeds);

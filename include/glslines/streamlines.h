@@ -54,6 +54,7 @@ typedef struct gls_sink {
     void *user;
 } gls_sink;
 
+/* Appends a block to the sink and returns the status of its append(). */
 GLS_API gls_status gls_sink_append(const gls_sink *sink, const gls_streamlines *streamlines);
 /* Completes the result of the sink and empties *sink. The sink is freed even after a failure. An empty sink is GLS_OK.
  */

@@ -236,15 +236,14 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 typedef struct gls_particle_counts {
     uint64_t streamlines; /* number of streamlines with a half that was taken back */
     uint64_t runs;        /* how often a half was taken back and filtered */
-    uint64_t
-        lost; /* number of runs that no particle outlived; in the other runs a particle saved the half-streamline */
-    uint64_t exhausted; /* number of halves that had used up pft_trials when they came to their bad end */
+    uint64_t lost;        /* number of runs that no particle outlived; in the others a particle saved the half */
+    uint64_t exhausted;   /* number of halves that had used up pft_trials when they came to their bad end */
 } gls_particle_counts;
 
 /* Result of a run. Lengths are of kept streamlines. */
 typedef struct gls_track_result {
-    uint64_t seeds; /* number of seeds tracked */
-    uint64_t seeds_without_direction;
+    uint64_t seeds;                   /* number of seeds tracked */
+    uint64_t seeds_without_direction; /* number of seeds at which no initial direction was found */
     uint64_t seeds_rejected; /* number of seeds that regions or tissue rejected before any direction was tracked */
     uint64_t directions;     /* number of initial directions, which is the number of streamlines tracked */
     uint64_t retries;        /* how often streamlines were tracked again; all counts below are of each last attempt */
@@ -275,11 +274,11 @@ typedef struct gls_track_result {
 
 /* Share of one device of a tracker in the last run. */
 typedef struct gls_track_share {
-    uint64_t seeds, streamlines, batches;
-    uint32_t resumes;  /* how often the device was lost and replaced by a new context */
-    uint32_t halvings; /* how often batches were halved because memory was short */
-    bool failed;       /* the device failed for good, and the other devices took over its work */
-    double seconds;    /* time that the device was in use, including waiting */
+    uint64_t seeds, streamlines, batches; /* numbers of those that the device tracked */
+    uint32_t resumes;                     /* how often the device was lost and replaced by a new context */
+    uint32_t halvings;                    /* how often batches were halved because memory was short */
+    bool failed;                          /* the device failed for good, and the other devices took over its work */
+    double seconds;                       /* time that the device was in use, including waiting */
 } gls_track_share;
 
 /* Progress, from the thread of the run; return false to cancel. */

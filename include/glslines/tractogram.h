@@ -90,8 +90,8 @@ typedef struct gls_tractogram_read_options {
     size_t size;               /* size of this struct, set by the default function */
     const gls_grid *reference; /* TRK files without an affine (version 1, and some of version 2): the grid of the image
                                   to which they belong; borrowed during open. Default NULL: such files are refused */
-    gls_vtk_space vtk_space;
-    bool recover;       /* TCK: leave out a truncated last streamline, with a warning; default false: an error */
+    gls_vtk_space vtk_space;   /* default GLS_VTK_SPACE_STATED */
+    bool recover;              /* TCK: leave out a truncated last streamline, with a warning; default false: an error */
     bool allow_invalid; /* hand on points that are not finite; default false: an error that names the streamline */
     bool quiet;         /* no warnings, because the file was read before; default false */
 } gls_tractogram_read_options;
@@ -140,8 +140,8 @@ GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tracto
 /* Contents of the header; valid until the reader is closed. */
 GLS_API const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reader *reader);
 /* Reads the next streamlines, at most 16384 and about 2^17 points, valid until the next call. n = 0: the end was
- * reached, and checksums and counts were checked. Points are in world mm. Streamlines without points keep their places
- * (TRX, TCK, VTK). */
+ * reached, and checksums and counts were checked. Points are in world mm. Streamlines without points are handed on, too
+ * (TRX, TCK, VTK), so that the position of each streamline is that in the file. */
 GLS_API gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *streamlines);
 /* Closes `reader`, which may be NULL. */
 GLS_API void gls_tractogram_reader_close(gls_tractogram_reader *reader);

@@ -110,10 +110,10 @@ typedef struct gls_weights_iteration {
 } gls_weights_iteration;
 
 typedef struct gls_weights_result {
-    uint64_t streamlines, entries, chunks;
-    uint64_t without_points;                       /* streamlines of one point or none */
-    uint64_t outside;                              /* streamlines of two points or more that do not enter the grid */
-    uint64_t without_fixels;                       /* streamlines that touch no fixel, including the two counts above */
+    uint64_t streamlines, entries, chunks; /* numbers of all streamlines, of entries, and of chunks of entries */
+    uint64_t without_points;               /* streamlines of one point or none */
+    uint64_t outside;                      /* streamlines of two points or more that do not enter the grid */
+    uint64_t without_fixels;               /* streamlines that touch no fixel, including the two counts above */
     uint64_t fixels, untracked, excluded, removed; /* numbers of fixels: all; without streamlines; excluded; left out of
                                                       the model */
     double mu;                                     /* density of an FOD for each mm of streamline in a voxel */

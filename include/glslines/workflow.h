@@ -104,7 +104,7 @@ typedef enum gls_phase {
     GLS_PHASE_FIT,   /* fit of a model; progress in voxels if the fit takes long */
     GLS_PHASE_TRACK, /* progress in seeds */
     GLS_PHASE_MERGE, /* progress in bytes */
-    GLS_PHASE_WRITE  /* files that a cancelled run should not leave behind */
+    GLS_PHASE_WRITE  /* completing and naming files; no progress, only a chance to cancel before files remain */
 } gls_phase;
 typedef struct gls_progress {
     gls_phase phase;
@@ -126,7 +126,7 @@ typedef struct gls_monitor {
  * peaks, bedpostx and phantom must be set. Images must be on one grid, except those of tissue and regions. In addition:
  * - mask: NULL stands for gls_mask_estimate() of dwi; without dwi for all voxels.
  * - roi: NULL stands for gls_seed_region_of_tissues() with three tissues, else for gls_seed_region_of_fa() of 0.2.
- *   Without dwi it is needed unless seeds is given. seed_sphere, seed_rejection and seed_gmwmi take its place.
+ *   Without dwi it is needed unless seeds is given. seed_sphere, seed_rejection and seed_gmwmi replace it.
  * - fa: NULL stands for FA of a tensor fit.
  * - sphere: the name of a built-in one, see gls_sphere_create(), or a file.
  * - nseeds: 0 (only with select) stands for as many seeds as select needs. Set seeds_per_voxel, seeds (a file) or
@@ -223,15 +223,15 @@ GLS_API void gls_job_destroy(gls_job *job);
  * given. tensor_maps adds PREFIX_md.nii.gz, _ad, _rd, _rgb, _v1, _v2, _v3, see gls_tensor_maps(), and _evals, the three
  * eigenvalues. */
 typedef struct gls_fit_options {
-    size_t size;
-    const char *dwi, *prefix;       /* needed */
+    size_t size;                    /* size of this struct, set by the default function */
+    const char *dwi, *prefix;       /* the series, and the start of the names of files; both needed */
     const char *bval, *bvec, *mask; /* as in gls_job_options */
     gls_model_options model;        /* default GLS_MODEL_AUTO */
     gls_tensor_method tensor;       /* default GLS_TENSOR_DIPY */
-    bool tensor_maps;
-    bool no_model; /* the tensor alone */
-    bool force;
-    int argc;
+    bool tensor_maps;               /* write the maps of gls_tensor_maps(), too; default false */
+    bool no_model;                  /* fit the tensor alone; default false */
+    bool force;                     /* replace existing files; default false: GLS_ERR_OUTPUT */
+    int argc;                       /* as in gls_job_options */
     char **argv;
 } gls_fit_options;
 GLS_API gls_fit_options gls_fit_options_default(void);
@@ -251,18 +251,19 @@ typedef enum gls_response_algorithm {
  * PREFIX_csf.txt, or for one response PREFIX_response.txt; PREFIX_voxels.nii.gz, the voxels that were used; and
  * PREFIX.json. <glslines/responses.h> explains the numbers. */
 typedef struct gls_respond_options {
-    size_t size;
-    const char *dwi, *prefix;         /* needed */
+    size_t size;                      /* size of this struct, set by the default function */
+    const char *dwi, *prefix;         /* the series, and the start of the names of files; both needed */
     const char *bval, *bvec, *mask;   /* as in gls_job_options */
     gls_response_algorithm algorithm; /* default GLS_RESPONSE_DHOLLANDER */
     const char *act;                  /* GLS_RESPONSE_MSMT_5TT: image of five tissues, needed */
     gls_single_fibres wm;             /* GLS_RESPONSE_MSMT_5TT: how single bundles are found in white matter */
     gls_model_options model; /* only bvec_frame, b0_threshold, bvalue_scaling, shells and csd_directions are used */
+    /* members of gls_responses_options, with its defaults */
     int erode;
     uint64_t n_voxels;
     double fa_threshold, wm_percent, gm_percent, csf_percent, pvf;
-    bool force;
-    int argc;
+    bool force; /* replace existing files; default false: GLS_ERR_OUTPUT */
+    int argc;   /* as in gls_job_options */
     char **argv;
 } gls_respond_options;
 GLS_API gls_respond_options gls_respond_options_default(void);
@@ -272,15 +273,15 @@ GLS_API gls_status gls_respond_files(const gls_respond_options *options, const g
 /* Options of a merge: of shards and their sidecars into the tractogram of the whole run and its sidecar, or of maps of
  * shards (.nii, .nii.gz, .csv or .tsv, with names that end in _shard-KofN) into their sum. */
 typedef struct gls_merge_options {
-    size_t size;
+    size_t size;               /* size of this struct, set by the default function */
     const char *const *shards; /* paths of the shards, in any order */
     size_t n_shards;
     const char *output; /* needed */
     const char
         *sidecar; /* path of the sidecar; default NULL: beside the output. "none": no sidecar is read or written */
-    bool force;
-    bool fail_if_empty;
-    int argc;
+    bool force;   /* replace existing files; default false: GLS_ERR_OUTPUT */
+    bool fail_if_empty; /* GLS_ERR_EMPTY if the shards have no streamline; default false */
+    int argc;           /* as in gls_job_options */
     char **argv;
 } gls_merge_options;
 GLS_API gls_merge_options gls_merge_options_default(void);

@@ -26,16 +26,16 @@ uint64_t bench_commissural(const gls_streamlines *s)
     return count;
 }
 
-/* Appends `found` to the n places unless it is there, or the list is full. Returns the new length. */
-static int add_once(int *place, int n, int max, int found)
+/* Appends `found` to the n indices unless it is there, or the list is full. Returns the new length. */
+static int add_once(int *index, int n, int max, int found)
 {
     for (int i = 0; i < n; i++)
-        if (place[i] == found) return n;
-    if (n < max) place[n++] = found;
+        if (index[i] == found) return n;
+    if (n < max) index[n++] = found;
     return n;
 }
 
-int bench_parse_list(const char *list, const char *choices, bool all, int *place, int max, const char **bad,
+int bench_parse_list(const char *list, const char *choices, bool all, int *index, int max, const char **bad,
                      int *bad_length)
 {
     int n = 0, n_choices = 1;
@@ -43,7 +43,7 @@ int bench_parse_list(const char *list, const char *choices, bool all, int *place
     for (const char *word = list;; word++) {
         size_t length = strcspn(word, ",");
         if (all && length == 3 && strncmp(word, "all", 3) == 0) {
-            for (int i = 0; i < n_choices; i++) n = add_once(place, n, max, i);
+            for (int i = 0; i < n_choices; i++) n = add_once(index, n, max, i);
         } else {
             int found = gls_choice_find(choices, word, length);
             if (found < 0) {
@@ -51,7 +51,7 @@ int bench_parse_list(const char *list, const char *choices, bool all, int *place
                 *bad_length = (int)length;
                 return -1;
             }
-            n = add_once(place, n, max, found);
+            n = add_once(index, n, max, found);
         }
         word += length;
         if (!*word) return n;

@@ -15,11 +15,11 @@ bench_spread bench_spread_of(const double *value, int n);
  * centred at x = 0. */
 uint64_t bench_commissural(const gls_streamlines *streamlines);
 
-/* Parses a list with commas. place: gets for each word its index in choices ("a|b|c"), in the order of the list,
+/* Parses a list with commas. index: gets for each word its index in choices ("a|b|c"), in the order of the list,
  * without repetitions; has room for max entries. "all" stands for every word if all is true. Returns the number of
  * entries; -1 if a word is not among the choices, with that word in *bad (borrowed from list, *bad_length characters).
  */
-int bench_parse_list(const char *list, const char *choices, bool all, int *place, int max, const char **bad,
+int bench_parse_list(const char *list, const char *choices, bool all, int *index, int max, const char **bad,
                      int *bad_length);
 /* Parses "81x106x76": three whole numbers from 16 to 512. Returns false otherwise. */
 bool bench_parse_shape(const char *text, int shape[3]);

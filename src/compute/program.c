@@ -179,7 +179,7 @@ static bool is_scalar(gls_arg_kind kind)
 }
 
 /* Whether two arguments have the same slot; all numbers share one range of slots. */
-static bool same_place(gls_arg_kind a, uint32_t slot_a, gls_arg_kind b, uint32_t slot_b)
+static bool same_slot(gls_arg_kind a, uint32_t slot_a, gls_arg_kind b, uint32_t slot_b)
 {
     return slot_a == slot_b && (a == b || (is_scalar(a) && is_scalar(b)));
 }
@@ -194,7 +194,7 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
         const gls_slot *slot = &shared->slots[s];
         const gls_arg *given = NULL;
         for (size_t i = 0; i < n_args; i++)
-            if (same_place(args[i].kind, args[i].slot, slot->kind, slot->slot)) given = &args[i];
+            if (same_slot(args[i].kind, args[i].slot, slot->kind, slot->slot)) given = &args[i];
         if (!given)
             return gls_fail(GLS_ERR_ARGUMENT, "program '%s': nothing is given for '%s' in slot %u", program->label,
                             slot->name, slot->slot);
@@ -208,7 +208,7 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
     }
     for (size_t i = 0; i < n_args; i++)
         for (size_t k = 0; k < i; k++)
-            if (same_place(args[i].kind, args[i].slot, args[k].kind, args[k].slot))
+            if (same_slot(args[i].kind, args[i].slot, args[k].kind, args[k].slot))
                 return gls_fail(GLS_ERR_ARGUMENT, "program '%s': arguments %zu and %zu are for the same slot %u",
                                 program->label, k, i, args[i].slot);
     return GLS_OK;

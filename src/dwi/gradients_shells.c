@@ -94,7 +94,7 @@ static int by_bval(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells, size_t *of)
+gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **shells, size_t *n_shells, size_t *shell_of)
 {
     GLS_REQUIRE(gradients && shells && n_shells);
     GLS_REQUIRE_TABLE(gradients);
@@ -116,11 +116,11 @@ gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **she
     qsort_r(order, c.n, sizeof *order, by_bval, found);
     if (b0) measure(gradients, c.label, 0, true, &sorted[0]);
     for (size_t k = 0; k < c.n; k++) sorted[b0 + k] = found[order[k]];
-    /* of[i]: shell of volume i in the sorted order */
-    for (size_t i = 0; i < n && of; i++) {
-        of[i] = gradients->is_b0[i] ? 0 : GLS_NO_SHELL;
+    /* shell_of[i]: shell of volume i in the sorted order */
+    for (size_t i = 0; i < n && shell_of; i++) {
+        shell_of[i] = gradients->is_b0[i] ? 0 : GLS_NO_SHELL;
         for (size_t k = 0; k < c.n && !gradients->is_b0[i]; k++)
-            if (c.label[i] == order[k]) of[i] = b0 + k;
+            if (c.label[i] == order[k]) shell_of[i] = b0 + k;
     }
     memmove(found, sorted, (b0 + c.n) * sizeof *found);
     *shells = found;

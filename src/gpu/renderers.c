@@ -74,7 +74,7 @@ static gls_status run_together(gls_device *device, bool *apart)
     char invocations[12], places[12];
     snprintf(invocations, sizeof invocations, "%d", GLS_APART_INVOCATIONS);
     snprintf(places, sizeof places, "%d", GLS_APART_PLACES);
-    const gls_define defines[] = {{"INVOCATIONS", invocations, false, NULL}, {"PLACES", places, false, NULL}};
+    const gls_define defines[] = {{"INVOCATIONS", invocations, false, NULL}, {"WORDS", places, false, NULL}};
     gls_kernel *kernel = NULL;
     gls_buffer *buffer = NULL;
     gls_status status = gls_kernel_load(device, "device/apart.comp", defines, 2, &kernel);

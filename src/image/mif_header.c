@@ -160,7 +160,7 @@ static gls_status parse_file(lines *l, gls_mif_header *h, const char *value)
     if (++l->n_files > 1 || strchr(value, '['))
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: values in several files are not supported: mrconvert joins them",
                         l->path);
-    gls_status status = gls_mrtrix_place(l->path, value, &h->file, &h->offset);
+    gls_status status = gls_mrtrix_data_file(l->path, value, &h->file, &h->offset);
     return status || h->offset <= MAX_VALUES ? status : bad(l, "file", value);
 }
 

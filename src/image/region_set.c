@@ -20,8 +20,8 @@
 static const gls_region_kind kinds[GLS_REGION_ROLES] = {
     [GLS_REGION_MASK] = {"mask", JOINT, GLS_REGION_BORDER, NEEDED},
     [GLS_REGION_ALL] = {"all", APART, GLS_REGION_FILTERS, HARMLESS},
-#define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, ...) \
-    [symbol] = {option, bits, GLS_REGION_##place, reach},
+#define GLS_REGION_ROW(symbol, value, field, option, bits, where, reach, ...) \
+    [symbol] = {option, bits, GLS_REGION_##where, reach},
 #include <glslines/regions.def>
 };
 
@@ -160,7 +160,7 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
 /* Refuses a region on one grid more, or a sphere more, than a device looks up. */
 static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {
-    const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_places;
+    const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_layers;
     if (!s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
                         GLS_REGION_MAX_SPHERES);
@@ -184,7 +184,7 @@ static gls_status add_region(gls_regions *r, gls_region_role role, const gls_reg
     if (!status) status = check_reach(r, role, s, text, mask);
     if (!status) status = take_bit(r, role, &region.info.bit);
     if (!status) status = check_numbers(r, role, s, text);
-    if (!status && !gls_region_store_add(r->store, s, (uint32_t)r->n, &region.place))
+    if (!status && !gls_region_store_add(r->store, s, (uint32_t)r->n, &region.layer))
         status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a region", text);
     if (status) {
         free(region.text);
@@ -231,8 +231,8 @@ static uint32_t bits_of(const gls_regions *r, uint32_t set)
     return bits;
 }
 
-/* Fills in a group: the box of the place's voxels, the map from the run's voxel coordinates to it, its first word. */
-static void pack_grid(gls_regions *r, const gls_region_place *p, gls_region_group *g)
+/* Fills in a group: the box of the layer's voxels, the map from the run's voxel coordinates to it, its first word. */
+static void pack_grid(gls_regions *r, const gls_region_layer *p, gls_region_group *g)
 {
     const bool same = gls_region_same_grid(&r->grid, &p->grid, SAME_PLACE);
     *g = (gls_region_group){.grid = p->grid, .first = r->n_words};
@@ -250,7 +250,7 @@ static void pack_grid(gls_regions *r, const gls_region_place *p, gls_region_grou
 }
 
 /* Writes the words of a group. bits: of each set of the store. */
-static void copy_box(const gls_region_group *g, const gls_region_place *p, const uint32_t *bits, uint32_t *out)
+static void copy_box(const gls_region_group *g, const gls_region_layer *p, const uint32_t *bits, uint32_t *out)
 {
     for (int32_t z = 0; z < g->size[2]; z++)
         for (int32_t y = 0; y < g->size[1]; y++) {
@@ -260,21 +260,21 @@ static void copy_box(const gls_region_group *g, const gls_region_place *p, const
         }
 }
 
-/* Makes groups and spheres of the places of the store. */
+/* Makes groups and spheres of the layers of the store. */
 static gls_status pack(gls_regions *r)
 {
     const gls_region_store *s = r->store;
-    size_t *index = malloc((s->n_places + 1) * sizeof *index), n_groups = 0, n_spheres = 0;
+    size_t *index = malloc((s->n_layers + 1) * sizeof *index), n_groups = 0, n_spheres = 0;
     uint32_t *bits = malloc(s->n_sets * sizeof *bits);
-    for (size_t i = 0; index && i < s->n_places; i++) {
-        index[i] = s->place[i].voxel ? n_groups++ : n_spheres++;
-        if (s->place[i].voxel) pack_grid(r, &s->place[i], &r->group[index[i]]);
+    for (size_t i = 0; index && i < s->n_layers; i++) {
+        index[i] = s->layer[i].voxel ? n_groups++ : n_spheres++;
+        if (s->layer[i].voxel) pack_grid(r, &s->layer[i], &r->group[index[i]]);
     }
     r->word = malloc((r->n_words + 1) * sizeof *r->word);
     const bool done = index && bits && r->word;
     for (size_t k = 0; done && k < s->n_sets; k++) bits[k] = bits_of(r, (uint32_t)k);
-    for (size_t i = 0; done && i < s->n_places; i++) {
-        const gls_region_place *p = &s->place[i];
+    for (size_t i = 0; done && i < s->n_layers; i++) {
+        const gls_region_layer *p = &s->layer[i];
         if (p->voxel) {
             copy_box(&r->group[index[i]], p, bits, r->word + r->group[index[i]].first);
         } else {
@@ -282,7 +282,7 @@ static gls_status pack(gls_regions *r)
             r->sphere[index[i]].bits = bits[p->sphere_set];
         }
     }
-    for (size_t i = 0; done && i < r->n; i++) r->region[i].index = index[r->region[i].place];
+    for (size_t i = 0; done && i < r->n; i++) r->region[i].index = index[r->region[i].layer];
     free(index);
     free(bits);
     return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
@@ -347,7 +347,7 @@ uint32_t gls_regions_bits(const gls_regions *r, gls_region_role role)
     return r ? r->role_bits[role] : 0;
 }
 
-uint32_t gls_regions_bits_of_place(const gls_regions *r, gls_region_where where)
+uint32_t gls_regions_bits_where(const gls_regions *r, gls_region_where where)
 {
     uint32_t bits = 0;
     for (int role = 0; role < GLS_REGION_ROLES; role++)

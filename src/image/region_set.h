@@ -21,7 +21,7 @@ typedef struct gls_region_kind {
 /* The row of a role in regions.def. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
 /* Bits of all roles that are looked up there. */
-uint32_t gls_regions_bits_of_place(const gls_regions *regions, gls_region_where where);
+uint32_t gls_regions_bits_where(const gls_regions *regions, gls_region_where where);
 
 /* Whether a streamline whose ends lie in the regions of bits a and b fits the roles that look at ends. role_bits: bits
  * of each role; GLS_REGION_INCLUDE_END has two at most. */
@@ -39,7 +39,7 @@ typedef struct gls_region_group {
 typedef struct gls_region {
     gls_region_info info;
     char *text;
-    size_t place; /* index of its voxels or sphere in the store of regions, see region_store.h */
+    size_t layer; /* index of its layer in the store of regions, see region_store.h */
     size_t index; /* in a complete set: index of the region's group, or of its sphere */
 } gls_region;
 

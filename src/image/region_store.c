@@ -16,8 +16,8 @@ gls_status gls_region_store_init(gls_region_store *s, double slack)
 
 void gls_region_store_finish(gls_region_store *s)
 {
-    for (size_t i = 0; i < s->n_places; i++) free(s->place[i].voxel);
-    free(s->place);
+    for (size_t i = 0; i < s->n_layers; i++) free(s->layer[i].voxel);
+    free(s->layer);
     free(s->first);
     free(s->set);
     *s = (gls_region_store){.slack = s->slack};
@@ -41,7 +41,7 @@ bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack)
 size_t gls_region_store_find(const gls_region_store *s, const gls_grid *grid)
 {
     size_t i = 0;
-    while (i < s->n_places && !(s->place[i].voxel && gls_region_same_grid(&s->place[i].grid, grid, s->slack))) i++;
+    while (i < s->n_layers && !(s->layer[i].voxel && gls_region_same_grid(&s->layer[i].grid, grid, s->slack))) i++;
     return i;
 }
 
@@ -61,27 +61,27 @@ static bool set_with(gls_region_store *s, uint32_t from, uint32_t region, uint32
     return true;
 }
 
-/* Adds a place; grid NULL: of a sphere. */
-static gls_region_place *add_place(gls_region_store *s, const gls_grid *grid)
+/* Adds a layer; grid NULL: of a sphere. */
+static gls_region_layer *add_layer(gls_region_store *s, const gls_grid *grid)
 {
-    gls_region_place *list = realloc(s->place, (s->n_places + 1) * sizeof *list);
+    gls_region_layer *list = realloc(s->layer, (s->n_layers + 1) * sizeof *list);
     if (!list) return NULL;
-    s->place = list;
-    gls_region_place *p = &list[s->n_places];
-    *p = (gls_region_place){.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+    s->layer = list;
+    gls_region_layer *p = &list[s->n_layers];
+    *p = (gls_region_layer){.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
     if (grid) {
         p->grid = *grid;
         gls_grid_inverse(grid, p->inverse);
         p->voxel = calloc(gls_grid_voxels(grid), sizeof *p->voxel);
         if (!p->voxel) return NULL;
     }
-    s->n_places++;
+    s->n_layers++;
     return p;
 }
 
 /* Adds a region to the sets of its voxels. Voxels share the number of a set, so memory grows with the sets that occur,
  * not with regions. Returns false if memory ran out. */
-static bool mark(gls_region_store *s, gls_region_place *p, const gls_region_area *area, uint32_t region)
+static bool mark(gls_region_store *s, gls_region_layer *p, const gls_region_area *area, uint32_t region)
 {
     uint32_t *with = calloc(s->n_sets, sizeof *with); /* for each set that there was, the set with the region */
     bool done = with;
@@ -105,22 +105,22 @@ static bool mark(gls_region_store *s, gls_region_place *p, const gls_region_area
     return done;
 }
 
-bool gls_region_store_add(gls_region_store *s, const gls_region_area *area, uint32_t region, size_t *place)
+bool gls_region_store_add(gls_region_store *s, const gls_region_area *area, uint32_t region, size_t *layer)
 {
-    *place = area->inside ? gls_region_store_find(s, &area->grid) : s->n_places;
-    gls_region_place *p = *place < s->n_places ? &s->place[*place] : add_place(s, area->inside ? &area->grid : NULL);
+    *layer = area->inside ? gls_region_store_find(s, &area->grid) : s->n_layers;
+    gls_region_layer *p = *layer < s->n_layers ? &s->layer[*layer] : add_layer(s, area->inside ? &area->grid : NULL);
     if (!p) return false;
     if (area->inside) return mark(s, p, area, region);
     p->sphere = area->sphere;
     return set_with(s, 0, region, &p->sphere_set);
 }
 
-uint32_t gls_region_place_at(const gls_region_place *p, const float point[3])
+uint32_t gls_region_layer_at(const gls_region_layer *p, const float point[3])
 {
     double c[3], square = 0;
     if (p->voxel) {
-        gls_region_place_corner(p, point, c);
-        return gls_region_place_voxel(p, (const double[3]){floor(c[0]), floor(c[1]), floor(c[2])});
+        gls_region_layer_corner(p, point, c);
+        return gls_region_layer_voxel(p, (const double[3]){floor(c[0]), floor(c[1]), floor(c[2])});
     }
     for (int a = 0; a < 3; a++) square += (point[a] - p->sphere.centre[a]) * (point[a] - p->sphere.centre[a]);
     return square <= p->sphere.radius * p->sphere.radius ? p->sphere_set : 0;

@@ -67,8 +67,8 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
 
 /* --- All regions, by grid. */
 
-/* The regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
-typedef struct gls_region_place {
+/* All regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
+typedef struct gls_region_layer {
     gls_grid grid;
     double inverse[3][4];   /* world mm to voxels */
     uint32_t *voxel;        /* NULL: a sphere */
@@ -76,14 +76,14 @@ typedef struct gls_region_place {
     int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere;
     uint32_t sphere_set; /* the set of the sphere's region */
-} gls_region_place;
+} gls_region_layer;
 
-/* All regions. A place is a grid, or a sphere, with the set of regions at each of its voxels. */
+/* All regions, as layers: one for each grid that regions have, and one for each sphere. */
 typedef struct gls_region_store {
     double slack; /* corners of equal grids may differ by this much, mm; 0: equal grids have equal matrices */
-    size_t n_places, n_sets;
-    gls_region_place *place;
-    /* set s consists of the regions set[first[s]] .. set[first[s + 1] - 1]; set 0 is empty; all places refer to these
+    size_t n_layers, n_sets;
+    gls_region_layer *layer;
+    /* set s consists of the regions set[first[s]] .. set[first[s + 1] - 1]; set 0 is empty; all layers refer to these
      * sets */
     size_t *first;
     uint32_t *set;
@@ -94,12 +94,12 @@ gls_status gls_region_store_init(gls_region_store *store, double slack);
 void gls_region_store_finish(gls_region_store *store);
 /* Whether two grids are equal, but for the slack of a store. */
 bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);
-/* Number of the place of this grid; n_places: the store has none. */
+/* Index of the layer with this grid; n_layers: the store has none. */
 size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid);
-/* Adds an area as the region of this number, at *place. Returns false if memory runs out. */
-bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *place);
-/* Set of a point, world mm, among the regions of this place. */
-uint32_t gls_region_place_at(const gls_region_place *place, const float point[3]);
+/* Adds an area as the region of this number, at *layer. Returns false if memory runs out. */
+bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *layer);
+/* Set of a point, world mm, among the regions of this layer. */
+uint32_t gls_region_layer_at(const gls_region_layer *layer, const float point[3]);
 
 static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, size_t region)
 {
@@ -109,15 +109,15 @@ static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, s
 }
 
 /* Set of the voxel whose indices are these whole numbers; 0 outside the box of voxels with regions. */
-static inline uint32_t gls_region_place_voxel(const gls_region_place *p, const double v[3])
+static inline uint32_t gls_region_layer_voxel(const gls_region_layer *p, const double v[3])
 {
     for (int a = 0; a < 3; a++)
         if (!(v[a] >= p->low[a] && v[a] < p->high[a])) return 0;
     return p->voxel[((size_t)v[2] * (size_t)p->grid.dim[1] + (size_t)v[1]) * (size_t)p->grid.dim[0] + (size_t)v[0]];
 }
 
-/* Coordinates of a point, world mm, in the grid of a place: voxel i reaches from i to i + 1. */
-static inline void gls_region_place_corner(const gls_region_place *p, const float point[3], double c[3])
+/* Coordinates of a point, world mm, in the grid of a layer: voxel i reaches from i to i + 1. */
+static inline void gls_region_layer_corner(const gls_region_layer *p, const float point[3], double c[3])
 {
     const double at[3] = {point[0], point[1], point[2]};
     gls_affine_apply((const double(*)[4])p->inverse, at, c);

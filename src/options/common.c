@@ -53,7 +53,7 @@ void cmd_options_list(const cmd_command *command, cmd_table *table)
 }
 
 /* Index of the option of this name, which must be in the table. */
-static size_t place_of(const cmd_arguments *arguments, const char *name)
+static size_t index_of(const cmd_arguments *arguments, const char *name)
 {
     for (size_t i = 0; i < arguments->table.n; i++)
         if (strcmp(arguments->table.option[i].name, name) == 0) return i;
@@ -63,12 +63,12 @@ static size_t place_of(const cmd_arguments *arguments, const char *name)
 
 bool cmd_options_given(const cmd_arguments *arguments, const char *name)
 {
-    return arguments->given[place_of(arguments, name)];
+    return arguments->given[index_of(arguments, name)];
 }
 
 bool cmd_options_random(const cmd_arguments *arguments, const char *name)
 {
-    return arguments->random[place_of(arguments, name)];
+    return arguments->random[index_of(arguments, name)];
 }
 
 const char *cmd_options_first(const cmd_arguments *arguments, const char *const *names)

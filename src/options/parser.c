@@ -118,18 +118,18 @@ static int find_in_lower_case(const char *choices, const char *text)
 
 static bool set_choice(parser *p, const gls_option *option, const char *text, int *field)
 {
-    int place = gls_choice_find(option->choices, text, strlen(text));
-    const char *word = place < 0 ? cmd_bridge_word(option->name, text) : NULL;
+    int index = gls_choice_find(option->choices, text, strlen(text));
+    const char *word = index < 0 ? cmd_bridge_word(option->name, text) : NULL;
     const char *here = cmd_bridge_value(&p->arguments->table, option->name, text);
-    if (word && (place = gls_choice_find(option->choices, word, strlen(word))) >= 0) {
+    if (word && (index = gls_choice_find(option->choices, word, strlen(word))) >= 0) {
         note(p, "--%s %s: %s", option->name, text, here);
-    } else if (place < 0 && (place = find_in_lower_case(option->choices, text)) >= 0) {
+    } else if (index < 0 && (index = find_in_lower_case(option->choices, text)) >= 0) {
         char found[64];
         note(p, "--%s %s: taken as %s", option->name, text,
-             gls_choice_word(option->choices, place, found, sizeof found));
+             gls_choice_word(option->choices, index, found, sizeof found));
     }
-    if (place >= 0) {
-        *field = place;
+    if (index >= 0) {
+        *field = index;
         return true;
     }
     char list[256];

@@ -18,7 +18,7 @@
 typedef struct waiting_lines {
     /* streamlines and points so far, and room for them */
     size_t n, capacity, n_points, point_capacity;
-    uint64_t *place; /* index of each streamline in the tractogram */
+    uint64_t *index; /* index of each streamline in the tractogram */
     size_t *offset;  /* n + 1 elements */
     float (*point)[3];
 } waiting_lines;
@@ -102,11 +102,11 @@ static bool make_room(waiting_lines *w, size_t n_points)
 {
     if (w->n + 1 >= w->capacity) {
         const size_t capacity = 2 * w->capacity + 64;
-        uint64_t *place = realloc(w->place, capacity * sizeof *place);
-        if (place) w->place = place;
+        uint64_t *index = realloc(w->index, capacity * sizeof *index);
+        if (index) w->index = index;
         size_t *offset = realloc(w->offset, capacity * sizeof *offset);
         if (offset) w->offset = offset;
-        if (!place || !offset) return false;
+        if (!index || !offset) return false;
         w->capacity = capacity;
     }
     if (w->n_points + n_points <= w->point_capacity) return true;
@@ -119,11 +119,11 @@ static bool make_room(waiting_lines *w, size_t n_points)
 }
 
 /* Keeps a copy of a streamline whose membership is decided only at the end, when outliers are removed. */
-static gls_status let_wait(waiting_lines *w, uint64_t place, const float (*point)[3], size_t n)
+static gls_status let_wait(waiting_lines *w, uint64_t index, const float (*point)[3], size_t n)
 {
     if (!make_room(w, n)) return gls_fail(GLS_ERR_MEMORY, "out of memory for the streamlines of a bundle");
     memcpy(w->point + w->n_points, point, n * sizeof *point);
-    w->place[w->n] = place;
+    w->index[w->n] = index;
     w->offset[w->n++] = w->n_points;
     w->offset[w->n] = w->n_points += n;
     return GLS_OK;
@@ -141,12 +141,12 @@ static gls_status append(void *user, const gls_streamlines *in)
         const gls_bundle *bundle = &s->bundles->bundle[k];
         size_t m = bundle->n;
         /* new members are the last ones, since batches come in order */
-        while (m > 0 && bundle->member[m - 1].place >= first) m--;
+        while (m > 0 && bundle->member[m - 1].index >= first) m--;
         for (; m < bundle->n && !status; m++) {
-            const uint64_t place = bundle->member[m].place;
-            const float(*point)[3] = in->point + in->offset[place - first];
-            const size_t n = (size_t)(in->offset[place - first + 1] - in->offset[place - first]);
-            status = gls_bundles_cleans(s->bundles, k) ? let_wait(&s->waiting[k], place, point, n)
+            const uint64_t index = bundle->member[m].index;
+            const float(*point)[3] = in->point + in->offset[index - first];
+            const size_t n = (size_t)(in->offset[index - first + 1] - in->offset[index - first]);
+            status = gls_bundles_cleans(s->bundles, k) ? let_wait(&s->waiting[k], index, point, n)
                                                        : gls_bundle_stats_add(s->volume[k], point, n, 1);
         }
     }
@@ -168,7 +168,7 @@ static gls_status add_waiting(segment_state *s, size_t k)
     gls_status status = GLS_OK;
     /* kept lines and members are in the same order; lines that are no members any more are passed over */
     for (size_t i = 0, m = 0; i < w->n && m < bundle->n && !status; i++) {
-        if (w->place[i] != bundle->member[m].place) continue;
+        if (w->index[i] != bundle->member[m].index) continue;
         status = gls_bundle_stats_add(s->volume[k], (const float(*)[3])(w->point + w->offset[i]),
                                       w->offset[i + 1] - w->offset[i], 1);
         m++;
@@ -192,7 +192,7 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
         s->member[k] = malloc((bundle->n + 1) * sizeof *s->member[k]);
         if (!s->member[k]) return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
         /* groups of TRX have 32-bit indices */
-        for (size_t m = 0; m < bundle->n; m++) s->member[k][m] = (uint32_t)bundle->member[m].place;
+        for (size_t m = 0; m < bundle->n; m++) s->member[k][m] = (uint32_t)bundle->member[m].index;
         status = gls_writer_add_group(writer, gls_bundles_get(s->bundles, k).name, s->member[k], bundle->n);
     }
     return status;
@@ -238,7 +238,7 @@ static void finish(gls_run_sink *sink)
         if (s->volume) gls_bundle_stats_destroy(s->volume[k]);
         if (s->member) free(s->member[k]);
         if (!s->waiting) continue;
-        free(s->waiting[k].place);
+        free(s->waiting[k].index);
         free(s->waiting[k].offset);
         free(s->waiting[k].point);
     }

@@ -39,13 +39,13 @@ struct reshaper {
     /* allocated elements of `kept` */
     size_t capacity;
     size_t *kept; /* for each streamline the points that stay, at the index of its first point */
-    /* places of one streamline: used, allocated */
-    size_t n_places, places;
-    struct place {
+    /* points added to one streamline: used, allocated */
+    size_t n_added, added_capacity;
+    struct added {
         uint64_t from;
         double share;
         float point[3];
-    } * place; /* where new points lie */
+    } * added; /* where new points lie */
 };
 
 /* Error for streamlines that no reasonable step makes: the unit of the step, or the coordinates, are wrong. */
@@ -211,16 +211,16 @@ static void point_between(const reshaper *f, const gls_streamlines *s, size_t i,
 }
 
 /* Appends a point that lies at `share` of the way from input point `from` to the next. */
-static gls_status add_place(reshaper *f, uint64_t from, double share, const float point[3])
+static gls_status add_point(reshaper *f, uint64_t from, double share, const float point[3])
 {
-    if (f->n_places == f->places) {
-        size_t places = f->places ? 2 * f->places : 256;
-        struct place *place = realloc(f->place, places * sizeof *place);
-        if (!place) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
-        f->place = place;
-        f->places = places;
+    if (f->n_added == f->added_capacity) {
+        size_t added_capacity = f->added_capacity ? 2 * f->added_capacity : 256;
+        struct added *list = realloc(f->added, added_capacity * sizeof *list);
+        if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline");
+        f->added = list;
+        f->added_capacity = added_capacity;
     }
-    f->place[f->n_places++] = (struct place){from, share, {point[0], point[1], point[2]}};
+    f->added[f->n_added++] = (struct added){from, share, {point[0], point[1], point[2]}};
     return GLS_OK;
 }
 
@@ -250,7 +250,7 @@ static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, in
     return mu;
 }
 
-/* Finds places from point `start` to the end of streamline i, or, with back, to its start, each one step from the place
+/* Finds points from point `start` to the end of streamline i, or, with back, to its start, each one step from the point
  * before. */
 static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int64_t start, bool back)
 {
@@ -270,12 +270,12 @@ static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int
         }
         const float mu = find_step(f, s, i, k, step, &low, here, p);
         memcpy(here, p, sizeof here);
-        status = add_place(f, first + (uint64_t)(back ? k - 1 : k), back ? 1 - (double)mu : (double)mu, here);
+        status = add_point(f, first + (uint64_t)(back ? k - 1 : k), back ? 1 - (double)mu : (double)mu, here);
         if (mu < 1) continue;
         k += step;
         low = 0;
     }
-    return !status && start != end ? add_place(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end]) : status;
+    return !status && start != end ? add_point(f, first + (uint64_t)end, 0, s->point[first + (uint64_t)end]) : status;
 }
 
 /* Places points at equal distances from the middle point to both ends, as MRtrix3's tckresample -step_size does. */
@@ -286,20 +286,20 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
     if (n == 0) return gls_builder_add(&f->builder, i, 0, &to);
     const double length = gls_builder_length(s, i);
     if (!(length / f->step < MAX_STEPS)) return too_many_steps(f, length);
-    f->n_places = 0;
+    f->n_added = 0;
     gls_status status = walk_from(f, s, i, (int64_t)(n / 2), true);
-    const size_t before = f->n_places;
+    const size_t before = f->n_added;
     for (size_t k = 0; k < before / 2; k++) {
-        struct place keep = f->place[k];
-        f->place[k] = f->place[before - 1 - k];
-        f->place[before - 1 - k] = keep;
+        struct added keep = f->added[k];
+        f->added[k] = f->added[before - 1 - k];
+        f->added[before - 1 - k] = keep;
     }
-    if (!status) status = add_place(f, middle, 0, s->point[middle]);
+    if (!status) status = add_point(f, middle, 0, s->point[middle]);
     if (!status) status = walk_from(f, s, i, (int64_t)(n / 2), false);
-    if (!status) status = gls_builder_add(&f->builder, i, f->n_places, &to);
-    for (size_t k = 0; k < f->n_places && !status; k++) {
-        gls_builder_mix(&f->builder, to + k, f->place[k].from, f->place[k].share); /* also interpolates the columns */
-        memcpy(f->builder.point[to + k], f->place[k].point, sizeof f->place[k].point);
+    if (!status) status = gls_builder_add(&f->builder, i, f->n_added, &to);
+    for (size_t k = 0; k < f->n_added && !status; k++) {
+        gls_builder_mix(&f->builder, to + k, f->added[k].from, f->added[k].share); /* also interpolates the columns */
+        memcpy(f->builder.point[to + k], f->added[k].point, sizeof f->added[k].point);
     }
     return status;
 }
@@ -421,7 +421,7 @@ static void discard(void *user)
     free(f->n_new);
     free(f->first);
     free(f->kept);
-    free(f->place);
+    free(f->added);
     free(f);
 }
 

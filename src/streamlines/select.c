@@ -12,9 +12,9 @@
 #include "util/status.h"
 
 /* Random key of the streamline at this position of a stream; depends on seed and position only. */
-static uint64_t random_key(uint64_t seed, uint64_t place)
+static uint64_t random_key(uint64_t seed, uint64_t position)
 {
-    const uint32_t counter[4] = {(uint32_t)place, (uint32_t)(place >> 32), 0, GLS_PHILOX_SHUFFLE};
+    const uint32_t counter[4] = {(uint32_t)position, (uint32_t)(position >> 32), 0, GLS_PHILOX_SHUFFLE};
     uint32_t word[4];
     gls_philox(counter, seed, word);
     return (uint64_t)word[1] << 32 | word[0];

@@ -4,7 +4,7 @@
 
 #include <glslines/seeds.h>
 
-#define GLS_SEED_FAR_AWAY 1e30f /* voxel coordinate outside any grid, for "no place found" */
+#define GLS_SEED_FAR_AWAY 1e30f /* voxel coordinate outside any grid, for "no position found" */
 
 /* Seeds first .. first + count - 1 of a list or of a random sequence. Immutable once made, except that
  * gls_seeds_restrict() changes the range; any thread may read. */

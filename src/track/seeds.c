@@ -100,13 +100,13 @@ static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3
     for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] + offset[a] / seeds->sphere[a]);
 }
 
-/* Seed i of a regular grid of side x side x side places in each voxel: first one place in all voxels, then the next
- * place. */
+/* Seed i of a regular grid of side x side x side positions in each voxel: first one position in all voxels, then the
+ * next position. */
 static void draw_on_grid(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     int32_t centre[3];
-    uint64_t n = seeds->side, place = i / seeds->n_voxels;
-    const uint64_t at[3] = {place / (n * n), place / n % n, place % n};
+    uint64_t n = seeds->side, position = i / seeds->n_voxels;
+    const uint64_t at[3] = {position / (n * n), position / n % n, position % n};
     centre_of(seeds, seeds->voxel[i % seeds->n_voxels], centre);
     for (int a = 0; a < 3; a++) point[a] = (float)(centre[a] - 0.5 + (2.0 * (double)at[a] + 1) / (2.0 * (double)n));
 }

@@ -14,7 +14,7 @@
 /* Attempts to find a seed on the border. */
 #define MAX_TRIES 1000u
 
-/* Allocates seeds without a place; NULL if memory ran out. grid: the grid of tracking. */
+/* Allocates seeds without a position; NULL if memory ran out. grid: the grid of tracking. */
 static gls_seeds *make(const gls_grid *grid, uint64_t count, uint64_t rng_seed)
 {
     gls_seeds *s = calloc(1, sizeof *s);
@@ -94,15 +94,16 @@ static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
     centre[2] = (int32_t)(voxel / nx / ny);
 }
 
-/* Draws a place in the image of weights, in its voxel coordinates. */
-static void draw_place(const gls_seeds *s, uint64_t i, uint32_t attempt, double place[3])
+/* Draws a position in the image of weights, in its voxel coordinates. */
+static void draw_position(const gls_seeds *s, uint64_t i, uint32_t attempt, double position[3])
 {
     uint32_t word[4];
     int32_t centre[3];
     random_words(s, i, attempt, GLS_PHILOX_SEED_WEIGHT, word);
     centre_of(&s->image, draw_voxel(s, word), centre);
     random_words(s, i, attempt, GLS_PHILOX_SEED, word);
-    for (int a = 0; a < 3; a++) place[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
+    for (int a = 0; a < 3; a++)
+        position[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 
 /* Maps a position in mm to voxel coordinates of the grid of tracking. */
@@ -117,13 +118,13 @@ static void to_streamlines(const gls_seeds *s, const double world[3], float poin
 /* Seed i, in a voxel drawn in proportion to the image, at a uniform position inside it. */
 static void draw_weighted(const gls_seeds *s, uint64_t i, float point[3])
 {
-    double place[3], world[3];
-    draw_place(s, i, 0, place);
+    double position[3], world[3];
+    draw_position(s, i, 0, position);
     if (memcmp(s->image.affine, s->grid.affine, sizeof s->grid.affine) == 0) {
-        to_floats(place, point);
+        to_floats(position, point);
         return;
     }
-    gls_affine_apply(s->image.affine, place, world);
+    gls_affine_apply(s->image.affine, position, world);
     to_streamlines(s, world, point);
 }
 
@@ -216,14 +217,14 @@ static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double worl
     return gls_tissue_find_interface(t, world);
 }
 
-/* Seed i on the border of grey and white matter: draws places near the border until one can be moved onto it. After
+/* Seed i on the border of grey and white matter: draws positions near the border until one can be moved onto it. After
  * MAX_TRIES the seed lies far outside and gives no streamline. */
 static void draw_on_interface(const gls_seeds *s, uint64_t i, float point[3])
 {
     for (uint32_t attempt = 0; attempt < MAX_TRIES; attempt++) {
-        double place[3], world[3];
-        draw_place(s, i, attempt, place);
-        gls_affine_apply(s->image.affine, place, world);
+        double position[3], world[3];
+        draw_position(s, i, attempt, position);
+        gls_affine_apply(s->image.affine, position, world);
         if (!gls_tissue_find_interface(s->tissue, world) || !spread(s, i, attempt, world)) continue;
         to_streamlines(s, world, point);
         return;

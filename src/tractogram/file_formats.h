@@ -93,8 +93,8 @@ typedef struct gls_tck_header {
     uint64_t start;     /* position of the first number */
 } gls_tck_header;
 
-/* Receives a header line that is not about type or place of the numbers. text: the line as in the file; its value
- * begins at text + value_at. */
+/* Receives a header line that is not about the type of the numbers or where they begin. text: the line as in the file;
+ * its value begins at text + value_at. */
 typedef gls_status (*gls_tck_line)(void *user, const char *key, const char *value, const char *text, size_t value_at);
 
 /* Reads the header of an open file of `bytes` bytes. GLS_ERR_INPUT names path and the error. */

@@ -316,11 +316,11 @@ static gls_status sort(merge *m)
     /* order[k]: which path is shard k + 1; SIZE_MAX: none so far */
     for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
     for (size_t i = 0; i < m->n; i++) {
-        size_t *place = &m->order[m->file[i].shard.index - 1];
-        if (*place != SIZE_MAX)
+        size_t *at = &m->order[m->file[i].shard.index - 1];
+        if (*at != SIZE_MAX)
             return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, as %s is", m->paths[i], m->file[i].shard.index,
-                            count, m->paths[*place]);
-        *place = i;
+                            count, m->paths[*at]);
+        *at = i;
     }
     if (m->n == count) return GLS_OK;
     gls_text text = {0};

@@ -81,7 +81,7 @@ static size_t unit_at(const gls_pieces *p, uint64_t bytes)
     size_t low = 0, high = p->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (p->place(p->user, middle) < bytes)
+        if (p->offset(p->user, middle) < bytes)
             low = middle + 1;
         else
             high = middle;
@@ -104,8 +104,8 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
 {
     const gls_pieces *p = j->p;
     const size_t from = unit_at(p, j->start[i]), until = unit_at(p, j->start[i + 1]);
-    const uint64_t at = p->place(p->user, from);
-    out->bytes = (size_t)(p->place(p->user, until) - at);
+    const uint64_t at = p->offset(p->user, from);
+    out->bytes = (size_t)(p->offset(p->user, until) - at);
     out->offset = j->position + at;
     if (out->bytes == 0) return GLS_OK;
     const size_t usual = (size_t)(j->most + ROOM_SPARE);
@@ -211,8 +211,8 @@ static void join_sums(const job *j)
 {
     const gls_pieces *p = j->p;
     for (size_t i = 0; i < j->n_pieces; i++) {
-        uint64_t from = p->place(p->user, unit_at(p, j->start[i])),
-                 until = p->place(p->user, unit_at(p, j->start[i + 1]));
+        uint64_t from = p->offset(p->user, unit_at(p, j->start[i])),
+                 until = p->offset(p->user, unit_at(p, j->start[i + 1]));
         if (until > from) *p->crc = gls_crc32_join(*p->crc, j->crc[i], until - from);
     }
 }
@@ -238,7 +238,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
 gls_status gls_pieces_append(const gls_pieces *p)
 {
     static gls_piece_rooms none; /* for data that stay where they are, memory only limits the number of pieces */
-    const uint64_t bytes = p->place(p->user, p->n);
+    const uint64_t bytes = p->offset(p->user, p->n);
     const int n_threads = gls_pieces_wanted(bytes) ? gls_pieces_threads() : 1;
     job j = {.p = p,
              .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -246,7 +246,7 @@ gls_status gls_pieces_append(const gls_pieces *p)
              .has_aside = p->aside,
              .n_rooms = n_threads > 1 ? 2 * n_threads : 1};
     for (int i = 0; i < j.n_rooms; i++) j.room[i] = p->rooms ? &p->rooms->room[i] : &none.room[i];
-    /* the place in the file is reserved before the threads start, so that pieces may be written in any order */
+    /* the range of the file is reserved before the threads start, so that pieces may be written in any order */
     gls_status status = cut(&j, bytes, n_threads);
     if (!status) status = gls_output_reserve(p->output, bytes, &j.position);
     if (!status) {

@@ -11,7 +11,7 @@
 
 /* A block of streamlines, or the end of the file, or an error. */
 typedef struct block {
-    /* borrowed from the reader's memory; valid until the place is filled again */
+    /* borrowed from the reader's memory; valid until the slot is filled again */
     gls_streamlines lines; /* n == 0: end of the file */
     /* status of the reader, with its message, since messages belong to a thread */
     gls_status status;
@@ -21,12 +21,12 @@ typedef struct block {
     char message[1024];
 } block;
 
-/* A place in the ring: a block and its memory. */
-typedef struct place {
+/* A slot in the ring: a block and its memory. */
+typedef struct slot {
     /* memory to which the reader writes the block */
     gls_reader_room room;
     block block;
-} place;
+} slot;
 
 /* A ring of blocks between the reading thread and the one that calls the sink. `lock` guards first, n_full and stopped.
  */
@@ -35,13 +35,13 @@ typedef struct gls_reader_ahead {
     gls_tractogram_reader *reader;
     /* the reading thread */
     pthread_t thread;
-    size_t n_places, first, n_full; /* places in the ring, the first full place, number of full places */
+    size_t n_slots, first, n_full; /* slots in the ring, the first full slot, number of full slots */
     bool stopped;
     pthread_mutex_t lock;
-    /* signalled when a place becomes full or free, and at the end */
+    /* signalled when a slot becomes full or free, and at the end */
     pthread_cond_t changed;
-    /* n_places entries */
-    place place[];
+    /* n_slots entries */
+    slot slot[];
 } ahead;
 
 /* Reads the next block into *p, with its status, message and progress. */
@@ -63,11 +63,11 @@ static void *read_ahead(void *user)
     while (!last) {
         read_block(a->reader, &next);
         pthread_mutex_lock(&a->lock);
-        while (a->n_full == a->n_places && !a->stopped) pthread_cond_wait(&a->changed, &a->lock);
+        while (a->n_full == a->n_slots && !a->stopped) pthread_cond_wait(&a->changed, &a->lock);
         /* the last block carries the end or the failure to the other thread */
         last = a->stopped || next.status || next.lines.n == 0;
         if (!a->stopped) {
-            place *to = &a->place[(a->first + a->n_full) % a->n_places];
+            slot *to = &a->slot[(a->first + a->n_full) % a->n_slots];
             /* the block's memory goes to the ring, that of an older block to the reader */
             gls_reader_exchange(a->reader, &to->room);
             to->block = next;
@@ -82,7 +82,7 @@ static void *read_ahead(void *user)
 /* Frees the ring and the memory of its blocks. The reading thread has ended. */
 static void finish(ahead *a)
 {
-    for (size_t i = 0; i < a->n_places; i++) gls_reader_room_finish(a->reader, &a->place[i].room);
+    for (size_t i = 0; i < a->n_slots; i++) gls_reader_room_finish(a->reader, &a->slot[i].room);
     pthread_cond_destroy(&a->changed);
     pthread_mutex_destroy(&a->lock);
     free(a);
@@ -91,14 +91,14 @@ static void finish(ahead *a)
 gls_status gls_reader_ahead_start(gls_tractogram_reader *r, size_t n_blocks)
 {
     if (r->ahead || omp_get_max_threads() < 2) return GLS_OK;
-    ahead *a = calloc(1, sizeof *a + n_blocks * sizeof *a->place);
+    ahead *a = calloc(1, sizeof *a + n_blocks * sizeof *a->slot);
     if (!a) return gls_reader_no_memory(r);
     a->reader = r;
-    a->n_places = n_blocks;
+    a->n_slots = n_blocks;
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->changed, NULL);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n_blocks && !status; i++) status = gls_reader_room_create(r, &a->place[i].room);
+    for (size_t i = 0; i < n_blocks && !status; i++) status = gls_reader_room_create(r, &a->slot[i].room);
     /* without a thread the caller reads: no failure */
     if (!status && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
         r->ahead = a;
@@ -154,10 +154,10 @@ static gls_status pump_ahead(ahead *a, const gls_sink *sink, gls_tractogram_prog
         pthread_mutex_lock(&a->lock);
         while (a->n_full == 0) pthread_cond_wait(&a->changed, &a->lock);
         pthread_mutex_unlock(&a->lock);
-        /* the sink works without the lock: the place stays full, so that the reading thread does not touch it */
-        status = pass_on(&a->place[a->first].block, sink, progress, user, &more);
+        /* the sink works without the lock: the slot stays full, so that the reading thread does not touch it */
+        status = pass_on(&a->slot[a->first].block, sink, progress, user, &more);
         pthread_mutex_lock(&a->lock);
-        a->first = (a->first + 1) % a->n_places;
+        a->first = (a->first + 1) % a->n_slots;
         a->n_full--;
         pthread_cond_signal(&a->changed);
         pthread_mutex_unlock(&a->lock);

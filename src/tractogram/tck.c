@@ -123,7 +123,7 @@ typedef struct lines {
 } lines;
 
 /* Position of streamline i in the append: points before it, and a triplet for each streamline. */
-static uint64_t place_lines(const void *user, size_t i)
+static uint64_t offset_of_line(const void *user, size_t i)
 {
     const gls_streamlines *s = ((const lines *)user)->s;
     return (s->offset[i] + i) * sizeof separator;
@@ -151,10 +151,10 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     tck *t = w->state;
     lines l = {w, s};
-    if (gls_pieces_wanted(place_lines(&l, s->n)))
+    if (gls_pieces_wanted(offset_of_line(&l, s->n)))
         return gls_packer_write_pieces(
             &t->packer,
-            &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
+            &(gls_pieces){.n = s->n, .offset = offset_of_line, .form = form_lines, .user = &l, .rooms = &w->rooms});
     gls_status status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
     for (size_t i = 0; i < s->n && !status; i++) {
         status = gls_packer_write(&t->packer, s->point[s->offset[i]],

@@ -55,7 +55,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
 {
     char *text = NULL, *key, *value;
     size_t n = 0;
-    bool has_type = false, has_place = false;
+    bool has_type = false, has_file = false;
     *h = (gls_tck_header){.file = NULL};
     gls_status status = read_text(path, fd, bytes, &text, &n);
     char *rest = status ? NULL : gls_mrtrix_lines(text, n);
@@ -70,16 +70,16 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
             has_type = true;
             status = read_type(path, value, h);
         } else if (gls_case_compare(key, "file") == 0) {
-            status = has_place ? gls_fail(GLS_ERR_INPUT, "%s: damaged: its header names two places of data", path)
-                               : gls_mrtrix_place(path, value, &h->file, &h->start);
-            has_place = true;
+            status = has_file ? gls_fail(GLS_ERR_INPUT, "%s: damaged: its header names two places of data", path)
+                              : gls_mrtrix_data_file(path, value, &h->file, &h->start);
+            has_file = true;
         } else {
             status = line(user, key, value, copy, (size_t)(value - found));
         }
         free(copy);
     }
     free(text);
-    if (!status && (!has_type || !has_place))
+    if (!status && (!has_type || !has_file))
         status = gls_fail(GLS_ERR_INPUT, "%s: damaged: its header does not say datatype and file", path);
     /* the text may not overlap the numbers in the same file */
     if (!status && !h->file && h->start < n)

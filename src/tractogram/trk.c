@@ -13,7 +13,7 @@
 
 /* Columns that become scalars or properties, with their names in the header. */
 typedef struct values {
-    size_t n, place[TRK_MAX_NAMES]; /* n: number of values; place: index of each value's column among its kind */
+    size_t n, index[TRK_MAX_NAMES]; /* n: number of values; index: that of each value's column among its kind */
     uint32_t n_values;
     /* names of columns as the header stores them, 20 bytes each */
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
@@ -97,7 +97,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
 
 /* Adds the name of a column. Several values under one name: the name, a NUL and the number of values. Returns false if
  * there is no room. */
-static bool add_name(values *v, size_t place, const gls_column *column)
+static bool add_name(values *v, size_t index, const gls_column *column)
 {
     char number[16] = "";
     if (column->components > 1) snprintf(number, sizeof number, "%u", column->components);
@@ -107,7 +107,7 @@ static bool add_name(values *v, size_t place, const gls_column *column)
     unsigned char *at = v->names + v->n * TRK_NAME_BYTES;
     memcpy(at, column->name, n);
     memcpy(at + n + 1 - (n == TRK_NAME_BYTES), number, strlen(number));
-    v->place[v->n++] = place;
+    v->index[v->n++] = index;
     v->n_values += column->components;
     return true;
 }
@@ -130,11 +130,11 @@ static gls_status define(gls_tractogram_writer *w)
     return GLS_OK;
 }
 
-/* Stores the values of one row of all columns. Returns the place behind them. */
+/* Stores the values of one row of all columns. Returns the end of what it stored. */
 static float *store_values(trk *t, const values *v, const gls_column *columns, uint64_t row, float *to)
 {
     for (size_t k = 0; k < v->n; k++) {
-        const gls_column *c = &columns[v->place[k]];
+        const gls_column *c = &columns[v->index[k]];
         for (uint32_t i = 0; i < c->components; i++, to++) {
             double value = gls_column_value(c, row * c->components + i);
             *to = (float)value;
@@ -198,14 +198,14 @@ typedef struct lines {
 
 /* Position of streamline i in the append: records before it, each a number of points, points with scalars,
  * properties. */
-static uint64_t place_lines(const void *user, size_t i)
+static uint64_t offset_of_line(const void *user, size_t i)
 {
     const lines *l = user;
     const trk *t = l->w->state;
     return 4 * (i * (1 + (uint64_t)t->properties.n_values) + l->s->offset[i] * (3 + t->scalars.n_values));
 }
 
-/* Stores the record of a streamline. Returns the place behind it. */
+/* Stores the record of a streamline. Returns the end of the record. */
 static unsigned char *store_line(const lines *l, size_t i, unsigned char *record)
 {
     trk *t = l->w->state;
@@ -241,7 +241,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
 static gls_status append_one(const lines *l, size_t i)
 {
     trk *t = l->w->state;
-    const size_t bytes = (size_t)(place_lines(l, i + 1) - place_lines(l, i));
+    const size_t bytes = (size_t)(offset_of_line(l, i + 1) - offset_of_line(l, i));
     if (bytes > t->capacity) {
         free(t->record);
         t->record = malloc(bytes);
@@ -265,10 +265,10 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
         if (s->offset[i + 1] - s->offset[i] > INT32_MAX)
             return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline",
                             w->output.path);
-    if (gls_pieces_wanted(place_lines(&l, s->n)))
+    if (gls_pieces_wanted(offset_of_line(&l, s->n)))
         return gls_packer_write_pieces(
             &t->packer,
-            &(gls_pieces){.n = s->n, .place = place_lines, .form = form_lines, .user = &l, .rooms = &w->rooms});
+            &(gls_pieces){.n = s->n, .offset = offset_of_line, .form = form_lines, .user = &l, .rooms = &w->rooms});
     status = gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
     for (size_t i = 0; i < s->n && !status; i++) status = append_one(&l, i);
     return status;

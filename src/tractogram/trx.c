@@ -114,7 +114,7 @@ typedef struct load {
     size_t width; /* bytes of a coordinate */
 } load;
 
-static uint64_t place_points(const void *user, size_t n)
+static uint64_t offset_of_point(const void *user, size_t n)
 {
     return 3 * (uint64_t)n * ((const load *)user)->width;
 }
@@ -209,10 +209,10 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     if (w->n_streamlines + s->n > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 4294967295 streamlines", w->output.path);
     load l = {w, s, t->half ? 2 : 4};
-    t->position += place_points(&l, (size_t)s->offset[s->n]);
+    t->position += offset_of_point(&l, (size_t)s->offset[s->n]);
     return gls_pieces_append(&(gls_pieces){.output = &w->output,
                                            .n = (size_t)s->offset[s->n],
-                                           .place = place_points,
+                                           .offset = offset_of_point,
                                            .form = form_points,
                                            .user = &l,
                                            .rooms = t->half ? &w->rooms : NULL,
@@ -262,7 +262,7 @@ typedef struct rows {
     const trx *t;
 } rows;
 
-static uint64_t place_rows(const void *user, size_t n)
+static uint64_t offset_of_row(const void *user, size_t n)
 {
     return (uint64_t)n * ((const rows *)user)->bytes;
 }
@@ -284,7 +284,7 @@ static gls_status write_rows(gls_tractogram_writer *w, gls_spool *spool, size_t 
     return status ? status
                   : gls_pieces_append(&(gls_pieces){.output = &w->output,
                                                     .n = n,
-                                                    .place = place_rows,
+                                                    .offset = offset_of_row,
                                                     .form = form,
                                                     .user = &copy,
                                                     .rooms = &w->rooms,

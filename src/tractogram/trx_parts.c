@@ -27,7 +27,7 @@
 #define LOCAL_BYTES 30
 #define MAX_RATIO 1032 /* deflate cannot shrink data by a larger factor */
 
-/* A ZIP archive and the place of its central directory. */
+/* A ZIP archive and where its central directory lies. */
 typedef struct archive {
     /* for messages */
     const char *path;
@@ -187,7 +187,7 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
         goto fail;
     }
     status = gls_regular_read(path, fd, a.start, directory, (size_t)a.size);
-    /* records have no fixed length: each gives the place of the next */
+    /* records have no fixed length: the length of each gives where the next begins */
     for (; n < a.n && !status; n++, at += used)
         status = read_record(&a, directory + at, (size_t)a.size - at, &item[n], &used);
     if (!status && at != a.size) status = damaged(&a, "the directory of the archive");

@@ -281,7 +281,7 @@ static gls_status read_points(gls_tractogram_reader *r, uint64_t first, uint64_t
     const bool wide = t->points.type == GLS_TYPE_FLOAT64;
     float *to = r->point[first];
     gls_status status = GLS_OK;
-    /* float32 goes to its place at once; float64 is converted block by block */
+    /* float32 is read straight to where it stays; float64 is converted block by block */
     if (!wide) status = gls_vtk_array_read(&t->scan, &t->points, 3 * n, to);
     for (uint64_t done = 0; wide && done < 3 * n && !status;) {
         size_t m = 3 * n - done < BLOCK ? (size_t)(3 * n - done) : BLOCK;

@@ -35,7 +35,7 @@ typedef struct gls_pieces {
     gls_output *output;
     size_t n; /* number of units: points or streamlines */
     /* Position behind units 0 .. unit - 1 in the file, in bytes, relative to this append. */
-    uint64_t (*place)(const void *user, size_t unit);
+    uint64_t (*offset)(const void *user, size_t unit);
     /* Formats units from .. until - 1 as in the file: into room, or sets *data to where they are. */
     gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
     /* first argument of the functions */

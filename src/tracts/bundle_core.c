@@ -41,7 +41,7 @@ static int by_length(const void *a, const void *b)
 {
     const gls_member *x = *(const gls_member *const *)a, *y = *(const gls_member *const *)b;
     if (x->length != y->length) return x->length < y->length ? -1 : 1;
-    return (x->place > y->place) - (x->place < y->place);
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 /* The streamline of median length; the first of equal ones. */

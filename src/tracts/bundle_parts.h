@@ -72,7 +72,7 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
 
 /* A streamline of a bundle. */
 typedef struct gls_member {
-    uint64_t place; /* index in the stream */
+    uint64_t index; /* in the stream, from 0 */
     double length, weight;
     /* number of points of the streamline */
     uint32_t points;

@@ -203,20 +203,20 @@ static gls_status note_file(gls_bundle_rules *rules, const char *text)
     return GLS_OK;
 }
 
-/* Fills in *placed: the text of a region with the folder in front of its file; the caller frees it. A text of
+/* Fills in *path: the text of a region with the folder in front of its file; the caller frees it. A text of
  * digits, signs and commas is a sphere, X,Y,Z,RADIUS, and names no file; every other text joins rules->file. */
-static gls_status place_of(gls_bundle_rules *rules, const row *r, const char *text, char **placed)
+static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *text, char **path)
 {
     const bool is_sphere = strspn(text, "0123456789+-.eE,") == strlen(text);
     gls_text joined = {0};
     if (r->folder && *text != '/' && !is_sphere) gls_text_printf(&joined, "%s/", r->folder);
     gls_text_puts(&joined, text);
-    *placed = gls_text_take(&joined);
-    if (!*placed) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
-    return is_sphere ? GLS_OK : note_file(rules, *placed);
+    *path = gls_text_take(&joined);
+    if (!*path) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
+    return is_sphere ? GLS_OK : note_file(rules, *path);
 }
 
-/* Puts the place in the file in front of the message of a region. */
+/* Puts the file and the line in front of the message of a region. */
 static gls_status fail_at(const row *r, gls_status status)
 {
     char *reason = gls_text_copy(gls_last_error());
@@ -231,10 +231,10 @@ static gls_status fail_at(const row *r, gls_status status)
 static gls_status add_region(gls_bundle_rules *rules, const row *r, column c, const char *text, double mm,
                              size_t *index)
 {
-    char *placed = NULL;
-    gls_status status = place_of(rules, r, text, &placed);
-    if (!status) status = gls_rois_add_any(rules->rois, column_names[c], placed, r->grid, mm, index);
-    free(placed);
+    char *path = NULL;
+    gls_status status = path_of(rules, r, text, &path);
+    if (!status) status = gls_rois_add_any(rules->rois, column_names[c], path, r->grid, mm, index);
+    free(path);
     return status ? fail_at(r, status) : GLS_OK;
 }
 
@@ -277,10 +277,10 @@ static gls_status add_ends(gls_bundle_rules *rules, const row *r, double mm, gls
     if (r->cell[GLS_CELL_ENDS] && (r->cell[GLS_CELL_START] || r->cell[GLS_CELL_END]))
         return gls_fail(GLS_ERR_INPUT, "%s: %s: ends excludes start and end", r->path, r->where);
     if (r->cell[GLS_CELL_ENDS]) {
-        char *placed = NULL;
-        status = place_of(rules, r, r->cell[GLS_CELL_ENDS], &placed);
-        if (!status) status = gls_rois_add_ends(rules->rois, placed, mm, rule->end);
-        free(placed);
+        char *path = NULL;
+        status = path_of(rules, r, r->cell[GLS_CELL_ENDS], &path);
+        if (!status) status = gls_rois_add_ends(rules->rois, path, mm, rule->end);
+        free(path);
         if (status) return fail_at(r, status);
     }
     if (r->cell[GLS_CELL_START])
@@ -336,7 +336,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
     if (!status) status = add_list(rules, r, GLS_CELL_INCLUDE, tolerance[0], &rule->include, &rule->n_include);
     if (!status) status = add_list(rules, r, GLS_CELL_EXCLUDE, tolerance[1], &rule->exclude, &rule->n_exclude);
     if (!status) status = add_ends(rules, r, tolerance[2], rule);
-    if (!status && r->cell[GLS_CELL_TRUTH]) status = place_of(rules, r, r->cell[GLS_CELL_TRUTH], &rule->truth);
+    if (!status && r->cell[GLS_CELL_TRUTH]) status = path_of(rules, r, r->cell[GLS_CELL_TRUTH], &rule->truth);
     if (!status && r->cell[GLS_CELL_ALL])
         status = add_region(rules, r, GLS_CELL_ALL, r->cell[GLS_CELL_ALL], 0, &rule->all);
     return status;

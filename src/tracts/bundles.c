@@ -458,7 +458,7 @@ static gls_status send(void *user, const gls_streamlines *in)
         bool any = false, turned = false;
         for (size_t k = 0; k < m; k++) {
             const gls_bundle *bundle = &b->bundle[k];
-            if (f->next[k] == bundle->n || bundle->member[f->next[k]].place != f->at) continue;
+            if (f->next[k] == bundle->n || bundle->member[f->next[k]].index != f->at) continue;
             if (!any) turned = bundle->member[f->next[k]].turned;
             any = true;
             f->in[k][i] = 1;

@@ -1,4 +1,4 @@
-/* Finds where streamlines enter and leave regions. All regions of one grid share an image of set numbers (a place of
+/* Finds where streamlines enter and leave regions. All regions of one grid share an image of set numbers (a layer of
  * gls_region_store), so that a streamline is followed once for each grid, not once for each region. */
 #include "tracts/rois.h"
 
@@ -85,14 +85,14 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
     for (size_t v = 0; v < n && done; v++) {
         if (!area->inside[v] || number[v]) continue;
         uint64_t voxels = flood(area, number, ++mark, v, stack);
-        int place = voxels > size[0] ? 0 : voxels > size[1] ? 1 : 2;
-        if (place == 0) {
+        int rank = voxels > size[0] ? 0 : voxels > size[1] ? 1 : 2;
+        if (rank == 0) {
             size[1] = size[0];
             best[1] = best[0];
         }
-        if (place < 2) {
-            size[place] = voxels;
-            best[place] = mark;
+        if (rank < 2) {
+            size[rank] = voxels;
+            best[rank] = mark;
         }
     }
     for (int e = 0; e < 2 && done && size[1] > 0; e++) {
@@ -116,8 +116,8 @@ typedef struct roi {
     char *text;
     /* -1: an end of a split region, which no text names */
     double mm;
-    /* index in the store: regions of one grid share a place */
-    size_t place;
+    /* index in the store: regions of one grid share a layer */
+    size_t layer;
     bool is_graded;
     double low[3], high[3]; /* box, world mm */
     gls_roi_distance distance;
@@ -199,7 +199,7 @@ gls_status gls_rois_add_area(gls_rois *r, gls_region_area *area, const char *tex
     roi *list = status ? NULL : realloc(r->roi, (r->n + 1) * sizeof *list);
     if (list) r->roi = list;
     one.text = gls_text_copy(text);
-    if (list && one.text && gls_region_store_add(&r->store, area, (uint32_t)r->n, &one.place)) {
+    if (list && one.text && gls_region_store_add(&r->store, area, (uint32_t)r->n, &one.layer)) {
         find_box(area, one.low, one.high);
         list[r->n++] = one;
         return GLS_OK;
@@ -258,9 +258,9 @@ bool gls_rois_is_graded(const gls_rois *r, size_t index)
 }
 
 /* Finds coordinates and voxel of a point. Returns false if the point is too far away for integer arithmetic. */
-static bool find_corner(const gls_region_place *p, const float point[3], double c[3], int v[3])
+static bool find_corner(const gls_region_layer *p, const float point[3], double c[3], int v[3])
 {
-    gls_region_place_corner(p, point, c);
+    gls_region_layer_corner(p, point, c);
     if (!gls_walk_is_near(c)) return false;
     for (int a = 0; a < 3; a++) v[a] = gls_walk_floor(c[a]);
     return true;
@@ -268,14 +268,14 @@ static bool find_corner(const gls_region_place *p, const float point[3], double 
 
 bool gls_rois_has(const gls_rois *r, size_t index, const float point[3])
 {
-    return gls_region_set_has(&r->store, gls_region_place_at(&r->store.place[r->roi[index].place], point), index);
+    return gls_region_set_has(&r->store, gls_region_layer_at(&r->store.layer[r->roi[index].layer], point), index);
 }
 
-/* Notes that the streamline is in this set of regions of place k from `at` on; set 0 is no region. An event is added
+/* Notes that the streamline is in this set of regions of layer k from `at` on; set 0 is no region. An event is added
  * only where the set changes. All regions of the set count as met. */
-static void note(const gls_rois *r, gls_roi_hits *h, uint32_t place, double at, uint32_t set)
+static void note(const gls_rois *r, gls_roi_hits *h, uint32_t layer, double at, uint32_t set)
 {
-    uint32_t before = h->n > 0 && h->event[h->n - 1].place == place ? h->event[h->n - 1].set : 0;
+    uint32_t before = h->n > 0 && h->event[h->n - 1].layer == layer ? h->event[h->n - 1].set : 0;
     if (set == before) return;
     if (h->n == h->capacity) {
         size_t capacity = h->capacity ? 2 * h->capacity : 64;
@@ -287,20 +287,20 @@ static void note(const gls_rois *r, gls_roi_hits *h, uint32_t place, double at, 
         h->event = event;
         h->capacity = capacity;
     }
-    h->event[h->n++] = (gls_roi_event){at, place, set};
+    h->event[h->n++] = (gls_roi_event){at, layer, set};
     for (size_t i = r->store.first[set]; i < r->store.first[set + 1]; i++) h->met[r->store.set[i]] = 1;
 }
 
 /* Notes the set at every point of the streamline; `at` is the index of the point. For GLS_ROI_TEST_VERTEX. */
 static void find_vertices(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
-    for (size_t p = 0; p < n; p++) note(r, h, k, (double)p, gls_region_place_at(&r->store.place[k], point[p]));
+    for (size_t p = 0; p < n; p++) note(r, h, k, (double)p, gls_region_layer_at(&r->store.layer[k], point[p]));
 }
 
 /* Notes a segment that stays in voxel v, which the caller has computed. */
 static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const int v[3], double at)
 {
-    const gls_region_place *p = &r->store.place[k];
+    const gls_region_layer *p = &r->store.layer[k];
     for (int a = 0; a < 3; a++)
         if (v[a] < p->low_voxel[a] || v[a] >= p->high_voxel[a]) {
             note(r, h, k, at, 0);
@@ -315,15 +315,15 @@ static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
 static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const double a[3], const double b[3], double at,
                        double mm)
 {
-    const gls_region_place *p = &r->store.place[k];
+    const gls_region_layer *p = &r->store.layer[k];
     double v[3], from, until, end = 0;
     gls_walk walk;
     /* the segment stays in one voxel */
     if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
-        note(r, h, k, at, gls_region_place_voxel(p, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}));
+        note(r, h, k, at, gls_region_layer_voxel(p, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}));
         return;
     }
-    /* both ends lie beyond the same side of the box of the place's regions */
+    /* both ends lie beyond the same side of the box of the layer's regions */
     for (int c = 0; c < 3; c++)
         if ((a[c] < p->low[c] && b[c] < p->low[c]) || (a[c] >= p->high[c] && b[c] >= p->high[c])) {
             note(r, h, k, at, 0);
@@ -333,7 +333,7 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
     bool inside = gls_walk_begin(&walk, a, b, p->low, p->high);
     if (!inside || walk.at > 0) note(r, h, k, at, 0);
     while (inside && gls_walk_next(&walk, v, &from, &until)) {
-        note(r, h, k, at + mm * from, gls_region_place_voxel(p, v));
+        note(r, h, k, at + mm * from, gls_region_layer_voxel(p, v));
         end = until;
     }
     if (inside && end < 1) note(r, h, k, at + mm * end, 0);
@@ -344,7 +344,7 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
 static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float a[3], const float b[3], double at,
                          double mm)
 {
-    const gls_region_sphere *s = &r->store.place[k].sphere;
+    const gls_region_sphere *s = &r->store.layer[k].sphere;
     double ab = 0, ac = 0, cc = -s->radius * s->radius;
     for (int i = 0; i < 3; i++) {
         double d = (double)b[i] - a[i], c = a[i] - s->centre[i];
@@ -360,15 +360,15 @@ static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const f
         return;
     }
     if (from > 0) note(r, h, k, at, 0);
-    note(r, h, k, at + mm * from, r->store.place[k].sphere_set);
+    note(r, h, k, at + mm * from, r->store.layer[k].sphere_set);
     if (until < 1) note(r, h, k, at + mm * until, 0);
 }
 
-/* Finds all stretches of a streamline inside regions of place k, by their distance along it in mm. A streamline of
+/* Finds all stretches of a streamline inside regions of layer k, by their distance along it in mm. A streamline of
  * length 0 counts by its first point. */
 static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float (*point)[3], size_t n)
 {
-    const gls_region_place *p = &r->store.place[k];
+    const gls_region_layer *p = &r->store.layer[k];
     double a[3] = {0}, b[3] = {0}, at = 0;
     int u[3] = {0}, v[3] = {0};
     bool near = false, stays;
@@ -387,7 +387,7 @@ static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
         memcpy(a, b, sizeof a);
         memcpy(u, v, sizeof u);
     }
-    if (at == 0) note(r, h, k, 0, gls_region_place_at(p, point[0]));
+    if (at == 0) note(r, h, k, 0, gls_region_layer_at(p, point[0]));
     h->length = at;
 }
 
@@ -399,7 +399,7 @@ void gls_rois_find(const gls_rois *r, gls_roi_hits *h, const float (*point)[3], 
     if (h->failed) return;
     memset(h->met, 0, r->n);
     h->length = (double)n;
-    for (uint32_t k = 0; k < r->store.n_places; k++)
+    for (uint32_t k = 0; k < r->store.n_layers; k++)
         if (r->test == GLS_ROI_TEST_VERTEX)
             find_vertices(r, h, k, point, n);
         else
@@ -416,7 +416,7 @@ void gls_roi_hits_finish(gls_roi_hits *h)
 double gls_rois_first(const gls_rois *r, const gls_roi_hits *h, size_t index)
 {
     for (size_t i = 0; i < h->n && h->met[index]; i++)
-        if (h->event[i].place == r->roi[index].place && gls_region_set_has(&r->store, h->event[i].set, index))
+        if (h->event[i].layer == r->roi[index].layer && gls_region_set_has(&r->store, h->event[i].set, index))
             return h->event[i].at;
     return INFINITY;
 }
@@ -425,9 +425,9 @@ double gls_rois_last(const gls_rois *r, const gls_roi_hits *h, size_t index)
 {
     double at = -INFINITY;
     for (size_t i = 0; i < h->n && h->met[index]; i++) {
-        const uint32_t place = h->event[i].place;
-        if (place != r->roi[index].place || !gls_region_set_has(&r->store, h->event[i].set, index)) continue;
-        at = i + 1 < h->n && h->event[i + 1].place == place ? h->event[i + 1].at : h->length;
+        const uint32_t layer = h->event[i].layer;
+        if (layer != r->roi[index].layer || !gls_region_set_has(&r->store, h->event[i].set, index)) continue;
+        at = i + 1 < h->n && h->event[i + 1].layer == layer ? h->event[i + 1].at : h->length;
     }
     return at;
 }
@@ -437,9 +437,9 @@ double gls_rois_share(const gls_rois *r, const gls_roi_hits *h, size_t index)
     double inside = 0;
     if (h->length == 0) return h->met[index];
     for (size_t i = 0; i < h->n; i++) {
-        if (h->event[i].place != r->roi[index].place || !gls_region_set_has(&r->store, h->event[i].set, index))
+        if (h->event[i].layer != r->roi[index].layer || !gls_region_set_has(&r->store, h->event[i].set, index))
             continue;
-        bool last = i + 1 == h->n || h->event[i + 1].place != h->event[i].place;
+        bool last = i + 1 == h->n || h->event[i + 1].layer != h->event[i].layer;
         inside += (last ? h->length : h->event[i + 1].at) - h->event[i].at;
     }
     return inside / h->length;
@@ -449,7 +449,7 @@ double gls_rois_share(const gls_rois *r, const gls_roi_hits *h, size_t index)
 static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at, const size_t *index, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t event = at[r->roi[index[i]].place];
+        size_t event = at[r->roi[index[i]].layer];
         if (event != SIZE_MAX && gls_region_set_has(&r->store, h->event[event].set, index[i])) return i;
     }
     return n;
@@ -457,30 +457,30 @@ static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at,
 
 bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *index, size_t n, bool backwards)
 {
-    size_t *at = malloc((2 * r->store.n_places + 1) * sizeof *at), *next = at + r->store.n_places, want = 0;
+    size_t *at = malloc((2 * r->store.n_layers + 1) * sizeof *at), *next = at + r->store.n_layers, want = 0;
     bool holds = at;
     if (!at) return false;
-    for (size_t k = 0; k < r->store.n_places; k++) at[k] = next[k] = SIZE_MAX;
-    /* next[]: for each place its first event, or backwards its last */
-    for (size_t i = h->n; i-- > 0;) next[h->event[i].place] = i;
-    for (size_t k = 0; k < r->store.n_places && backwards; k++)
-        while (next[k] != SIZE_MAX && next[k] + 1 < h->n && h->event[next[k] + 1].place == k) next[k]++;
-    for (size_t k = 0; k < r->store.n_places && backwards; k++)
+    for (size_t k = 0; k < r->store.n_layers; k++) at[k] = next[k] = SIZE_MAX;
+    /* next[]: for each layer its first event, or backwards its last */
+    for (size_t i = h->n; i-- > 0;) next[h->event[i].layer] = i;
+    for (size_t k = 0; k < r->store.n_layers && backwards; k++)
+        while (next[k] != SIZE_MAX && next[k] + 1 < h->n && h->event[next[k] + 1].layer == k) next[k]++;
+    for (size_t k = 0; k < r->store.n_layers && backwards; k++)
         at[k] = next[k]; /* state at the end of the streamline */
     bool begun = !backwards;
     while (holds) {
-        /* one position after the other, over all places at the same time; the first round of a backward pass looks
+        /* one position after the other, over all layers at the same time; the first round of a backward pass looks
          * at the end itself */
         double now = backwards ? -INFINITY : INFINITY;
-        for (size_t k = 0; k < r->store.n_places && begun; k++)
+        for (size_t k = 0; k < r->store.n_layers && begun; k++)
             if (next[k] != SIZE_MAX)
                 now = backwards ? fmax(now, h->event[next[k]].at) : fmin(now, h->event[next[k]].at);
         if (begun && isinf(now)) break;
-        /* the events at this position: the place's state becomes the set that holds beyond it in the sense of travel */
-        for (size_t k = 0; k < r->store.n_places && begun; k++) {
+        /* the events at this position: the layer's state becomes the set that holds beyond it in the sense of travel */
+        for (size_t k = 0; k < r->store.n_layers && begun; k++) {
             if (next[k] == SIZE_MAX || h->event[next[k]].at != now) continue;
             size_t to = backwards ? next[k] - 1 : next[k] + 1;
-            bool more = to < h->n && h->event[to].place == k;
+            bool more = to < h->n && h->event[to].layer == k;
             at[k] = backwards ? (more ? to : SIZE_MAX) : next[k];
             next[k] = more ? to : SIZE_MAX;
         }

@@ -68,19 +68,19 @@ bool gls_rois_is_graded(const gls_rois *rois, size_t index);
 /* Whether a point, world mm, lies in a region. */
 bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
 
-/* A position at which a streamline enters or leaves regions of one place (the regions of one grid, or a sphere): from
- * `at` on it lies in the regions of set `set`, until the next event of the same place. at: mm from the start of the
+/* A position at which a streamline enters or leaves regions of one layer (the regions of one grid, or a sphere): from
+ * `at` on it lies in the regions of set `set`, until the next event of the same layer. at: mm from the start of the
  * streamline; if only points are tested, the index of a point. */
 typedef struct gls_roi_event {
     double at;
-    uint32_t place, set;
+    uint32_t layer, set;
 } gls_roi_event;
 
 /* The regions that one streamline meets. Each thread needs its own list. All zero is an empty list. */
 typedef struct gls_roi_hits {
     /* events of the streamline, and room for them */
     size_t n, capacity;
-    gls_roi_event *event; /* ordered by place, then by at */
+    gls_roi_event *event; /* ordered by layer, then by at */
     double length;        /* end of the streamline, in the unit of `at` */
     uint8_t *met;         /* for each region: 1 if the streamline meets it */
     bool failed;          /* memory ran out */

@@ -114,15 +114,15 @@ void gls_sample_at(const gls_image *image, const gls_sample_options *options, co
 }
 
 /* A value with its weight, for sorting. */
-typedef struct place {
+typedef struct weighted {
     double value, weight;
-} place;
+} weighted;
 
 /* Work space of one thread: for one streamline n values of each volume, and n weights. */
 typedef struct scratch {
     size_t capacity;
     double *value, *weight;
-    place *sorted;
+    weighted *sorted;
     gls_visits visits;
     /* counts of this thread, added up at the end of a call */
     uint64_t points, outside, not_finite, without;
@@ -156,7 +156,7 @@ static bool reserve(scratch *r, size_t values, size_t n)
     if (value) r->value = value;
     double *weight = realloc(r->weight, capacity * sizeof *weight);
     if (weight) r->weight = weight;
-    place *sorted = realloc(r->sorted, capacity * sizeof *sorted);
+    weighted *sorted = realloc(r->sorted, capacity * sizeof *sorted);
     if (sorted) r->sorted = sorted;
     r->failed |= !value || !weight || !sorted;
     if (!r->failed) r->capacity = capacity;
@@ -213,10 +213,10 @@ static size_t collect(const sampler *s, scratch *r, size_t k, const float (*poin
     return n;
 }
 
-/* Order of places for qsort(), ascending by value. */
+/* Order of values for qsort(), ascending by value. */
 static int by_value(const void *a, const void *b)
 {
-    const place *x = a, *y = b;
+    const weighted *x = a, *y = b;
     return (x->value > y->value) - (x->value < y->value);
 }
 
@@ -283,7 +283,7 @@ static double extreme_of(const scratch *r, size_t n, size_t volumes, size_t t, b
 
 /* Value at which half of the weight is reached; the mean of two values at a tie. below: the value before it, as
  * tcksample -precise. */
-static double weighted_median(const place *sorted, size_t n, bool below)
+static double weighted_median(const weighted *sorted, size_t n, bool below)
 {
     double total = 0, sum = 0;
     for (size_t i = 0; i < n; i++) total += sorted[i].weight;
@@ -303,7 +303,7 @@ static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, 
 {
     size_t m = 0;
     for (size_t i = 0; i < n; i++)
-        if (!isnan(r->value[i * volumes + t])) r->sorted[m++] = (place){r->value[i * volumes + t], r->weight[i]};
+        if (!isnan(r->value[i * volumes + t])) r->sorted[m++] = (weighted){r->value[i * volumes + t], r->weight[i]};
     if (m == 0) return NAN;
     qsort(r->sorted, m, sizeof *r->sorted, by_value);
     if (upper) return n / 2 < m ? r->sorted[n / 2].value : NAN;

@@ -16,15 +16,15 @@ enum { BLOCK = 128 };
 typedef double pair __attribute__((vector_size(16)));
 
 /* Where the points of a block lie between voxel centres. */
-typedef struct places {
+typedef struct cells {
     double part[3][BLOCK]; /* share of the way from the lower voxel to the upper one */
     int v[3][BLOCK];       /* the lowest voxel; v[0] < 0: not all eight are inside */
-} places;
+} cells;
 
 /* Finds lower voxels and shares of n <= BLOCK points. No branch depends on a point, so that compilers use vector
  * instructions. */
-INNER void find_places(const gls_image *image, const double (*m)[4], const float (*restrict point)[3], size_t n,
-                       places *restrict to)
+INNER void find_cells(const gls_image *image, const double (*m)[4], const float (*restrict point)[3], size_t n,
+                      cells *restrict to)
 {
     const double most[3] = {image->grid.dim[0] - 1, image->grid.dim[1] - 1, image->grid.dim[2] - 1};
     for (size_t i = 0; i < n; i++) {
@@ -68,10 +68,10 @@ INNER void sample_line(const gls_image *image, const double world_to_voxel[3][4]
                        double *value)
 {
     const size_t row = (size_t)image->grid.dim[0], slice = row * (size_t)image->grid.dim[1];
-    places p;
+    cells p;
     for (size_t first = 0; first < n; first += BLOCK) {
         const size_t m = n - first < BLOCK ? n - first : BLOCK;
-        find_places(image, world_to_voxel, point + first, m, &p);
+        find_cells(image, world_to_voxel, point + first, m, &p);
         for (size_t i = 0; i < m; i++) {
             const size_t at = (size_t)p.v[2][i] * slice + (size_t)p.v[1][i] * row + (size_t)p.v[0][i];
             value[first + i] =

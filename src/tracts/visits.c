@@ -114,7 +114,7 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     return mu;
 }
 
-/* Counts a place, given by its voxel as whole numbers, and notes the voxel with a length in mm. */
+/* Counts a lookup of a voxel, whose indices are given as whole numbers, and notes the voxel with a length in mm. */
 static void add_visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel = 0;

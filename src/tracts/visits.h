@@ -58,7 +58,7 @@ static inline size_t gls_visits_slot(const gls_visits *v, uint64_t voxel)
 
 /* Index of a voxel in the list, to which it is appended if it is new; SIZE_MAX: memory ran out. Tries the last voxel
  * first, because most points lie in the voxel of the point before. */
-static inline size_t gls_visits_place(gls_visits *v, uint64_t voxel)
+static inline size_t gls_visits_index(gls_visits *v, uint64_t voxel)
 {
     if (v->n > 0 && v->voxel[v->n - 1] == voxel) return v->n - 1;
     if (v->n == v->capacity && !gls_visits_grow(v)) return SIZE_MAX;

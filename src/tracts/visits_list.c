@@ -79,7 +79,7 @@ bool gls_visits_grow(gls_visits *v)
 
 void gls_visits_note(gls_visits *s, uint64_t voxel, double mm)
 {
-    size_t at = gls_visits_place(s, voxel);
+    size_t at = gls_visits_index(s, voxel);
     if (at == SIZE_MAX) return;
     s->mm[at] += mm;
     for (int r = 0; r < 3 && s->directed; r++) s->direction[at][r] += mm * s->heading[r];

@@ -39,7 +39,7 @@ typedef struct path {
 } path;
 
 /* Finds coordinates and voxels of n <= BLOCK points, without branches that depend on a point. */
-static void find_places(path *w, const float (*restrict point)[3], size_t n)
+static void find_voxels(path *w, const float (*restrict point)[3], size_t n)
 {
     const double(*m)[4] = w->grid->world_to_voxel;
     const double dim[3] = {w->dim[0], w->dim[1], w->dim[2]};
@@ -65,7 +65,7 @@ static void find_places(path *w, const float (*restrict point)[3], size_t n)
 static inline void note(path *w, int64_t voxel, double mm, double share, const double size[3])
 {
     gls_visits *v = w->visits;
-    if (w->at == NONE) w->at = gls_visits_place(v, (uint64_t)voxel);
+    if (w->at == NONE) w->at = gls_visits_index(v, (uint64_t)voxel);
     if (w->at == NONE || !w->sized) return;
     v->mm[w->at] += mm;
     for (int r = 0; r < 3 && v->directed; r++) v->direction[w->at][r] += share * size[r];
@@ -233,7 +233,7 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
     /* the blocks overlap by one point */
     for (bool more = true; more;) {
         const size_t m = n - first < BLOCK ? n - first : BLOCK;
-        find_places(&w, point + first, m);
+        find_voxels(&w, point + first, m);
         if (w.sized)
             measure_block(&w, first, m);
         else

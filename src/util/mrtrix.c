@@ -78,7 +78,7 @@ void gls_mrtrix_type(const char *name, size_t *n, bool *swapped)
     *swapped = (little && !native_little) || (big && native_little);
 }
 
-gls_status gls_mrtrix_place(const char *path, const char *value, char **file, uint64_t *offset)
+gls_status gls_mrtrix_data_file(const char *path, const char *value, char **file, uint64_t *offset)
 {
     const char *blank = NULL;
     for (const char *c = value; *c; c++) /* the last blank separates name and offset, so that names may have blanks */

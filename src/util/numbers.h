@@ -53,8 +53,8 @@ bool gls_parse_double(const char *text, double *value);
 /* Parses a whole number from 0 to 2^64 - 1, digits only. */
 bool gls_parse_uint64(const char *text, uint64_t *value);
 
-/* Stores in buffer the word number `place`, from 0, of a list "a|b|c"; "" behind the last word. Returns buffer. */
-const char *gls_choice_word(const char *choices, int place, char *buffer, size_t size);
+/* Stores in buffer the word at `index`, from 0, of a list "a|b|c"; "" behind the last word. Returns buffer. */
+const char *gls_choice_word(const char *choices, int index, char *buffer, size_t size);
 /* Position of a word of `length` characters in the list, or -1. */
 int gls_choice_find(const char *choices, const char *word, size_t length);
 

@@ -111,9 +111,9 @@ static void post(job *j)
 static void withdraw(job *j)
 {
     pthread_mutex_lock(&pool.lock);
-    job **place = &pool.jobs;
-    while (*place != j) place = &(*place)->following;
-    *place = j->following;
+    job **link = &pool.jobs;
+    while (*link != j) link = &(*link)->following;
+    *link = j->following;
     pool.wanted -= j->seats - 1;
     while (j->busy > 0) pthread_cond_wait(&j->left, &pool.lock);
     pthread_mutex_unlock(&pool.lock);

@@ -32,9 +32,9 @@ bool gls_parse_uint64(const char *text, uint64_t *value)
     return true;
 }
 
-const char *gls_choice_word(const char *choices, int place, char *buffer, size_t size)
+const char *gls_choice_word(const char *choices, int index, char *buffer, size_t size)
 {
-    for (; place > 0 && choices; place--) {
+    for (; index > 0 && choices; index--) {
         choices = strchr(choices, '|');
         if (choices) choices++;
     }
@@ -44,9 +44,9 @@ const char *gls_choice_word(const char *choices, int place, char *buffer, size_t
 
 int gls_choice_find(const char *choices, const char *word, size_t length)
 {
-    for (int place = 0; *choices; place++) {
+    for (int index = 0; *choices; index++) {
         size_t n = strcspn(choices, "|");
-        if (n == length && strncmp(choices, word, n) == 0) return place;
+        if (n == length && strncmp(choices, word, n) == 0) return index;
         choices += n + (choices[n] == '|');
     }
     return -1;

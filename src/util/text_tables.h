@@ -66,8 +66,8 @@ bool gls_mrtrix_split(char *line, char **key, char **value);
 /* Splits the byte order, LE or BE, off the name of a type. *n: length of the name without it. *swapped: the byte order
  * differs from this machine's. */
 void gls_mrtrix_type(const char *name, size_t *n, bool *swapped);
-/* Parses the place of the data, "NAME OFFSET" or "NAME". *file: path of the data in the folder of `path`, from malloc;
- * NULL if NAME is ".", the file itself. GLS_ERR_INPUT names path. */
-gls_status gls_mrtrix_place(const char *path, const char *value, char **file, uint64_t *offset);
+/* Parses the header line that says where the data are, "NAME OFFSET" or "NAME". *file: path of the data in the folder
+ * of `path`, from malloc; NULL if NAME is ".", the file itself. GLS_ERR_INPUT names path. */
+gls_status gls_mrtrix_data_file(const char *path, const char *value, char **file, uint64_t *offset);
 
 #endif

@@ -202,7 +202,7 @@ typedef struct map_task {
     /* the streamlines of the call */
     const gls_streamlines *s;
     float (*copy)[3]; /* not NULL: only check the points and copy them here */
-    gls_placed *place;
+    gls_row_entries *row;
     /* for each streamline its length in fixels, mm */
     float *contribution;
 } map_task;
@@ -257,7 +257,7 @@ static void map_some(void *user, int thread, size_t from, size_t until)
         p->contribution[i] = make_row(rows, t);
         t->n_without_points += n < 2;
         t->n_outside += n >= 2 && t->walk.n == 0;
-        p->place[i] = (gls_placed){&t->entry, rows->wide ? &t->high_bits : NULL, first, (uint32_t)(t->n - first)};
+        p->row[i] = (gls_row_entries){&t->entry, rows->wide ? &t->high_bits : NULL, first, (uint32_t)(t->n - first)};
     }
 }
 
@@ -338,7 +338,7 @@ static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 
 /* Rows that go to one chunk. */
 typedef struct row_copy {
-    const gls_placed *place;
+    const gls_row_entries *row;
     const gls_chunk *to;
     size_t first; /* number in the chunk of the first row */
 } row_copy;
@@ -350,7 +350,7 @@ static void copy_rows(void *user, int thread, size_t from, size_t until)
     const row_copy *k = user;
     (void)thread;
     for (size_t i = from; i < until; i++) {
-        const gls_placed *p = &k->place[i];
+        const gls_row_entries *p = &k->row[i];
         const size_t at = k->to->start[k->first + i];
         if (p->n > 0) memcpy(k->to->entry + at, *p->entry + p->first, p->n * sizeof **p->entry);
         if (p->n > 0 && p->high) memcpy(k->to->high + at, *p->high + p->first, p->n);
@@ -358,21 +358,21 @@ static void copy_rows(void *user, int thread, size_t from, size_t until)
 }
 
 /* Appends as many of n rows as go to the chunk of the first; *added: their number. */
-static gls_status add_rows(gls_rows *rows, const gls_placed *place, size_t n, size_t *added)
+static gls_status add_rows(gls_rows *rows, const gls_row_entries *row, size_t n, size_t *added)
 {
-    gls_chunk *c = open_chunk(rows, place[0].n);
-    size_t n_entries = place[0].n, m = 1;
+    gls_chunk *c = open_chunk(rows, row[0].n);
+    size_t n_entries = row[0].n, m = 1;
     /* append as many rows as the chunk takes */
-    while (c && m < n && !is_full(rows, c->n + m, c->start[c->n] + n_entries + place[m].n)) n_entries += place[m++].n;
+    while (c && m < n && !is_full(rows, c->n + m, c->start[c->n] + n_entries + row[m].n)) n_entries += row[m++].n;
     if (!c || !reserve(rows, c, m, n_entries))
         return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
                         rows->n_entries, rows->wide ? 5 : 4, rows->n);
-    row_copy copy = {place, c, c->n};
+    row_copy copy = {row, c, c->n};
     /* the starts first, since each row's position depends on those before it; then threads copy the entries */
     for (size_t i = 0; i < m; i++) {
-        c->start[c->n + 1] = c->start[c->n] + place[i].n;
+        c->start[c->n + 1] = c->start[c->n] + row[i].n;
         c->n++;
-        rows->n_without_fixels += place[i].n == 0;
+        rows->n_without_fixels += row[i].n == 0;
     }
     gls_parallel(m, 4 * GROUP, rows->n_threads, copy_rows, &copy);
     rows->n_entries += n_entries;
@@ -380,7 +380,7 @@ static gls_status add_rows(gls_rows *rows, const gls_placed *place, size_t n, si
     return GLS_OK;
 }
 
-gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n)
+gls_status gls_rows_collect(gls_rows *rows, const gls_row_entries *row, const float *contribution, size_t n)
 {
     if (rows->n + n > rows->n_capacity) {
         size_t capacity = 2 * (rows->n + n);
@@ -391,7 +391,7 @@ gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float
     }
     gls_status status = GLS_OK;
     for (size_t i = 0, added = 0; i < n && !status; i += added) {
-        status = add_rows(rows, &place[i], n - i, &added);
+        status = add_rows(rows, &row[i], n - i, &added);
         if (status) break;
         memcpy(rows->contribution + rows->n, contribution + i, added * sizeof *contribution);
         rows->n += added;
@@ -445,12 +445,12 @@ gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *s, float (*to)[3
 
 gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *s)
 {
-    map_task p = {rows, s, NULL, malloc((s->n + 1) * sizeof *p.place), malloc((s->n + 1) * sizeof *p.contribution)};
+    map_task p = {rows, s, NULL, malloc((s->n + 1) * sizeof *p.row), malloc((s->n + 1) * sizeof *p.contribution)};
     gls_status status = GLS_OK;
-    if (!p.place || !p.contribution) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
+    if (!p.row || !p.contribution) status = gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     if (!status) status = run_threads(&p);
-    if (!status) status = gls_rows_collect(rows, p.place, p.contribution, s->n);
-    free(p.place);
+    if (!status) status = gls_rows_collect(rows, p.row, p.contribution, s->n);
+    free(p.row);
     free(p.contribution);
     return status;
 }

@@ -126,16 +126,16 @@ gls_status gls_rows_append(gls_rows *rows, const gls_streamlines *streamlines);
 void gls_rows_finish(gls_rows *rows);
 
 /* Entries of a streamline before they are appended to a chunk. */
-typedef struct gls_placed {
+typedef struct gls_row_entries {
     uint32_t *const *entry;
     uint8_t *const *high; /* further bits, if entries are wide; else NULL */
     size_t first;
     /* number of entries */
     uint32_t n;
-} gls_placed;
-/* Appends n rows in the order given, which must be that of the streamlines. place[i].n entries each;
+} gls_row_entries;
+/* Appends n rows in the order given, which must be that of the streamlines. row[i].n entries each;
  * contribution[i]: mm. */
-gls_status gls_rows_collect(gls_rows *rows, const gls_placed *place, const float *contribution, size_t n);
+gls_status gls_rows_collect(gls_rows *rows, const gls_row_entries *row, const float *contribution, size_t n);
 /* Checks points and copies them to `to`. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *streamlines, float (*to)[3]);
 /* Maps streamlines that were already received by gls_rows_copy(), on several threads. */

@@ -104,16 +104,16 @@ static double refine(const work *w, int order, const double *sh, uint16_t seed)
     return isfinite(peak) && own != OPEN && (own & ~RIDGE) == seed ? peak : (double)w->v[seed];
 }
 
-/* Sums the integrals and mean directions of all lobes. place: index of a lobe by its seed. */
-static void integrate(const work *w, uint16_t place[N], double fd[N], double mean[N][3])
+/* Sums the integrals and mean directions of all lobes. index_of: index of a lobe by its seed. */
+static void integrate(const work *w, uint16_t index_of[N], double fd[N], double mean[N][3])
 {
     for (int s = 0; s < w->n_seeds; s++) {
-        place[w->seed[s]] = (uint16_t)s;
+        index_of[w->seed[s]] = (uint16_t)s;
         fd[s] = mean[s][0] = mean[s][1] = mean[s][2] = 0;
     }
     for (int n = 0; n < w->n; n++) {
         unsigned i = w->order[n];
-        unsigned seed = w->own[i] & ~(unsigned)RIDGE, s = place[seed];
+        unsigned seed = w->own[i] & ~(unsigned)RIDGE, s = index_of[seed];
         const double *d = w->sphere->direction[i], *to = w->sphere->direction[seed];
         double a = w->sphere->weight[i] * (double)w->v[i];
         /* a lobe on the half sphere may reach over the equator: its antipodes are turned to the side of the seed */
@@ -219,7 +219,7 @@ static void select_lobes(const work *w, const gls_fixel_options *o, int order, c
 void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, const double *sh, gls_lobes *out)
 {
     work w = {.sphere = gls_lobe_sphere_get(), .v = v};
-    uint16_t place[N];
+    uint16_t index_of[N];
     double fd[N], mean[N][3];
     uint8_t slot[N], lobe[N + 1], rank[GLS_NO_LOBE + 1], of_rank[GLS_NO_LOBE + 1];
     float most = 0, least = 0;
@@ -235,7 +235,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     if (!o->refine && (double)most <= 0.8 * o->peak) return;
     sort_samples(&w, most);
     label(&w);
-    integrate(&w, place, fd, mean);
+    integrate(&w, index_of, fd, mean);
     select_lobes(&w, o, order, sh, fd, (const double(*)[3])mean, slot, out);
     for (int k = 0; k < out->n; k++)
         out->too_large |= out->lobe[k].fd > FLT_MAX; /* amplitudes may fit a float while their sum does not */
@@ -246,7 +246,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     memset(lobe, GLS_NO_LOBE, sizeof lobe);
     for (int k = 0; k < w.n; k++) {
         unsigned i = w.order[k];
-        lobe[i] = rank[slot[place[w.own[i] & ~(unsigned)RIDGE]]];
+        lobe[i] = rank[slot[index_of[w.own[i] & ~(unsigned)RIDGE]]];
     }
     if (o->dilate) dilate(w.sphere, lobe);
     for (unsigned i = 0; i < N; i += 2) out->table[i / 2] = (uint8_t)(of_rank[lobe[i]] | of_rank[lobe[i + 1]] << 4);

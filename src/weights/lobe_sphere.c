@@ -127,8 +127,8 @@ static bool upper(const double v[3])
     return false;
 }
 
-/* Weight of a vertex in an integral over the sphere, from its place in its triangle of the icosahedron: vertices that
- * symmetry maps to each other have the same weight. */
+/* Weight of a vertex in an integral over the sphere, from its position in its triangle of the icosahedron: vertices
+ * that symmetry maps to each other have the same weight. */
 static double weight_of(const uint8_t part[N_CORNERS])
 {
     int most = 0, least = PARTS, n = 0;
@@ -155,14 +155,14 @@ static void join(gls_lobe_sphere *s, int count[], uint16_t a, uint16_t b)
 /* Keeps one direction of each antipodal pair, with its weight and its neighbours. */
 static void take_half(gls_lobe_sphere *s, const mesh *m)
 {
-    uint16_t place[N_VERTICES];
+    uint16_t index_of[N_VERTICES];
     int count[GLS_LOBE_DIRECTIONS] = {0}, n = 0;
     /* one of each pair keeps its number, in the order in which vertices were made */
     for (int i = 0; i < N_VERTICES; i++) {
         if (!upper(m->vertex[i])) continue;
         memcpy(s->direction[n], m->vertex[i], sizeof s->direction[n]);
         s->weight[n] = weight_of(m->part[i]);
-        place[i] = (uint16_t)n++;
+        index_of[i] = (uint16_t)n++;
     }
     /* the other one maps to its antipode: the direction with the largest cosine */
     for (int i = 0; i < N_VERTICES; i++) {
@@ -171,13 +171,13 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
         for (int k = 0; k < n; k++) {
             const double *v = m->vertex[i], *d = s->direction[k];
             double dot = fabs(v[0] * d[0] + v[1] * d[1] + v[2] * d[2]);
-            if (dot > best) best = dot, place[i] = (uint16_t)k;
+            if (dot > best) best = dot, index_of[i] = (uint16_t)k;
         }
     }
     /* edges of all triangles, in both senses */
     for (int t = 0; t < N_TRIANGLES; t++)
         for (int k = 0; k < 6; k++)
-            join(s, count, place[m->triangle[t][k % 3]], place[m->triangle[t][(k + 1 + k / 3) % 3]]);
+            join(s, count, index_of[m->triangle[t][k % 3]], index_of[m->triangle[t][(k + 1 + k / 3) % 3]]);
     /* vertices with five neighbours repeat the last, so that loops have a fixed length */
     for (int i = 0; i < n; i++)
         for (int k = count[i]; k < GLS_LOBE_NEIGHBOURS; k++) s->neighbour[i][k] = s->neighbour[i][k - 1];

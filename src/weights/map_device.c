@@ -22,7 +22,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 #define SPARE 8        /* visits for which each streamline has room beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* a visit, and as much to sort it */
 #define TOTAL_BYTES ((size_t)12) /* the totals of a fixel */
-#define PLACE_BYTES 48           /* for each place of a visit: its visit, its entry, and its point */
+#define SLOT_BYTES 48            /* for each visit that has room: the visit, its entry, and its point */
 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
@@ -52,7 +52,7 @@ struct gls_mapper {
     uint32_t *start;
     /* allocated elements of `start` */
     size_t start_capacity;
-    size_t n, n_places; /* numbers of streamlines of the current run, and of visits with known places */
+    size_t n, n_slots; /* numbers of streamlines of the current run, and of visits that the streamlines have room for */
     /* two, so that the caller reads one while the device fills the other */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */
@@ -176,11 +176,11 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines of one run, n at most, whose visits have places in memory; *points: their points. At least
+/* Number of streamlines of one run, n at most, whose visits have room in memory; *points: their points. At least
  * one streamline, however long it is. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
-    const uint64_t limit = m->source.device_bytes / 2 / PLACE_BYTES,
+    const uint64_t limit = m->source.device_bytes / 2 / SLOT_BYTES,
                    most = limit > 0 && limit < GLS_MAPPER_POINTS ? limit : GLS_MAPPER_POINTS;
     size_t k = 0;
     while (k < n && (k == 0 || s->offset[first + k + 1] - s->offset[first] + SPARE * (k + 1) <= most)) k++;
@@ -256,13 +256,13 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     m->n = *n = count_run(m, s, first, *n, &points);
     m->which ^= 1;
     gls_status status = send(m, s, first, *n, points);
-    m->n_places = points + SPARE * *n;
-    if (!status) status = reserve_visits(m, m->n_places);
+    m->n_slots = points + SPARE * *n;
+    if (!status) status = reserve_visits(m, m->n_slots);
     return status ? status : run(m);
 }
 
-/* Reads what the run wrote for each streamline. counts: number of visits behind the places of all, which may exceed the
- * capacity, and of entries. */
+/* Reads what the run wrote for each streamline. counts: number of visits behind the room of all streamlines, which may
+ * exceed the capacity, and of entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);
@@ -284,11 +284,12 @@ static gls_status add_totals(const gls_mapper *m, uint32_t n)
 gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
 {
     answer *a = &m->answer[m->which];
-    /* visits behind the fixed places did not fit: makes room for as many as the kernel counted, and runs it again */
+    /* visits behind the room of the streamlines did not fit: makes room for as many as the kernel counted, and runs it
+     * again */
     uint32_t counts[2] = {0, 0};
     gls_status status = read_rows(m, a, counts);
-    while (!status && m->n_places + counts[0] > m->n_visits) {
-        status = reserve_visits(m, m->n_places + counts[0]);
+    while (!status && m->n_slots + counts[0] > m->n_visits) {
+        status = reserve_visits(m, m->n_slots + counts[0]);
         if (!status) status = run(m);
         if (!status) status = read_rows(m, a, counts);
     }

@@ -90,18 +90,18 @@ static gls_status append_rows(gls_row_queue *q, line_buffer *p)
     const uint64_t *offset = p->offset + (p->done - r.n);
     p->mapped = (gls_mapper_result){.n = 0};
     if (r.n == 0) return GLS_OK;
-    gls_placed *place = malloc(r.n * sizeof *place);
+    gls_row_entries *row = malloc(r.n * sizeof *row);
     float *contribution = malloc(r.n * sizeof *contribution);
     gls_status status =
-        place && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", r.n);
+        row && contribution ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", r.n);
     for (size_t i = 0; i < r.n && !status; i++) {
-        place[i] = (gls_placed){r.entries, NULL, r.mapped[i].first, r.mapped[i].n};
+        row[i] = (gls_row_entries){r.entries, NULL, r.mapped[i].first, r.mapped[i].n};
         contribution[i] = (float)r.mapped[i].contribution;
         q->rows->n_without_points += offset[i + 1] - offset[i] < 2;
         q->rows->n_outside += offset[i + 1] - offset[i] >= 2 && r.mapped[i].visits == 0;
     }
-    if (!status) status = gls_rows_collect(q->rows, place, contribution, r.n);
-    free(place);
+    if (!status) status = gls_rows_collect(q->rows, row, contribution, r.n);
+    free(row);
     free(contribution);
     return status;
 }

@@ -12,7 +12,7 @@
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
-#define MAX_PLACES 64 /* samples along an axis of a voxel; more mean that the images have different units */
+#define MAX_SAMPLES 64 /* samples along an axis of a voxel; more mean that the images have different units */
 
 /* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
@@ -27,12 +27,12 @@ typedef struct estimation {
     size_t n[N_TISSUES];
 } estimation;
 
-/* Map from voxels of the series to voxels of the tissue image; places: samples within a voxel along each axis. */
+/* Map from voxels of the series to voxels of the tissue image; samples: samples within a voxel along each axis. */
 typedef struct map {
     /* affine map */
     double row[3][4];
     /* at least 1 */
-    int places[3];
+    int samples[3];
 } map;
 
 /* The affine map from voxels of one grid to voxels of another, and for each axis how many samples of the first lie
@@ -51,7 +51,7 @@ static map make_map(const gls_grid *from, const gls_grid *to)
         /* voxels of the tissue image along one axis of a voxel of the series */
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
         /* do not add a sample because of rounded affines */
-        m.places[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_PLACES + 1);
+        m.samples[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_SAMPLES + 1);
     }
     return m;
 }
@@ -83,7 +83,7 @@ static double interpolate(const gls_image *five, size_t volume, const double at[
 /* Mean fraction over a voxel of the series. */
 static float fraction(const map *m, const gls_image *five, size_t volume, const int32_t voxel[3])
 {
-    const int *n = m->places;
+    const int *n = m->samples;
     double sum = 0;
     for (int z = 0; z < n[2]; z++)
         for (int y = 0; y < n[1]; y++)
@@ -106,12 +106,12 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
     const int32_t *dim = s->dwi->grid.dim;
     const map m = make_map(&s->dwi->grid, &five->grid);
     gls_status status = GLS_OK;
-    /* an affine in another unit would make the loop over places endless */
+    /* an affine in another unit would make the loop over samples endless */
     for (int c = 0; c < 3; c++)
-        if (m.places[c] > MAX_PLACES)
+        if (m.samples[c] > MAX_SAMPLES)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: more than %d of its voxels lie along a voxel of the series: are both images in mm?",
-                            name, MAX_PLACES);
+                            name, MAX_SAMPLES);
     for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
     /* i: position in the list of voxels inside the mask */
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {

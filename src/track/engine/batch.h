@@ -66,12 +66,14 @@ typedef struct gls_seed_batch {
     float (*seed)[3];    /* voxel coordinates; capacity batch_seeds */
     uint32_t *direction; /* batch_seeds x gls_direction_words() words */
 } gls_seed_batch;
-#define GLS_SEED_BATCHES 3 /* one batch being placed in the output, one being tracked, one in pass 1 */
+#define GLS_SEED_BATCHES                                                                        \
+    3 /* one batch whose streamlines are placed in the output, one being tracked, one in pass 1 \
+       */
 
 /* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
 typedef union gls_upload {
     gls_line_record *line;     /* input of pass 2: the streamlines to track */
-    gls_placed_record *placed; /* input of pass 3: finished streamlines and their places in the output */
+    gls_placed_record *placed; /* input of pass 3: finished streamlines and where each begins in the output */
 } gls_upload;
 
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
@@ -225,8 +227,8 @@ static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
 /* Unit vector of a forward half-streamline's first direction, from the vertex word of its line record. */
 void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direction[3]);
 
-/* --- From tracked half-streamlines to streamlines: a verdict and a place in the output for each. The device is idle
- * meanwhile, so keep this code fast. */
+/* --- From tracked half-streamlines to streamlines: each gets a verdict, and its points an index in the output. The
+ * device is idle meanwhile, so keep this code fast. */
 
 /* Whether both halves of a line have ended. A half-streamline has not ended if the pool of points was full. */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);

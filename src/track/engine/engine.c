@@ -45,7 +45,7 @@ static gls_status create_buffers(gls_engine *t)
         [GLS_TRACK_DIRECTIONS] = {GLS_BUFFER_STORAGE, "initial directions"},
         [GLS_TRACK_WORK] = {GLS_BUFFER_STORAGE, "work"},
         [GLS_TRACK_LINES] = {GLS_BUFFER_STORAGE, "streamlines"},
-        [GLS_TRACK_PLACED] = {GLS_BUFFER_STORAGE, "places"},
+        [GLS_TRACK_PLACED] = {GLS_BUFFER_STORAGE, "placed"},
         [GLS_TRACK_POOL] = {GLS_BUFFER_STORAGE, "pool of points"},
         [GLS_TRACK_STATE] = {GLS_BUFFER_STORAGE, "state"},
         [GLS_TRACK_OUTPUT] = {GLS_BUFFER_STORAGE, "output points"},
@@ -57,12 +57,12 @@ static gls_status create_buffers(gls_engine *t)
     for (int i = 0; i < GLS_TRACK_BUFFERS; i++) {
         const unsigned n = gls_track_buffer_copies(&t->plan, (gls_track_buffer)i);
         for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
-            gls_buffer **place = &t->buffer_set[k].buffer[i];
+            gls_buffer **slot = &t->buffer_set[k].buffer[i];
             gls_status status = GLS_OK;
             if (k < n)
-                status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, place);
+                status = gls_buffer_create(t->device, wanted[i].kind, bytes[i], wanted[i].label, slot);
             else
-                *place = t->buffer_set[k % n].buffer[i];
+                *slot = t->buffer_set[k % n].buffer[i];
             if (status) return status;
         }
     }
@@ -71,12 +71,12 @@ static gls_status create_buffers(gls_engine *t)
     for (int i = 0; i < GLS_TRACK_FETCHES; i++) {
         const unsigned n = gls_track_fetch_copies(&t->plan, (gls_track_fetch)i);
         for (unsigned k = 0; k < GLS_TRACK_BUFFER_SETS; k++) {
-            gls_fetch **place = &t->buffer_set[k].fetch[i];
+            gls_fetch **slot = &t->buffer_set[k].fetch[i];
             gls_status status = GLS_OK;
             if (k < n)
-                status = gls_fetch_create(t->device, fetched[i], place);
+                status = gls_fetch_create(t->device, fetched[i], slot);
             else
-                *place = t->buffer_set[k % n].fetch[i];
+                *slot = t->buffer_set[k % n].fetch[i];
             if (status) return status;
         }
     }
@@ -98,7 +98,7 @@ static void destroy_buffers(gls_engine *t)
     memset(t->buffer_set, 0, sizeof t->buffer_set);
 }
 
-/* Creates all buffers. Half-streamlines the batch and tries again while the device is short of memory. */
+/* Creates all buffers. Halves the batch and tries again while the device is short of memory. */
 static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
 {
     uint32_t wanted = t->plan.batch_seeds;

@@ -198,8 +198,8 @@ static gls_status initial_whole(gls_batch *c, const gls_seed_batch *seed_batch, 
         status = initial_piece(c, seed_batch, first, 0, n);
         return !status ? poll(c) : status;
     }
-    /* Pieces are fetched one by one, so that the time of each is known; their directions are copied to their own
-     * places. */
+    /* Pieces are fetched one by one, so that the time of each is known; the directions of each go to
+     * the offset of its first seed. */
     for (uint32_t at = 0, piece; at < n && !status; at += piece) {
         double start = gls_clock_seconds();
         piece = gls_pace_items(&c->initial_pace, n - at);

@@ -1,6 +1,6 @@
-/* Judges streamlines from the states of their two halves, and gives each kept streamline its place in the output. The
- * layout of the states is that of HALF_ in glsl/layout/constants.def: c->state holds a word for each half of the round,
- * the backward half-streamline first, then the guide's words of each half-streamline. */
+/* Judges streamlines from the states of their two halves, and stores where the points of each kept streamline begin in
+ * the output. The layout of the states is that of HALF_ in glsl/layout/constants.def: c->state holds a word for each
+ * half of the round, the backward half-streamline first, then the guide's words of each half-streamline. */
 #include "track/engine/batch.h"
 
 #include <omp.h>
@@ -115,7 +115,8 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;
-    /* parts: places that each half passed; each: places of a step; most: largest number of steps of a streamline. */
+    /* parts: positions that each half passed; each: positions of a step; most: largest number of steps of a streamline.
+     */
     const uint32_t *state = c->state + 2 * (size_t)i, each = plan->parts, most = plan->max_steps;
     uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS};
     gls_verdict guided = GLS_VERDICT_KEPT, verdict;
@@ -153,7 +154,7 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     o->met_counts = verdict == guided;
 }
 
-/* --- Places in the output. */
+/* --- Where the points of each streamline begin in the output. */
 
 void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first,
                     gls_batch_result *result)
@@ -167,7 +168,7 @@ void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, 
     result->n++;
 }
 
-/* Gives a judged streamline its place in the output. */
+/* Stores in the record of a judged streamline where its points begin in the output. */
 static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
                          uint64_t *points)
 {
@@ -238,7 +239,8 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
     const uint32_t *state = c->state;
     uint32_t s = 0, seed = from;
     uint64_t points = 0;
-    /* Verdicts are independent, so threads share them; places are a running sum, on this thread alone. */
+    /* Threads share the verdicts, which are independent. Where points begin is a running sum, which this thread
+     * computes alone. */
     gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
     for (; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);

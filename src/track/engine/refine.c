@@ -25,7 +25,7 @@
 /* Bits, as of gls_regions_at(), of the regions in which ends must or must not lie; 0: no such regions. */
 static uint32_t end_bits(const gls_guide *guide)
 {
-    return gls_regions_bits_of_place(guide->regions, GLS_REGION_ENDS);
+    return gls_regions_bits_where(guide->regions, GLS_REGION_ENDS);
 }
 
 /* Whether ends in cortical grey matter are cropped at its border (--crop-at-gmwmi, with --act). */
@@ -67,7 +67,7 @@ static void voxel_at(const refined *r, size_t i, double out[3])
     gls_affine_apply((const double(*)[4])r->inverse, p, out);
 }
 
-/* Distance in mm between two places in voxel coordinates. */
+/* Distance in mm between two positions in voxel coordinates. */
 static double distance(const refined *r, const double a[3], const double b[3])
 {
     const double *side = r->guide->tissue->grid.voxel_size;

@@ -58,7 +58,7 @@ typedef struct gls_track_plan {
     uint32_t max_steps; /* largest number of steps of a half-streamline */
     uint32_t substeps;  /* iterations of the loop for each stored point */
     uint32_t min_parts; /* a streamline of fewer parts is too short */
-    uint32_t parts;     /* places that one step passes, see getter.h */
+    uint32_t parts;     /* positions that one step passes, see getter.h */
     uint32_t lanes;     /* invocations for each streamline */
     bool lanes_in_step; /* lanes of a subgroup run in step and need no barrier, see glsl/base/lanes_subgroup.glsl */
     gls_group_plan group, track_group; /* track_group: for track.comp; group: for all other kernels */

@@ -133,7 +133,7 @@ static int compare(const void *a, const void *b)
     return x->code != y->code ? (x->code < y->code ? -1 : 1) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
 }
 
-/* Interleaves the bits of x and y (Morton code): near places get near codes. */
+/* Interleaves the bits of x and y (Morton code): near points get near codes. */
 static uint32_t interleave(uint32_t x, uint32_t y)
 {
     uint32_t code = 0;
@@ -141,7 +141,7 @@ static uint32_t interleave(uint32_t x, uint32_t y)
     return code;
 }
 
-bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
+bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of)
 {
     coded_vertex *order = malloc(sphere->n * sizeof *order);
     if (!order) return false;
@@ -159,7 +159,7 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *place)
         order[v] = (coded_vertex){interleave((uint32_t)((x + 1) * 32767), (uint32_t)((y + 1) * 32767)), (uint32_t)v};
     }
     qsort(order, sphere->n, sizeof *order, compare);
-    for (size_t i = 0; i < sphere->n; i++) place[order[i].vertex] = (uint32_t)i;
+    for (size_t i = 0; i < sphere->n; i++) index_of[order[i].vertex] = (uint32_t)i;
     free(order);
     return true;
 }
@@ -171,18 +171,18 @@ typedef struct pair_work {
     const gls_field_source *source;
 } pair_work;
 
-/* Stores channel c of voxels x .. x + count - 1 at index `place` of each voxel; pairs also get the next voxel's value.
+/* Stores channel c of voxels x .. x + count - 1 at this index of each voxel; pairs also get the next voxel's value.
  */
-static void store_channel(const pair_work *w, size_t place, const uint16_t *half, size_t x, size_t count, bool last,
+static void store_channel(const pair_work *w, size_t index, const uint16_t *half, size_t x, size_t count, bool last,
                           uint32_t *out)
 {
     if (!w->singles) {
         for (size_t v = 0; v < count - !last; v++)
-            out[(x + v) * w->words + place] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
+            out[(x + v) * w->words + index] = half[v] | (uint32_t)half[v + 1 < count ? v + 1 : v] << 16;
         return;
     }
     uint16_t *single = (uint16_t *)out;
-    for (size_t v = 0; v < count; v++) single[2 * (x + v) * w->words + place] = half[v];
+    for (size_t v = 0; v < count; v++) single[2 * (x + v) * w->words + index] = half[v];
 }
 
 /* Fills one row of voxels that begins with voxel `first` of the grid. Blocks overlap by one voxel, the neighbour of the
@@ -195,7 +195,7 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
         w->source->block(w->source->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
             gls_half_convert(rows + c * GLS_FIELD_BLOCK, count, half);
-            store_channel(w, w->source->place[c], half, x, count, last, out);
+            store_channel(w, w->source->index_of[c], half, x, count, last, out);
         }
         if (last) return;
     }

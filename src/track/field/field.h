@@ -29,7 +29,7 @@ typedef struct gls_field_plan {
         /* 3D textures of tiles: four channels each, or one in formats of one channel. The grid is cut along x into
          * strips. Each strip begins with the last plane of the one before, so that a sample needs only one strip. Voxel
          * (x, y, z) of strip s in tile t of its texture is texel (t * strip_width + x - s * strip_step, y, s * dim[2] +
-         * z): all tiles of a place lie side by side, which suits caches. */
+         * z): all tiles of a position lie side by side, which suits caches. */
         struct {
             uint32_t n_tiles, tile_channels;
             uint32_t tiles_per; /* tiles in a texture; the last texture may hold fewer */
@@ -64,8 +64,8 @@ typedef void (*gls_field_block)(const void *user, size_t first, size_t count, fl
 typedef struct gls_field_source {
     gls_field_block block;
     const void *user;
-    size_t n_scratch;      /* floats of scratch */
-    const uint32_t *place; /* cells: index of each channel among a voxel's values; textures: not used */
+    size_t n_scratch;         /* floats of scratch */
+    const uint32_t *index_of; /* cells: index of each channel among a voxel's values; textures: not used */
 } gls_field_source;
 
 struct gls_field_kind {
@@ -106,11 +106,11 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
 /* Like gls_cells_plan(), but plans the form of cells that takes the least memory: a value is stored once, not together
  * with its neighbour. Kernels read this form more slowly. It often takes half of the memory of textures. */
 bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
-/* Fills place[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
+/* Fills index_of[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
  * memory ran out. */
-bool gls_cells_order(const gls_sphere *sphere, uint32_t *place);
+bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of);
 
-/* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one place. */
+/* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one position. */
 
 extern const gls_field_kind gls_field_textures;
 

@@ -191,15 +191,15 @@ static char *strip_texels(const slab_work *w, size_t n_rows, uint32_t texture, s
 }
 
 /* Destinations of a block's voxels: the strip of each; both strips for the plane that two strips share. */
-typedef struct block_places {
+typedef struct block_targets {
     size_t n;
     struct {
         uint32_t voxel, strip, row, x;
-    } place[2 * GLS_FIELD_BLOCK];
-} block_places;
+    } target[2 * GLS_FIELD_BLOCK];
+} block_targets;
 
 /* Lists where each of `count` voxels from position `at` of the slab goes. */
-static void find_places(const slab_work *w, size_t at, size_t count, block_places *b)
+static void find_targets(const slab_work *w, size_t at, size_t count, block_targets *b)
 {
     const gls_field_plan *p = w->plan;
     b->n = 0;
@@ -208,18 +208,18 @@ static void find_places(const slab_work *w, size_t at, size_t count, block_place
                  strip = x / p->textures.strip_step;
         /* The strip that the voxel belongs to, and the strip before, if the voxel is the first plane of its own. */
         if (strip < p->textures.n_strips) {
-            b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip, b->place[b->n].row = row;
-            b->place[b->n++].x = x - strip * p->textures.strip_step;
+            b->target[b->n].voxel = (uint32_t)v, b->target[b->n].strip = strip, b->target[b->n].row = row;
+            b->target[b->n++].x = x - strip * p->textures.strip_step;
         }
         if (strip > 0 && x == strip * p->textures.strip_step) {
-            b->place[b->n].voxel = (uint32_t)v, b->place[b->n].strip = strip - 1, b->place[b->n].row = row;
-            b->place[b->n++].x = p->textures.strip_step;
+            b->target[b->n].voxel = (uint32_t)v, b->target[b->n].strip = strip - 1, b->target[b->n].row = row;
+            b->target[b->n++].x = p->textures.strip_step;
         }
     }
 }
 
 /* Inline, so that the compiler knows `size`, the bytes of a texel. */
-static inline void scatter(const slab_work *w, const block_places *b, size_t n_rows, uint32_t tile, const char *texel,
+static inline void scatter(const slab_work *w, const block_targets *b, size_t n_rows, uint32_t tile, const char *texel,
                            size_t size)
 {
     const gls_field_plan *p = w->plan;
@@ -227,9 +227,9 @@ static inline void scatter(const slab_work *w, const block_places *b, size_t n_r
              n_tiles = tiles_of(p, texture);
     char *strips = strip_texels(w, n_rows, texture, 0);
     for (size_t i = 0; i < b->n; i++) {
-        size_t row = b->place[i].strip * n_rows + b->place[i].row;
-        memcpy(strips + ((row * n_tiles + local) * p->textures.strip_width + b->place[i].x) * size,
-               texel + b->place[i].voxel * size, size);
+        size_t row = b->target[i].strip * n_rows + b->target[i].row;
+        memcpy(strips + ((row * n_tiles + local) * p->textures.strip_width + b->target[i].x) * size,
+               texel + b->target[i].voxel * size, size);
     }
 }
 
@@ -238,10 +238,10 @@ static void store_block(const slab_work *w, const float *rows, size_t at, size_t
 {
     float quad[4 * GLS_FIELD_BLOCK];
     uint16_t half[4 * GLS_FIELD_BLOCK];
-    block_places places;
+    block_targets targets;
     size_t channels = w->plan->textures.tile_channels;
-    find_places(w, at, count, &places);
-    /* Transpose four rows of channels to texels, convert them, and scatter them to their places in the slab. */
+    find_targets(w, at, count, &targets);
+    /* Transpose four rows of channels to texels, convert them, and scatter them to their targets in the slab. */
     for (uint32_t tile = 0; tile < w->plan->textures.n_tiles; tile++) {
         const float *row = rows + channels * tile * GLS_FIELD_BLOCK, *values = row;
         const char *texel = (const char *)values;
@@ -256,10 +256,10 @@ static void store_block(const slab_work *w, const float *rows, size_t at, size_t
             texel = (const char *)half;
         }
         switch (w->texel_size) {
-        case 2: scatter(w, &places, n_rows, tile, texel, 2); break;
-        case 4: scatter(w, &places, n_rows, tile, texel, 4); break;
-        case 8: scatter(w, &places, n_rows, tile, texel, 8); break;
-        default: scatter(w, &places, n_rows, tile, texel, 16);
+        case 2: scatter(w, &targets, n_rows, tile, texel, 2); break;
+        case 4: scatter(w, &targets, n_rows, tile, texel, 4); break;
+        case 8: scatter(w, &targets, n_rows, tile, texel, 8); break;
+        default: scatter(w, &targets, n_rows, tile, texel, 16);
         }
     }
 }

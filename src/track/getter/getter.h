@@ -88,8 +88,9 @@ typedef struct gls_getter {
     uint32_t (*handed_over)(const gls_track_input *input);
     /* Iterations for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
-    /* Places that a step passes, its end included. The guide checks each place; only the last is stored, or the last
-     * one reached before the half-streamline ended. The shader defines step_place(). NULL: 1, a straight step. */
+    /* Positions that a step passes, its end included. The guide checks each position; only the last is stored, or the
+     * last one reached before the half-streamline ended. The shader defines step_position(). NULL: 1, a straight step.
+     */
     uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in one dispatch of a staged plan that is not split: a renderer may end a kernel after some tens
      * of thousands of loop iterations. NULL: 4. */

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Places of an arc behind its start: one less than the samples, of which the first is the start. */
-static int places(const gls_track_params *params)
+/* Positions of an arc behind its start: one less than the samples, of which the first is the start. */
+static int positions(const gls_track_params *params)
 {
     return params->ifod_samples - 1;
 }
@@ -16,7 +16,7 @@ static int places(const gls_track_params *params)
  * be counted within FLAG_ATTEMPT. */
 static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, bool arcs)
 {
-    int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? places(params) : 1);
+    int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? positions(params) : 1);
     return (arcs ? 1 : 8) + most / FLAG_ATTEMPT;
 }
 
@@ -30,7 +30,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_status status = gls_sh_field_plan(request, model);
     if (!status)
         status = gls_ifod_grid_make(params, request->input->odf->order, cbrt(side[0] * side[1] * side[2]),
-                                    arcs ? places(params) : 0, &grid);
+                                    arcs ? positions(params) : 0, &grid);
     if (status) return status;
     gls_table_start(&model->tables, d, &request->input->stop_map->grid, params->seed_direction);
     gls_table_floats(&model->tables, d, "MODEL_GRID", grid.direction[0], 2 * grid.n);
@@ -59,7 +59,7 @@ static gls_status plan_ifod2(const gls_model_request *request, gls_model_plan *m
 
 static uint32_t parts(const gls_track_params *params)
 {
-    return (uint32_t)places(params);
+    return (uint32_t)positions(params);
 }
 
 /* Iterations of a dispatch; each examines a few candidates. */

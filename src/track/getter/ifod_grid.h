@@ -14,7 +14,7 @@ typedef struct gls_ifod_grid {
     double expected; /* expected number of candidates in a step: the grid and the draws */
 } gls_ifod_grid;
 
-/* Makes the grid. voxel: cube root of a voxel's volume, mm. parts: places of an arc; 0: iFOD1. GLS_ERR_MEMORY. */
+/* Makes the grid. voxel: cube root of a voxel's volume, mm. parts: positions of an arc; 0: iFOD1. GLS_ERR_MEMORY. */
 gls_status gls_ifod_grid_make(const gls_track_params *params, int sh_order, double voxel, int parts,
                               gls_ifod_grid *grid);
 /* Frees the directions. */

@@ -17,7 +17,7 @@ typedef struct odf_fill {
     float scale;
     bool per_voxel;
     size_t n_channels;
-    const uint32_t *place; /* channel of each coefficient; NULL: its number */
+    const uint32_t *index_of; /* channel of each coefficient; NULL: its number */
 } odf_fill;
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of an ODF source");
@@ -46,10 +46,11 @@ static void coefficient_block(const void *user, size_t first, size_t count, floa
     size_t k = f->odf->parts->n_inputs;
     gls_odf_sh_block(f->odf, first, count, rows, scratch);
     for (size_t i = 0; i < k * GLS_FIELD_BLOCK; i++) rows[i] *= f->scale;
-    if (f->place) {
+    if (f->index_of) {
         memcpy(scratch, rows, k * GLS_FIELD_BLOCK * sizeof *rows);
         for (size_t j = 0; j < k; j++)
-            memcpy(rows + f->place[j] * GLS_FIELD_BLOCK, scratch + j * GLS_FIELD_BLOCK, GLS_FIELD_BLOCK * sizeof *rows);
+            memcpy(rows + f->index_of[j] * GLS_FIELD_BLOCK, scratch + j * GLS_FIELD_BLOCK,
+                   GLS_FIELD_BLOCK * sizeof *rows);
     }
     memset(rows + k * GLS_FIELD_BLOCK, 0, (f->n_channels - k) * GLS_FIELD_BLOCK * sizeof *rows);
 }
@@ -115,21 +116,21 @@ const gls_sphere *gls_no_sphere(const gls_track_input *input)
     return &octahedron;
 }
 
-/* Fills the fields of n models, block by block. place: see gls_field_source. */
+/* Fills the fields of n models, block by block. index_of: see gls_field_source. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_field_block block,
-                       const odf_fill *f, const uint32_t *place, size_t *failed)
+                       const odf_fill *f, const uint32_t *index_of, size_t *failed)
 {
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
     for (size_t i = 0; i < n; i++) field[i] = &models[i]->field;
-    const gls_field_source source = {.block = block, .user = f, .n_scratch = GLS_ODF_SCRATCH, .place = place};
+    const gls_field_source source = {.block = block, .user = f, .n_scratch = GLS_ODF_SCRATCH, .index_of = index_of};
     return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
 }
 
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
-                              const uint32_t *place, size_t *failed)
+                              const uint32_t *index_of, size_t *failed)
 {
     const gls_odf_source *odf = input->odf;
-    odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels, .place = place};
+    odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels, .index_of = index_of};
     float largest = largest_value(odf);
     if (largest <= 0) return fail_empty();
     /* an amplitude is the sum of k coefficients times basis functions, whose root mean square over the sphere is 1 /
@@ -141,9 +142,9 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
 }
 
 gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
-                                         const uint32_t *place, size_t *failed)
+                                         const uint32_t *index_of, size_t *failed)
 {
     if (largest_value(input->odf) <= 0) return fail_empty();
     const odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = input->odf->sphere->n, .scale = 1};
-    return fill(models, n, input, amplitude_block, &f, place, failed);
+    return fill(models, n, input, amplitude_block, &f, index_of, failed);
 }

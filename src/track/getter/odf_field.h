@@ -16,14 +16,15 @@ const gls_sphere *gls_no_sphere(const gls_track_input *input);
  * (coefficients) and the source allow it, else amplitudes. */
 gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,
                                                   const gls_odf_source *odf);
-/* Fills the fields of n models with amplitudes or coefficients in a common scale. place: channel of each coefficient;
- * NULL: its number. *failed: see gls_getter.fill. */
+/* Fills the fields of n models with amplitudes or coefficients in a common scale. index_of: channel of each
+ * coefficient; NULL: its number. *failed: see gls_getter.fill. */
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
-                              const uint32_t *place, size_t *failed);
-/* Fills the fields with amplitudes, each voxel scaled to a maximum of 1. place: index of each vertex in cells, or NULL.
+                              const uint32_t *index_of, size_t *failed);
+/* Fills the fields with amplitudes, each voxel scaled to a maximum of 1. index_of: index of each vertex in cells, or
+ * NULL.
  */
 gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
-                                         const uint32_t *place, size_t *failed);
+                                         const uint32_t *index_of, size_t *failed);
 
 /* --- For getters that evaluate SH along single directions, see glsl/odf/sh_direction.glsl. */
 

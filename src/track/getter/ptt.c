@@ -29,13 +29,13 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
     return status;
 }
 
-/* Adds the map of nearest vertices, which work groups copy to shared memory if there is room. place: index of each
+/* Adds the map of nearest vertices, which work groups copy to shared memory if there is room. index_of: index of each
  * vertex in cells; NULL: textures. */
-static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *place)
+static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *index_of)
 {
     gls_define_list *d = &model->defines;
     gls_tables_begin_shared(&model->tables, d);
-    gls_ptt_table_nearest(&model->tables, d, request->input->odf->sphere, place);
+    gls_ptt_table_nearest(&model->tables, d, request->input->odf->sphere, index_of);
     gls_tables_end_shared(&model->tables, d);
     gls_define_int(d, "TABLES_SHARED", request->tables_shared, "shared memory has room for the tables");
 }
@@ -45,14 +45,14 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_sphere *sphere = request->input->odf->sphere;
     gls_define_list *d = &model->defines;
-    uint32_t *place = NULL;
+    uint32_t *index_of = NULL;
     gls_status status = plan_field(request, &model->field);
     if (status) return status;
     bool cells = model->field.kind == &gls_field_cells;
     if (cells) {
-        place = malloc(sphere->n * sizeof *place);
-        if (!place || !gls_cells_order(sphere, place)) {
-            free(place);
+        index_of = malloc(sphere->n * sizeof *index_of);
+        if (!index_of || !gls_cells_order(sphere, index_of)) {
+            free(index_of);
             return gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
         }
     }
@@ -64,11 +64,11 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     gls_define_file(d, "ptt_amplitude", cells ? "getter/ptt_cells.glsl" : "getter/ptt_textures.glsl",
                     cells ? "room for a buffer of cells" : "no room for a buffer of cells, or single precision");
     if (cells) {
-        uint32_t *word = gls_table_add(&model->tables, d, "MODEL_PLACES", sphere->n);
-        if (word) memcpy(word, place, sphere->n * sizeof *word);
+        uint32_t *word = gls_table_add(&model->tables, d, "MODEL_VERTEX_INDEX", sphere->n);
+        if (word) memcpy(word, index_of, sphere->n * sizeof *word);
     }
-    add_tables(request, model, place);
-    free(place);
+    add_tables(request, model, index_of);
+    free(index_of);
     return GLS_OK;
 }
 
@@ -79,11 +79,11 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
 {
     (void)params;
     const gls_sphere *sphere = input->odf->sphere;
-    uint32_t *place = malloc(sphere->n * sizeof *place);
-    gls_status status = place && gls_cells_order(sphere, place)
-                            ? gls_odf_field_fill_normalised(models, n, input, place, failed)
+    uint32_t *index_of = malloc(sphere->n * sizeof *index_of);
+    gls_status status = index_of && gls_cells_order(sphere, index_of)
+                            ? gls_odf_field_fill_normalised(models, n, input, index_of, failed)
                             : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
-    free(place);
+    free(index_of);
     return status;
 }
 
@@ -108,7 +108,7 @@ static uint32_t iterations(const gls_track_params *params)
 }
 
 /* One iteration samples the field along the probes of a few curves; a search for peaks samples all vertices at one
- * place, four in a texel. */
+ * position, four in a texel. */
 static double iteration_cost(const gls_track_params *params, const gls_track_input *input)
 {
     const double curves = 2;

@@ -40,7 +40,7 @@ static uint32_t nearest(const gls_sphere *sphere, const double d[3])
     return found;
 }
 
-void gls_ptt_table_nearest(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *place)
+void gls_ptt_table_nearest(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *index_of)
 {
     size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE, "side of the map of nearest vertices");
@@ -53,7 +53,7 @@ void gls_ptt_table_nearest(gls_tables *s, gls_define_list *defines, const gls_sp
             double d[3];
             cell_direction(x, y % NEAREST_SIZE, y < NEAREST_SIZE ? 1 : -1, d);
             uint32_t v = nearest(sphere, d);
-            word[(y * NEAREST_SIZE + x) / 2] |= (place ? place[v] : v) << (x % 2 * 16);
+            word[(y * NEAREST_SIZE + x) / 2] |= (index_of ? index_of[v] : v) << (x % 2 * 16);
         }
 }
 
@@ -66,6 +66,6 @@ uint64_t gls_ptt_slot_bytes(int quality)
 {
     /* The same sizes as in the shader: PTT_ROUND and the largest number of lanes. */
     enum { ROUND = 8, MAX_LANES = 128 };
-    uint64_t places = (uint64_t)quality + 1, round = ROUND * places < MAX_LANES ? ROUND * places : MAX_LANES;
-    return 4 * (places > round ? places : round);
+    uint64_t positions = (uint64_t)quality + 1, round = ROUND * positions < MAX_LANES ? ROUND * positions : MAX_LANES;
+    return 4 * (positions > round ? positions : round);
 }

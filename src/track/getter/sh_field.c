@@ -25,14 +25,14 @@ static double factor(int l, int m)
 }
 
 /* Channels are numbered as the rows need them, so that a shader may read a tile when its turn comes. */
-static void place_coefficients(int order, uint32_t *place)
+static void find_channels(int order, uint32_t *channel)
 {
     uint32_t n = 0;
     for (int m = 0; m <= order; m++)
         for (int l = m + m % 2; l <= order; l += 2) {
             int zonal = l * (l + 1) / 2;
-            place[zonal - m] = n++;
-            if (m > 0) place[zonal + m] = n++;
+            channel[zonal - m] = n++;
+            if (m > 0) channel[zonal + m] = n++;
         }
 }
 
@@ -97,10 +97,10 @@ gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_in
 gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
                              const gls_track_input *input, size_t *failed)
 {
-    uint32_t place[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2];
+    uint32_t channel[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2];
     (void)params;
-    place_coefficients(input->odf->order, place);
-    return gls_odf_field_fill(models, n, input, true, place, failed);
+    find_channels(input->odf->order, channel);
+    return gls_odf_field_fill(models, n, input, true, channel, failed);
 }
 
 gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *model)

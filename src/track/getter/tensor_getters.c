@@ -14,7 +14,7 @@
 #include "util/text.h"
 
 #define LARGEST_TEXTURE 2048u /* texels along each axis; every device has such textures */
-#define ROUNDING 8192         /* places of samples in a voxel: exact up to this size */
+#define ROUNDING 8192         /* positions of samples along a voxel: exact up to this size */
 /* Most quads of volumes that are written out in the source: more take too long to compile. */
 #define MAX_ROWS 40u
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
@@ -195,7 +195,7 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
 }
 
 /* Plans the field. For the bootstrap, both tiles of a pair must lie in the same texture. Textures are small enough that
- * samples lie at finer places than those of other getters: an axis turns with the place more than an ODF does. */
+ * samples lie at finer positions than those of other getters: an axis turns with the position more than an ODF does. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);

@@ -19,7 +19,7 @@
 
 typedef struct gls_guide_kind gls_guide_kind;
 
-/* Resources of a guide on a device, and the place of its words in the memory of a half-streamline. The plan depends on
+/* Resources of a guide on a device, and the offset of its words in the memory of a half-streamline. The plan depends on
  * parameters, input and limits only. */
 typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
@@ -76,7 +76,8 @@ struct gls_guide_kind {
     bool (*admits)(const gls_guide *guide, const float seed[3]);
     /* Whether streamlines from this seed are tracked in one sense only. NULL: never. */
     bool (*one_sided)(const gls_guide *guide, const float seed[3]);
-    /* Whether that sense is opposite to `direction`, a unit vector in mm along the voxel axes. */
+    /* Of a streamline tracked in one sense: whether it is tracked opposite to `direction`, a unit vector in mm along
+     * the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
     /* Returns the verdict on a streamline with the halves backward, forward; may shorten the halves. A verdict for
      * which gls_verdict_goes_first() is true overrides all others; any other counts only if the streamline would be

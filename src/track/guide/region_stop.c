@@ -22,7 +22,7 @@ typedef struct point_rule {
 #define ENDS_AS(end, verdict) end, #end, verdict
 #define ENDS_BEHIND(end) end, NULL, GLS_VERDICT_KEPT
 static const point_rule point_rules[] = {
-#define GLS_REGION_ROW(symbol, value, field, option, bits, place, reach, point, ...) {symbol, point},
+#define GLS_REGION_ROW(symbol, value, field, option, bits, where, reach, point, ...) {symbol, point},
 #include <glslines/regions.def>
 };
 #define N_POINT_RULES (sizeof point_rules / sizeof *point_rules)
@@ -79,7 +79,7 @@ gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track
     if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
     uint32_t size[3], include = gls_regions_bits(r, GLS_REGION_INCLUDE);
-    plan->remembers = gls_regions_bits_of_place(r, GLS_REGION_POINTS) != 0;
+    plan->remembers = gls_regions_bits_where(r, GLS_REGION_POINTS) != 0;
     if (plan->remembers) plan->met = plan->n_words++;
     if (gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED)) plan->order = plan->n_words++;
     plan->leaving = plan->n_words;

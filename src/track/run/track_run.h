@@ -50,8 +50,8 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
 /* Belongs to one thread, except `share`, which is guarded by the lock of the queue. */
 typedef struct gls_worker {
     gls_run *run;
-    size_t index; /* index of its engine in the tracker */
-    size_t place; /* index among the workers of the run */
+    size_t index;        /* index of its engine in the tracker */
+    size_t worker_index; /* among the workers of the run */
     gls_batch batch;
     gls_seed_range range[GLS_BATCHES_OUT]; /* taken from the queue and not finished, in the order of seeds */
     size_t n_ranges;
@@ -61,8 +61,9 @@ typedef struct gls_worker {
     pthread_t thread;
 } gls_worker;
 
-/* Initialises the worker at index `place` of the run for engine `index`. The struct must not be moved afterwards. */
-gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t place, size_t index);
+/* Initialises worker number worker_index of the run, for engine number `index`. The struct must not be moved
+ * afterwards. */
+gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t worker_index, size_t index);
 /* Frees the worker's arrays; its engine stays the tracker's. */
 void gls_worker_finish(gls_worker *worker);
 /* Tracks batches until the queue has no seeds. A worker whose device fails leaves its seeds to the other workers; the

@@ -137,7 +137,7 @@ static gls_status take(void *user, uint64_t seed, gls_batch_result **result, boo
     const gls_worker *w = user;
     *gave_way = false;
     if (!w->run->writer) return GLS_OK;
-    gls_status status = gls_writer_thread_take(w->run->writer, w->place, seed, result);
+    gls_status status = gls_writer_thread_take(w->run->writer, w->worker_index, seed, result);
     *gave_way = !status && !*result;
     return status;
 }
@@ -182,9 +182,9 @@ static gls_status finished(void *user)
     return run->threaded ? GLS_OK : gls_run_report(run);
 }
 
-gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t place, size_t index)
+gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t worker_index, size_t index)
 {
-    *w = (gls_worker){.run = run, .place = place, .index = index, .share = &run->tracker->share[index]};
+    *w = (gls_worker){.run = run, .worker_index = worker_index, .index = index, .share = &run->tracker->share[index]};
     w->batch = (gls_batch){
         .seeds = run->seeds,
         .space = run->space,
@@ -301,7 +301,7 @@ void gls_worker_work(gls_worker *w)
 {
     double start = gls_clock_seconds();
     char number[16];
-    snprintf(number, sizeof number, "%zu", w->place + 1);
+    snprintf(number, sizeof number, "%zu", w->worker_index + 1);
     gls_trace_call_thread("host of device", number);
     hold(w);
     gls_status status = track(w);
