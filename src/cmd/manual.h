@@ -28,16 +28,20 @@ const manual_topic *manual_link_topic(const char *target, size_t n);
 
 /* Writes a topic as text of at most width columns; lines of code may be longer. bold: headings in bold. */
 bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bold);
-/* Write manual pages in man(7): of a topic (section 7), of a command, and of the program (section 1). */
+/* Writes the manual page of a topic in man(7), for section 7. */
 bool manual_write_topic_page(FILE *out, const manual_topic *topic);
+/* Writes the manual page of a command, for section 1. */
 bool manual_write_command_page(FILE *out, const cmd_command *command);
+/* Writes the manual page of the program, which lists commands and topics, for section 1. */
 bool manual_write_overview_page(FILE *out, const cmd_command *const *commands);
 /* Writes a command or a topic as JSON. If both are NULL, writes all commands, topics and exit codes. */
 bool manual_write_json(FILE *out, const cmd_command *const *commands, const cmd_command *command,
                        const manual_topic *topic);
-/* Write completions for a shell. "glslines help installation" says where the files belong. */
+/* Writes completions for bash. "glslines help installation" says where the file belongs, as for the others. */
 bool manual_write_bash(FILE *out, const cmd_command *const *commands);
+/* Writes completions for zsh. */
 bool manual_write_zsh(FILE *out, const cmd_command *const *commands);
+/* Writes completions for fish. */
 bool manual_write_fish(FILE *out, const cmd_command *const *commands);
 
 /* The part of Markdown that src/doc uses. Blocks: headings with #, paragraphs, lists of one level, fenced code, tables,

@@ -29,8 +29,9 @@ typedef enum cmd_exit {
 /* Exit code of a status of the library. */
 cmd_exit cmd_exit_from_status(gls_status status);
 
-/* The i-th exit code and its description for the help. The text is NULL at the end of the list. */
+/* Description of the i-th exit code for the help; NULL: there are no more. */
 const char *cmd_exit_text(size_t i);
+/* Number of the i-th exit code, in the order of cmd_exit_text(). */
 int cmd_exit_code(size_t i);
 
 /* --- Messages on standard error, of the program and of the library. Safe from several threads. */

@@ -111,6 +111,7 @@ typedef struct gls_msmt_plan {
 gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradients,
                               const gls_tissue_response *const *response, const int *order, size_t n_tissues,
                               const double (*direction)[3], size_t n_directions);
+/* Frees the matrices of the plan, also after a failure of gls_msmt_plan_init(). */
 void gls_msmt_plan_finish(gls_msmt_plan *plan);
 
 /* Directions of the constraint along the voxel axes: `given`, which are along the scanner axes, or, for NULL, the

@@ -22,6 +22,7 @@ typedef struct gls_candidates {
 
 /* Allocates room for n candidates. Call gls_candidates_finish() even after a failure. */
 gls_status gls_candidates_start(gls_candidates *c, size_t n);
+/* Frees the arrays of the candidates. */
 void gls_candidates_finish(gls_candidates *c);
 /* Sorts by falling score; equal scores in the order of the grid. */
 void gls_candidates_rank(gls_candidates *c);

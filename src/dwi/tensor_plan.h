@@ -29,6 +29,7 @@ typedef struct gls_tensor_plan {
 
 /* Makes the plan. GLS_ERR_INPUT if the table does not determine the seven parameters. */
 gls_status gls_tensor_plan_init(gls_tensor_plan *plan, const gls_gradients *gradients, double min_signal);
+/* Frees the three matrices. The plan may be zeroed. */
 void gls_tensor_plan_finish(gls_tensor_plan *plan);
 
 /* Parameters of GLS_TENSOR_LANES voxels; divide them by scale. */

@@ -37,9 +37,10 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
 
 /* --- Sets of voxels: erosion, dilation, components. A set has one byte for each voxel, 0 or 1, x fastest. */
 
-/* Erosion and dilation by the 6 neighbours, `times` >= 0 times. Voxels outside the grid are not in the set, so erosion
- * removes voxels at its border. */
+/* Erodes a set, `times` >= 0 times: removes voxels of which one of the 6 neighbours is not in the set. Voxels outside
+ * the grid are not in the set, so those at its border are removed. GLS_ERR_MEMORY. */
 gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times);
+/* Dilates a set, `times` >= 0 times: adds the 6 neighbours of each of its voxels. GLS_ERR_MEMORY. */
 gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
 /* Keeps the largest component; among equal ones the first. */
 gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set);

@@ -225,9 +225,10 @@ void gls_timer_start(const gls_device *device, gls_timer *timer);
 /* Waits for the commands, and returns their time in seconds. */
 double gls_timer_stop(const gls_device *device, const gls_timer *timer);
 
-/* Records the commands between begin and end as a phase of the device in the timeline, if one is kept. Does not wait.
- * The device must be held. */
+/* Begins a phase of the device in the timeline, if one is kept: the commands until gls_span_end(). name: a constant.
+ * Does not wait. The device must be held. */
 void gls_span_begin(gls_device *device, const char *name);
+/* Ends the phase that gls_span_begin() began. */
 void gls_span_end(gls_device *device);
 /* Moves finished phases to the timeline. all: waits for all phases. */
 void gls_spans_take(gls_device *device, bool all);

@@ -91,6 +91,7 @@ typedef struct gls_region_store {
 
 /* Makes an empty store. Call gls_region_store_finish() even after a failure, which is GLS_ERR_MEMORY. */
 gls_status gls_region_store_init(gls_region_store *store, double slack);
+/* Frees the layers and the sets. The store may be zeroed. */
 void gls_region_store_finish(gls_region_store *store);
 /* Whether two grids are equal, but for the slack of a store. */
 bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);

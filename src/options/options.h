@@ -134,16 +134,20 @@ void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, cons
 const char *cmd_bridge_command(const char *program);
 /* Option for a method that stands where a file is expected, as in "dwi2response dhollander"; NULL: none. */
 const char *cmd_bridge_method(const char *word);
-/* The counterpart of an option of another program, and the command that has it: the command in use, or another one if
- * the table in use has no counterpart. A text that begins with "unneeded: " is of a flag that can be left out; one with
- * "nothing: " is of an option without a counterpart. */
+/* The counterpart of an option of another program. */
 typedef struct cmd_bridged {
-    const char *here, *command; /* NULL: the option is not known */
+    /* the option of glslines that does the same; "unneeded: " and a reason for a flag that can be left out; "nothing: "
+     * and a reason for an option without a counterpart; NULL: the option is not known */
+    const char *here;
+    /* the command that has the option: the one in use, or another one if its table has no counterpart */
+    const char *command;
 } cmd_bridged;
+/* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */
 cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* Message about a value of another program; NULL: none. cmd_bridge_word(): the value that replaces it; NULL:
- * the value is refused. */
+/* What glslines has in place of a value of another program, as text for a message; NULL: nothing is
+ * known of it, or the command in use has no such option. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
+/* The value of glslines that replaces a value of another program, such as "iFOD2"; NULL: none does. */
 const char *cmd_bridge_word(const char *option, const char *value);
 /* Warns of each environment variable that begins with GLSLINES_ and is not known. */
 void cmd_environment_check(void);
@@ -162,8 +166,9 @@ void cmd_option_brackets(const gls_option *option, const void *values, char *buf
 
 /* Whether the help prints a heading above option i. */
 bool cmd_begins_group(const cmd_table *table, size_t i);
-/* Print the help of a command at this width; its table in Markdown. */
+/* Prints the help of a command in lines of at most `width` columns. */
 void cmd_help(FILE *out, const cmd_command *command, int width);
+/* Prints the options of a command as a table in Markdown, for the manual. */
 void cmd_help_markdown(FILE *out, const cmd_command *command);
 /* Prints text in lines of at most width columns. The first line begins at column, where the cursor is; the others are
  * indented by indent blanks. */

@@ -44,6 +44,7 @@ typedef struct phantom_tube {
 
 /* Makes all bundles of the phantom as tubes in the reference frame. */
 gls_status gls_phantom_tubes_create(phantom_tube **tubes, size_t *n_tubes);
+/* Frees the tubes; accepts NULL. */
 void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 
 /* Lists slabs that may hold a point within radius of p; slab i lies between stations i and i + 1. Returns their
@@ -103,6 +104,7 @@ typedef struct phantom_bench {
 
 /* Returns false if memory runs out. Call gls_phantom_bench_finish() in either case. */
 bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene);
+/* Frees what gls_phantom_bench_init() allocated. */
 void gls_phantom_bench_finish(phantom_bench *bench);
 
 /* Samples the voxels (., y, z): fills bench->row, and the row in the phantom's mask, roi, tissue, peaks and bundles. */

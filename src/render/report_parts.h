@@ -115,18 +115,32 @@ void gls_text_number(gls_text *out, double v);
 /* Appends a paragraph saying that `what` is unknown, because there is no sidecar or it is not of tracking. */
 void gls_report_missing(const gls_report *report, gls_text *out, const char *what);
 
-/* Sections: each function appends its HTML. */
+/* --- Sections of the page. Each function appends its HTML; nothing, or a sentence that says why, where the report
+ * lacks the data. */
+
+/* The verdict in one line, and the main numbers in boxes. */
 void gls_report_summary(const gls_report *report, gls_text *out);
+/* Warnings of the run and of the report. */
 void gls_report_warnings(const gls_report *report, gls_text *out);
+/* Streamlines from three sides and in slabs. */
 void gls_report_pictures(const gls_report *report, gls_text *out);
+/* Histogram of the lengths of streamlines, mm. */
 void gls_report_lengths(const gls_report *report, gls_text *out);
+/* Why half-streamlines ended and streamlines were rejected. */
 void gls_report_ends(const gls_report *report, gls_text *out);
+/* The density map from three sides. */
 void gls_report_density(const gls_report *report, gls_text *out);
+/* The connectome as a matrix, as a circle and as a table. */
 void gls_report_connectome(const gls_report *report, gls_text *out);
+/* Shells and directions of the gradient table. */
 void gls_report_gradients(const gls_report *report, gls_text *out);
+/* Parameters that were given, and those that kept their defaults. */
 void gls_report_parameters(const gls_report *report, gls_text *out);
+/* Times of the phases of the run, and of its devices. */
 void gls_report_time(const gls_report *report, gls_text *out);
+/* Command line, version, inputs and outputs with their sizes. */
 void gls_report_provenance(const gls_report *report, gls_text *out);
+/* A paragraph for a paper: what was done, with which parameters, by which methods. */
 void gls_report_methods(const gls_report *report, gls_text *out);
 /* Makes a PNG file of a canvas. */
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);

@@ -130,6 +130,7 @@ void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double hig
 /* Moves the columns of `from` to `to`, a scene of the same streamlines with other points. Columns with a value for each
  * point must exist in both scenes; their values stay in the scene to whose points they belong. */
 void gls_scene_move_columns(gls_scene *from, gls_scene *to);
+/* Frees the arrays of the scene, which may be zeroed. */
 void gls_scene_finish(gls_scene *scene);
 
 /* --- Planes: slices of an image behind and between streamlines. */

@@ -61,20 +61,20 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 
 /* --- The matrices. */
 
-/* The places that a streamline has met. met: the n_met places in the order of meeting. For each place: last: number of
- * the last streamline that met it; length: its distance along that streamline, mm. */
+/* The numbered voxels that a streamline has met. met: their n_met numbers in the order of meeting. For each number:
+ * last: number of the last streamline that met the voxel; length: the voxel's distance along that streamline, mm. */
 typedef struct meetings {
-    gls_fdt_places places;
+    gls_fdt_numbering numbering;
     uint32_t *met, n_met;
     uint64_t *last;
     double *length;
 } meetings;
 
 /* State of a matrix sink. seeds: rows of matrices 1 and 2; target: columns of 2, rows and columns of 3; columns: those
- * of matrix 3 with --fdt-lrtarget3, else without places. line: number of the streamline that is being counted. */
+ * of matrix 3 with --fdt-lrtarget3, else without numbers. line: number of the streamline that is being counted. */
 typedef struct matrix_state {
     meetings seeds, target, columns;
-    const gls_fdt_places *rois;
+    const gls_fdt_numbering *rois;
     sparse sum;
     /* --distance-correction: lengths in mm in place of counts */
     bool by_length;
@@ -91,7 +91,8 @@ static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
                                            : o->fdt_matrix3;
 }
 
-/* Notes that the streamline of this number meets a place at this length. Of several lengths the smallest is kept. */
+/* Notes that the streamline number `line` meets a numbered voxel at this length. Of several lengths the smallest is
+ * kept. */
 static void note(meetings *m, uint64_t line, uint32_t place, double length)
 {
     if (m->last[place] != line) {
@@ -109,10 +110,10 @@ static void note(meetings *m, uint64_t line, uint32_t place, double length)
 static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 {
     meetings *m = &t->seeds;
-    const uint32_t own = gls_fdt_place(&m->places, *half[0].seed);
+    const uint32_t own = gls_fdt_number_at(&m->numbering, *half[0].seed);
     for (int h = 0; h < 2; h++)
         for (size_t k = 1; k < half[h].n; k++) {
-            const uint32_t place = gls_fdt_place(&m->places, gls_fdt_point(&half[h], k));
+            const uint32_t place = gls_fdt_number_at(&m->numbering, gls_fdt_point(&half[h], k));
             if (place > 0 && place != own)
                 note(m, t->line, place, k > 1 ? (double)(k - 1) * t->step : h == 0 ? 1.0 : t->step);
         }
@@ -128,12 +129,12 @@ static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
 {
     meetings *m = &t->target;
-    const uint32_t own = gls_fdt_place(&t->seeds.places, *half[0].seed);
+    const uint32_t own = gls_fdt_number_at(&t->seeds.numbering, *half[0].seed);
     bool added = true;
     for (int h = 0; h < 2 && own > 0; h++) {
         double length = t->step;
         for (size_t k = 0; k < half[h].n && added; k++) {
-            const uint32_t place = gls_fdt_place(&m->places, gls_fdt_point(&half[h], k));
+            const uint32_t place = gls_fdt_number_at(&m->numbering, gls_fdt_point(&half[h], k));
             if (place == 0 || m->last[place] == t->line) continue;
             note(m, t->line, place, length);
             added = add(&t->sum, own, place, t->by_length ? length : 1);
@@ -155,12 +156,12 @@ static int by_number(const void *a, const void *b)
  * distances along the streamline; for a voxel that is met several times, the smallest length counts. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
-    const bool two = t->columns.places.n > 0;
+    const bool two = t->columns.numbering.n > 0;
     meetings *set[2] = {&t->target, &t->columns};
     for (int h = 0; h < 2; h++)
         for (size_t k = 1; k < half[h].n; k++)
             for (int which = 0; which <= two; which++) {
-                const uint32_t place = gls_fdt_place(&set[which]->places, gls_fdt_point(&half[h], k));
+                const uint32_t place = gls_fdt_number_at(&set[which]->numbering, gls_fdt_point(&half[h], k));
                 if (place > 0) note(set[which], t->line, place, (h == 0 ? 1 : -1) * (double)k * t->step);
             }
     const meetings *row = set[0], *column = set[two];
@@ -223,7 +224,7 @@ static gls_status append3(void *user, const gls_streamlines *s)
 /* Makes room for what a streamline meets. */
 static gls_status make_room(const gls_run_sink *sink, meetings *m)
 {
-    const size_t n = (size_t)m->places.n + 1;
+    const size_t n = (size_t)m->numbering.n + 1;
     m->met = calloc(n, sizeof *m->met);
     m->last = calloc(n, sizeof *m->last);
     m->length = calloc(n, sizeof *m->length);
@@ -237,9 +238,9 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     meetings *const all[] = {&t->seeds, &t->target, &t->columns};
     (void)tractogram;
     gls_status status = GLS_OK;
-    if (sink->kind != &gls_fdt_matrix3_kind) status = gls_fdt_places_of_mask(sink, sinks, NULL, &t->seeds.places);
+    if (sink->kind != &gls_fdt_matrix3_kind) status = gls_fdt_numbering_of_mask(sink, sinks, NULL, &t->seeds.numbering);
     for (size_t i = 0; i < sink->n_inputs && !status; i++)
-        status = gls_fdt_places_of_mask(sink, sinks, sink->input[i], &all[1 + i]->places);
+        status = gls_fdt_numbering_of_mask(sink, sinks, sink->input[i], &all[1 + i]->numbering);
     for (int i = 0; i < 3 && !status; i++) status = make_room(sink, all[i]);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);
@@ -259,25 +260,25 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The places that are rows of a matrix. */
-static const gls_fdt_places *rows_of(const gls_sink_kind *matrix, const matrix_state *t)
+/* The numbering of the voxels that are rows of a matrix. */
+static const gls_fdt_numbering *rows_of(const gls_sink_kind *matrix, const matrix_state *t)
 {
-    return matrix == &gls_fdt_matrix3_kind ? &t->target.places : &t->seeds.places;
+    return matrix == &gls_fdt_matrix3_kind ? &t->target.numbering : &t->seeds.numbering;
 }
 
-/* The places that are its columns. */
-static const gls_fdt_places *columns_of(const gls_sink_kind *matrix, const matrix_state *t)
+/* The numbering of the voxels that are columns of a matrix. */
+static const gls_fdt_numbering *columns_of(const gls_sink_kind *matrix, const matrix_state *t)
 {
-    return matrix == &gls_fdt_matrix1_kind ? &t->seeds.places
-           : t->columns.places.n > 0       ? &t->columns.places
-                                           : &t->target.places;
+    return matrix == &gls_fdt_matrix1_kind ? &t->seeds.numbering
+           : t->columns.numbering.n > 0    ? &t->columns.numbering
+                                           : &t->target.numbering;
 }
 
 /* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     matrix_state *t = sink->state;
-    const gls_fdt_places *rows = rows_of(sink->kind, t), *columns = columns_of(sink->kind, t);
+    const gls_fdt_numbering *rows = rows_of(sink->kind, t), *columns = columns_of(sink->kind, t);
     gls_text text = {0};
     size_t n = 0;
     /* the cells of the table move to its start, which empties it */
@@ -299,7 +300,7 @@ static void finish_matrix(gls_run_sink *sink)
     matrix_state *t = sink->state;
     meetings *const all[] = {&t->seeds, &t->target, &t->columns};
     for (int i = 0; i < 3; i++) {
-        gls_fdt_places_finish(&all[i]->places);
+        gls_fdt_numbering_finish(&all[i]->numbering);
         free(all[i]->met);
         free(all[i]->last);
         free(all[i]->length);
@@ -361,7 +362,7 @@ static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_sink_kind *matrix = matrix_of(sink->kind);
     const matrix_state *t = gls_sink_find(sinks, matrix)->state;
-    const gls_fdt_places *l = is_of_columns(sink->kind) ? columns_of(matrix, t) : rows_of(matrix, t);
+    const gls_fdt_numbering *l = is_of_columns(sink->kind) ? columns_of(matrix, t) : rows_of(matrix, t);
     const int32_t *dim = l->image.dim;
     const size_t n = gls_grid_voxels(&l->image);
     gls_text text = {0};
@@ -376,8 +377,8 @@ static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 static gls_status write_lookup(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix2_kind)->state;
-    return gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &t->target.places.image, "columns", 1,
-                           GLS_TYPE_UINT32, t->target.places.number);
+    return gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &t->target.numbering.image, "columns",
+                           1, GLS_TYPE_UINT32, t->target.numbering.number);
 }
 
 #define BESIDE_KIND(name, writer) \

@@ -38,35 +38,35 @@ static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
 
 /* --- Places. */
 
-void gls_fdt_places_of_grid(const gls_grid *grid, gls_fdt_places *places)
+void gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering)
 {
-    *places = (gls_fdt_places){.image = *grid, .n = (uint32_t)gls_grid_voxels(grid)};
-    grid_init(&places->grid, grid);
+    *numbering = (gls_fdt_numbering){.image = *grid, .n = (uint32_t)gls_grid_voxels(grid)};
+    grid_init(&numbering->grid, grid);
 }
 
 /* Numbers the voxels of a mask. name: for messages. */
-static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_places *places)
+static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_numbering *numbering)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
-    places->image = mask->grid;
-    grid_init(&places->grid, &mask->grid);
-    places->number = calloc(n, sizeof *places->number);
-    if (!places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
+    numbering->image = mask->grid;
+    grid_init(&numbering->grid, &mask->grid);
+    numbering->number = calloc(n, sizeof *numbering->number);
+    if (!numbering->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
     for (size_t v = 0; v < n; v++)
-        if (mask->data[v] > 0) places->number[v] = ++places->n;
-    return places->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
+        if (mask->data[v] > 0) numbering->number[v] = ++numbering->n;
+    return numbering->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
 }
 
-gls_status gls_fdt_places_of_mask(const gls_run_sink *sink, const gls_run_sinks *sinks, const char *path,
-                                  gls_fdt_places *places)
+gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sinks *sinks, const char *path,
+                                     gls_fdt_numbering *numbering)
 {
     char name[64];
     gls_image *mask = NULL;
     if (!path && !sinks->seed_mask)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
-    if (!path) return number_voxels(sinks->seed_mask, "the seed mask", places);
+    if (!path) return number_voxels(sinks->seed_mask, "the seed mask", numbering);
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &mask);
-    if (!status) status = number_voxels(mask, path, places);
+    if (!status) status = number_voxels(mask, path, numbering);
     gls_image_destroy(mask);
     return status;
 }
@@ -79,63 +79,64 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Numbers the labels of an image in rising order. */
-static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_places *places)
+static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_numbering *numbering)
 {
     const size_t n = gls_grid_voxels(&image->grid);
-    uint32_t *label = places->label = malloc((n + 1) * sizeof *label);
-    places->image = image->grid;
-    grid_init(&places->grid, &image->grid);
-    places->number = calloc(n, sizeof *places->number);
-    if (!label || !places->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
+    uint32_t *label = numbering->label = malloc((n + 1) * sizeof *label);
+    numbering->image = image->grid;
+    grid_init(&numbering->grid, &image->grid);
+    numbering->number = calloc(n, sizeof *numbering->number);
+    if (!label || !numbering->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
     for (size_t v = 0; v < n; v++) {
         const float value = image->data[v];
         if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
             return gls_fail(GLS_ERR_INPUT,
                             "%s: has the value %g, but labels are whole numbers from 0 to %d: give an image of labels",
                             name, (double)value, MAX_LABEL);
-        label[v] = places->number[v] = (uint32_t)value;
+        label[v] = numbering->number[v] = (uint32_t)value;
     }
     qsort(label, n, sizeof *label, by_value);
     for (size_t v = 0; v < n; v++)
-        if (label[v] > 0 && (places->n == 0 || label[places->n - 1] != label[v])) label[places->n++] = label[v];
+        if (label[v] > 0 && (numbering->n == 0 || label[numbering->n - 1] != label[v]))
+            label[numbering->n++] = label[v];
     for (size_t v = 0; v < n; v++) {
-        const uint32_t *at = bsearch(&places->number[v], label, places->n, sizeof *label, by_value);
-        places->number[v] = at ? (uint32_t)(at - label) + 1 : 0;
+        const uint32_t *at = bsearch(&numbering->number[v], label, numbering->n, sizeof *label, by_value);
+        numbering->number[v] = at ? (uint32_t)(at - label) + 1 : 0;
     }
     return GLS_OK;
 }
 
-gls_status gls_fdt_places_of_labels(const char *path, uint32_t least, gls_fdt_places *places)
+gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt_numbering *numbering)
 {
     gls_image *image = NULL;
     gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
-    if (!status) status = number_labels(image, path, places);
+    if (!status) status = number_labels(image, path, numbering);
     gls_image_destroy(image);
-    if (!status && (places->n < least || places->n > MAX_ROIS))
-        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels: %s needs %" PRIu32 " to %d", path, places->n,
+    if (!status && (numbering->n < least || numbering->n > MAX_ROIS))
+        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels: %s needs %" PRIu32 " to %d", path, numbering->n,
                         least > 1 ? "a network" : "an image of regions", least, MAX_ROIS);
     return status;
 }
 
-void gls_fdt_places_finish(gls_fdt_places *places)
+void gls_fdt_numbering_finish(gls_fdt_numbering *numbering)
 {
-    free(places->number);
-    free(places->label);
+    free(numbering->number);
+    free(numbering->label);
 }
 
-uint32_t gls_fdt_place(const gls_fdt_places *places, const float point[3])
+uint32_t gls_fdt_number_at(const gls_fdt_numbering *numbering, const float point[3])
 {
-    const int64_t voxel = voxel_at(&places->grid, point);
-    return voxel < 0 ? 0 : places->number ? places->number[voxel] : (uint32_t)voxel + 1;
+    const int64_t voxel = voxel_at(&numbering->grid, point);
+    return voxel < 0 ? 0 : numbering->number ? numbering->number[voxel] : (uint32_t)voxel + 1;
 }
 
 /* --- Halves. */
 
 /* Whether a half meets another region than this one. */
-static bool meets_another(const gls_fdt_places *rois, uint32_t own, const gls_fdt_half *half)
+static bool meets_another(const gls_fdt_numbering *rois, uint32_t own, const gls_fdt_half *half)
 {
     for (size_t k = 1; k < half->n; k++) {
-        const uint32_t roi = gls_fdt_place(rois, gls_fdt_point(half, k));
+        const uint32_t roi = gls_fdt_number_at(rois, gls_fdt_point(half, k));
         if (roi > 0 && roi != own) return true;
     }
     return false;
@@ -149,14 +150,14 @@ static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
     return gls_seed_point(s, i, seed);
 }
 
-bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_places *rois, gls_fdt_half half[2])
+bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_numbering *rois, gls_fdt_half half[2])
 {
     const uint64_t seed = point_of_seed(s, i);
     /* the first half goes to the last point, the second one to the first */
     half[0] = (gls_fdt_half){s->point + seed, 1, (size_t)(s->offset[i + 1] - seed)};
     half[1] = (gls_fdt_half){s->point + seed, -1, (size_t)(seed - s->offset[i]) + 1};
     if (!rois) return true;
-    const uint32_t own = gls_fdt_place(rois, s->point[seed]);
+    const uint32_t own = gls_fdt_number_at(rois, s->point[seed]);
     for (int h = 0; h < 2; h++)
         if (own == 0 || !meets_another(rois, own, &half[h])) half[h].n = 0;
     return half[0].n > 0 || half[1].n > 0;
@@ -183,7 +184,7 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, b
 
 /* State of --fdt-network. */
 typedef struct network_state {
-    gls_fdt_places rois;
+    gls_fdt_numbering rois;
     double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
     uint64_t
         *length; /* for each region: steps from the seed until a half of the current streamline meets it; 0: never */
@@ -207,7 +208,7 @@ static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
 {
     memset(t->length, 0, t->rois.n * sizeof *t->length);
     for (size_t k = 1; k < half->n; k++) {
-        const uint32_t roi = gls_fdt_place(&t->rois, gls_fdt_point(half, k));
+        const uint32_t roi = gls_fdt_number_at(&t->rois, gls_fdt_point(half, k));
         if (roi > 0 && roi != own && t->length[roi - 1] == 0) t->length[roi - 1] = k;
     }
     for (size_t r = 0; r < t->rois.n; r++) {
@@ -223,7 +224,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     for (size_t i = 0; i < s->n; i++) {
         gls_fdt_half half[2];
         if (!gls_fdt_halves(s, i, &t->rois, half)) continue;
-        const uint32_t own = gls_fdt_place(&t->rois, *half[0].seed);
+        const uint32_t own = gls_fdt_number_at(&t->rois, *half[0].seed);
         memset(t->of_line, 0, t->rois.n * sizeof *t->of_line);
         memset(t->times, 0, t->rois.n);
         for (int h = 0; h < 2; h++) follow(t, own, &half[h]);
@@ -238,7 +239,7 @@ static gls_status open_network(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
 {
     network_state *t = sink->state;
     (void)tractogram;
-    gls_status status = gls_fdt_places_of_labels(sink->input[0], 2, &t->rois);
+    gls_status status = gls_fdt_numbering_of_labels(sink->input[0], 2, &t->rois);
     if (status) return status;
     const size_t n = t->rois.n;
     t->by_length = sinks->options->distance_correction;
@@ -267,7 +268,7 @@ static gls_status write_network(gls_run_sink *sink, gls_run_sinks *sinks)
 static void finish(gls_run_sink *sink)
 {
     network_state *t = sink->state;
-    gls_fdt_places_finish(&t->rois);
+    gls_fdt_numbering_finish(&t->rois);
     free(t->sum);
     free(t->length);
     free(t->of_line);
@@ -281,7 +282,7 @@ const gls_sink_kind gls_fdt_network_kind = {.role = "fdt_network",
                                             .write = write_network,
                                             .finish = finish};
 
-const gls_fdt_places *gls_fdt_find_rois(gls_run_sinks *sinks)
+const gls_fdt_numbering *gls_fdt_find_rois(gls_run_sinks *sinks)
 {
     gls_run_sink *sink = gls_sink_find(sinks, &gls_fdt_network_kind);
     return sink ? &((network_state *)sink->state)->rois : NULL;

@@ -22,8 +22,8 @@ typedef struct visit {
 
 /* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
 typedef struct map_state {
-    gls_fdt_places places;
-    const gls_fdt_places *rois;
+    gls_fdt_numbering numbering;
+    const gls_fdt_numbering *rois;
     size_t n_voxels;
     /* count and length of each voxel */
     visit *voxel;
@@ -46,7 +46,7 @@ static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
 static void follow(map_state *m, const gls_fdt_half *half)
 {
     for (size_t k = 0; k < half->n; k++) {
-        const uint32_t place = gls_fdt_place(&m->places, gls_fdt_point(half, k));
+        const uint32_t place = gls_fdt_number_at(&m->numbering, gls_fdt_point(half, k));
         if (place == 0 || m->voxel[place - 1].last == m->line) continue;
         visit *at = &m->voxel[place - 1];
         at->last = m->line;
@@ -72,7 +72,7 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
 {
     map_state *m = sink->state;
     (void)tractogram;
-    gls_fdt_places_of_grid(sinks->grid, &m->places);
+    gls_fdt_numbering_of_grid(sinks->grid, &m->numbering);
     m->rois = gls_fdt_find_rois(sinks);
     m->step = sinks->step_size;
     m->n_voxels = gls_grid_voxels(sinks->grid);
@@ -132,7 +132,7 @@ MAP_KIND(fdt_lengths);
 
 /* State of --waytotal. rois: the regions of --fdt-network; NULL: none, and one number is counted. */
 typedef struct total_state {
-    const gls_fdt_places *rois;
+    const gls_fdt_numbering *rois;
     size_t n;
     /* streamlines from each region, or all */
     uint64_t *count;
@@ -154,7 +154,7 @@ static gls_status count(void *user, const gls_streamlines *s)
     if (!t->rois) t->count[0] += s->n;
     for (size_t i = 0; t->rois && i < s->n; i++) {
         gls_fdt_half half[2];
-        if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_place(t->rois, *half[0].seed) - 1]++;
+        if (gls_fdt_halves(s, i, t->rois, half)) t->count[gls_fdt_number_at(t->rois, *half[0].seed) - 1]++;
     }
     return GLS_OK;
 }

@@ -13,8 +13,8 @@
 /* State of --fdt-targets. sum: for each region the numbers of all seed voxels, or their sums of lengths; last: for each
  * region the number of the last streamline that met it; line: number of the current streamline; step: mm. */
 typedef struct targets_state {
-    gls_fdt_places seeds, regions;
-    const gls_fdt_places *rois;
+    gls_fdt_numbering seeds, regions;
+    const gls_fdt_numbering *rois;
     double *sum;
     uint64_t *last, line;
     bool by_length;
@@ -37,7 +37,7 @@ static void follow(targets_state *t, uint32_t own, const gls_fdt_half *half)
     size_t steps = 0;
     for (size_t k = 0; k < half->n; k++, steps++) {
         const float *point = gls_fdt_point(half, k);
-        const uint32_t region = gls_fdt_place(&t->regions, point);
+        const uint32_t region = gls_fdt_number_at(&t->regions, point);
         if (memcmp(point, *half->seed, sizeof *half->seed) == 0) steps = 0;
         if (region == 0 || t->last[region - 1] == t->line) continue;
         t->last[region - 1] = t->line;
@@ -53,7 +53,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         gls_fdt_half half[2];
         t->line++;
         if (!gls_fdt_halves(s, i, t->rois, half)) continue;
-        const uint32_t own = gls_fdt_place(&t->seeds, *half[0].seed);
+        const uint32_t own = gls_fdt_number_at(&t->seeds, *half[0].seed);
         for (int h = 0; h < 2 && own > 0; h++) follow(t, own, &half[h]);
     }
     return GLS_OK;
@@ -63,8 +63,8 @@ static gls_status open_targets(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
 {
     targets_state *t = sink->state;
     (void)tractogram;
-    gls_status status = gls_fdt_places_of_mask(sink, sinks, NULL, &t->seeds);
-    if (!status) status = gls_fdt_places_of_labels(sink->input[0], 1, &t->regions);
+    gls_status status = gls_fdt_numbering_of_mask(sink, sinks, NULL, &t->seeds);
+    if (!status) status = gls_fdt_numbering_of_labels(sink->input[0], 1, &t->regions);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);
     t->by_length = sinks->options->distance_correction;
@@ -115,8 +115,8 @@ static void describe(const gls_run_sink *sink, cJSON *root)
 static void finish(gls_run_sink *sink)
 {
     targets_state *t = sink->state;
-    gls_fdt_places_finish(&t->seeds);
-    gls_fdt_places_finish(&t->regions);
+    gls_fdt_numbering_finish(&t->seeds);
+    gls_fdt_numbering_finish(&t->regions);
     free(t->sum);
     free(t->last);
 }

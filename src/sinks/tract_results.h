@@ -54,8 +54,9 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
 gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Adds counts and means of a score to a sidecar, or one entry for each bundle. */
+/* Adds counts and means of a score to a sidecar. */
 void gls_score_add_counts(struct cJSON *object, const gls_score_result *result);
+/* Adds one entry for each bundle of a score to a sidecar. */
 void gls_score_add_bundles(struct cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles);
 /* Scores a tractogram by --truth or --against. */
 gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *options, const char *tracks);

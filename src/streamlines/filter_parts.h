@@ -60,8 +60,9 @@ void gls_builder_mix(gls_builder *builder, uint64_t to, uint64_t from, double sh
 /* Hands on the streamlines that were added, if any. */
 gls_status gls_builder_flush(gls_builder *builder);
 
-/* Distance of two points of the input, and length of input streamline i: mm. */
+/* Distance of two points of the input, mm, in double precision. */
 double gls_builder_distance(const gls_streamlines *s, uint64_t point, uint64_t other);
+/* Length of input streamline i, mm: the sum of the distances between successive points. */
 double gls_builder_length(const gls_streamlines *s, size_t i);
 
 /* --- Columns from files. */

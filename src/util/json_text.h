@@ -20,13 +20,14 @@ cJSON *gls_json_parse_bytes(const char *text, size_t n);
  * points to the error. */
 cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped);
 
-/* Prints JSON on several lines; gls_json_print_line(): on one line. From malloc; NULL: out of memory. */
+/* Prints JSON on several lines. From malloc; NULL: out of memory. */
 char *gls_json_print(const cJSON *json);
+/* Prints JSON on one line. From malloc; NULL: out of memory. */
 char *gls_json_print_line(const cJSON *json);
 
-/* The member of an object; NULL: there is none, or the value is no object. gls_json_text_at(): its text; NULL: it is no
- * string. */
+/* The member of an object; NULL: there is none, or the value is no object. */
 cJSON *gls_json_at(const cJSON *object, const char *key);
+/* Text of the member of an object; NULL: there is no such member, or it is no string. Owned by the object. */
 const char *gls_json_text_at(const cJSON *object, const char *key);
 
 struct gls_output_group;

@@ -102,14 +102,15 @@ double gls_quantile_between(const gls_quantile *quantile, double lower, double u
 
 /* Quantile q of n values in ascending order; NaN if n is 0. */
 double gls_quantile_of_sorted(const double *sorted, size_t n, double q);
-/* Median and quantiles of unsorted values, which are sorted in place; NaN if n is 0. gls_quantiles_of_floats(): q and
- * out have n_quantiles elements. */
+/* Median of unsorted values, which are sorted in place; NaN if n is 0. */
 double gls_median(double *value, size_t n);
+/* Quantiles q[0 .. n_quantiles - 1] of unsorted values, which are sorted in place; out gets n_quantiles values, NaN if
+ * n is 0. */
 void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_quantiles, double *out);
 
-/* For a histogram with n > 0 values in all: the bin that contains the value of a rank, and the median of the bin
- * numbers. */
+/* Number of the bin of a histogram that contains the value of this rank, from 0 in ascending order. */
 size_t gls_histogram_bin(const uint64_t *bin, size_t n_bins, uint64_t rank);
+/* Median of the bin numbers of all n > 0 values of a histogram. */
 double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);
 
 /* Sorts in ascending order. No value may be NaN. */

@@ -61,8 +61,9 @@ int gls_choice_find(const char *choices, const char *word, size_t length);
 /* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash in front of a separator or backslash
  * makes that character part of the name: "a\\:b.nii:out.csv" stands for a:b.nii and out.csv. */
 
-/* The first and the last separator of text that is not part of a name; NULL: none. */
+/* The first separator of text that is not part of a name; NULL: none. */
 const char *gls_names_first(const char *text, char separator);
+/* The last separator of text that is not part of a name; NULL: none. */
 const char *gls_names_last(const char *text, char separator);
 /* Cuts the next name off *rest, like strsep(), and removes in place the backslashes that escape. NULL: no more
  * names. */

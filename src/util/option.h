@@ -168,12 +168,14 @@ static inline bool gls_option_in_mm(const gls_option *option, const void *option
     return option->mm_offset == 0 || *((const bool *)options + option->mm_offset);
 }
 
-/* A value as one number: of a choice, its position; of other values without a number, 0. mm: only for a length. */
+/* The value of an option as one number. */
 typedef struct gls_option_number {
-    /* number of the value, in its own unit */
+    /* the number in its own unit; of a choice, the index of the word; of a text or a list, 0 */
     double value;
+    /* of a length: the number is in mm, not in voxels */
     bool mm;
 } gls_option_number;
+/* The value that the option has in the struct `options`. */
 gls_option_number gls_option_get_number(const gls_option *option, const void *options);
 /* Stores a number; does nothing if the value is not a number. */
 void gls_option_set_number(const gls_option *option, void *options, gls_option_number number);

@@ -51,8 +51,9 @@ gls_status gls_output_create(const char *path, bool overwrite, gls_output *outpu
 gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 /* Whether path is the final name of this output. */
 bool gls_output_is(const gls_output *output, const char *path);
-/* gls_output_write() appends. gls_output_write_at() overwrites at offset; the position for appending stays. */
+/* Appends. GLS_ERR_OUTPUT names the file and the reason; the caller then discards the output. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
+/* Overwrites at an offset from the start of the file; the position for appending stays. Errors as above. */
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);
 /* Reserves bytes at the end for a later gls_output_write_at(); *offset: where they begin. */
 gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset);

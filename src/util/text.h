@@ -18,8 +18,10 @@ locale_t gls_plain_enter(void);
 /* Restores the locale that gls_plain_enter() returned. */
 void gls_plain_leave(locale_t before);
 
-/* strtod() and the family of printf(), in the C locale. After a failure *text is NULL. */
+/* strtod() in the C locale: the point is "." whatever locale the calling program has set. */
 double gls_strtod(const char *text, char **end);
+/* The functions below are those of the C library without gls_, in the C locale. The two that allocate set *text to NULL
+ * after a failure. */
 int gls_snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int gls_vsnprintf(char *text, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 int gls_vasprintf(char **text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
@@ -62,8 +64,9 @@ static inline bool gls_is_hex(int c)
     return gls_is_digit(c) || (gls_to_lower(c) >= 'a' && gls_to_lower(c) <= 'f');
 }
 
-/* strcasecmp() and strncasecmp() for ASCII. */
+/* strcasecmp() for ASCII: no other letters count as equal, whatever the locale. */
 int gls_case_compare(const char *a, const char *b);
+/* strncasecmp() for ASCII: compares at most n characters. */
 int gls_case_compare_n(const char *a, const char *b, size_t n);
 /* First occurrence of part in text, whatever its case; NULL: none. */
 char *gls_case_find(const char *text, const char *part);
@@ -82,9 +85,11 @@ typedef struct gls_text {
     bool failed;
 } gls_text;
 
-/* Appends `length` bytes; gls_text_puts(): a string; gls_text_printf(): formatted text, in the C locale. */
+/* Appends `length` bytes. If memory runs out, here or below, `failed` is set and later calls do nothing. */
 void gls_text_append(gls_text *text, const char *data, size_t length);
+/* Appends a string. */
 void gls_text_puts(gls_text *text, const char *string);
+/* Appends formatted text, in the C locale. */
 void gls_text_printf(gls_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns the text, which the caller frees, or NULL if memory ran out. The object is empty afterwards. */
 char *gls_text_take(gls_text *text);

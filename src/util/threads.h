@@ -124,12 +124,14 @@ void gls_blas_set_threads(int n);
 /* Configuration string of OpenBLAS; NULL if it was not loaded. */
 const char *gls_blas_config(void);
 
-/* Between begin and end OpenBLAS computes on one thread, so that its sums do not depend on the number of threads; small
- * problems take no longer. Pairs nest and may be open on several threads; the last end restores the number before. The
- * setting holds for the process: if the calling program uses the same OpenBLAS, it has one thread meanwhile, too. */
+/* Makes OpenBLAS compute on one thread until gls_blas_end(), so that its sums do not depend on the number of threads;
+ * small problems take no longer. Pairs nest and may be open on several threads. The setting holds for the process: if
+ * the calling program uses the same OpenBLAS, it has one thread meanwhile, too. */
 void gls_blas_begin(void);
+/* Ends what gls_blas_begin() began. The last call restores the number of threads from before the first begin. */
 void gls_blas_end(void);
-/* Number of OpenMP threads for a parallel region. Use it inside begin and end, where OpenMP's own number may be 1. */
+/* Number of OpenMP threads for a parallel region. Use it between gls_blas_begin() and gls_blas_end(), where OpenMP's
+ * own number may be 1. */
 int gls_blas_team(void);
 
 #endif

@@ -126,10 +126,11 @@ struct gls_weights {
 /* Loads the kernels of the method, and with `maps` that of the mapper, into the device's cache. Ignores failures: they
  * show when the kernels are used. */
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
-/* Run one method on the model. devices: n of them; 0: the CPU. progress may be NULL. GLS_ERR_CANCELLED if it asks to
- * stop. */
+/* Runs SIFT2 on the model, with n devices or, if n is 0, on the CPU. progress may be NULL; GLS_ERR_CANCELLED if it asks
+ * to stop. */
 gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
                                  gls_weights_progress progress, void *user);
+/* Selects streamlines by SIFT on the CPU. progress as for gls_weights_run_sift2(). */
 gls_status gls_weights_run_sift(gls_weights *weights, gls_weights_progress progress, void *user);
 
 #endif

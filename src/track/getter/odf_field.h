@@ -6,8 +6,10 @@
 
 /* --- For getters that take whole ODFs from a source. */
 
-/* Functions for the rows of such getters. coefficients: the getter can interpolate SH coefficients. */
+/* Checks that the input has ODFs on the grid of the stop map. coefficients: the getter can interpolate SH coefficients.
+ * GLS_ERR_ARGUMENT: the parameters ask for coefficients where there are none. */
 gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_input *input, bool coefficients);
+/* `sphere` of gls_getter for getters whose directions are the vertices of the source's sphere. */
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);
 /* For getters whose directions are no vertices: a fixed sphere of three axes, the smallest possible. */
 const gls_sphere *gls_no_sphere(const gls_track_input *input);
@@ -28,8 +30,9 @@ gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, con
 
 /* --- For getters that evaluate SH along single directions, see glsl/odf/sh_direction.glsl. */
 
-/* `check` and `fill` of gls_getter for getters that evaluate SH along single directions. */
+/* `check` of gls_getter for getters that evaluate SH along single directions: they need SH of even orders. */
 gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input);
+/* `fill` of gls_getter for these getters: coefficients in a common scale. */
 gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
                              const gls_track_input *input, size_t *failed);
 /* Plans the field of coefficients, and adds the definitions and rows that the shader needs. */

@@ -10,8 +10,9 @@
  * y')/2, v = 1/2 + (x' - y')/2, in units of the side. index_of[v]: index of vertex v; NULL: v. */
 void gls_ptt_table_nearest(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere,
                            const uint32_t *index_of);
-/* Bytes of the table, and of shared memory for one streamline, see glsl/getter/ptt_looped.glsl. */
+/* Bytes of the table of gls_ptt_table_nearest(). */
 uint64_t gls_ptt_table_bytes(bool antipodal);
+/* Bytes of shared memory for one streamline, see glsl/getter/ptt_looped.glsl. quality: the parameter probe_quality. */
 uint64_t gls_ptt_slot_bytes(int quality);
 
 #endif

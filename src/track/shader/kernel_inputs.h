@@ -22,8 +22,9 @@ typedef struct gls_define_list {
     bool failed; /* memory ran out, or the list is full */
 } gls_define_list;
 
-/* Define `name` as a number; the list keeps `name` and `reason` as pointers. */
+/* Defines `name` as an integer; the list keeps `name` and `reason` as pointers. */
 void gls_define_int(gls_define_list *list, const char *name, int64_t value, const char *reason);
+/* Defines `name` as a float literal, rounded to single precision. */
 void gls_define_float(gls_define_list *list, const char *name, double value, const char *reason);
 /* Defines `name` as this text. Takes ownership of `text`, which comes from malloc; NULL sets `failed`. */
 void gls_define_text(gls_define_list *list, const char *name, char *text, const char *reason);
@@ -80,10 +81,12 @@ uint32_t *gls_table_quads(gls_tables *tables, gls_define_list *defines, const ch
 void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t rows,
                       size_t columns);
 
-/* Call gls_table_shared() between these two. Its tables can be copied to shared memory as a whole: MODEL_TABLES is
- * their offset, TABLE_WORDS their size, and the offset of each counts from MODEL_TABLES. */
+/* Begins the tables that work groups copy to shared memory as a whole. Defines MODEL_TABLES, their offset. */
 void gls_tables_begin_shared(gls_tables *tables, gls_define_list *defines);
+/* As gls_table_add(), between gls_tables_begin_shared() and gls_tables_end_shared(). The offset counts from
+ * MODEL_TABLES. */
 uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
+/* Ends these tables. Defines TABLE_WORDS, their size. */
 void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 
 /* MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
