@@ -58,6 +58,8 @@ static void solve_chunk(const gls_blocks *b, size_t first, size_t end, char *mem
 gls_status gls_blocks_run(const gls_blocks *b)
 {
     size_t n_threads = (size_t)omp_get_max_threads(), total = gls_blocks_total(b->mask, b->voxels);
+    /* For each thread the list of a chunk's voxels and the scratch memory of its solver, in whole pages, so that no two
+     * threads write to the same cache line. */
     size_t bytes = (CHUNK * sizeof(size_t) + b->scratch_bytes + 4095) / 4096 * 4096;
     char *memory = aligned_alloc(4096, n_threads * bytes);
     if (!memory)
@@ -71,6 +73,7 @@ gls_status gls_blocks_run(const gls_blocks *b)
         char *own = memory + (size_t)omp_get_thread_num() * bytes;
 #pragma omp for schedule(dynamic)
         for (long long chunk = 0; chunk < n_chunks; chunk++) {
+            /* a loop of OpenMP cannot be left: after a cancellation the remaining chunks do nothing */
             if (atomic_load(&cancelled)) continue;
             size_t first = (size_t)chunk * CHUNK, end = first + CHUNK < b->voxels ? first + CHUNK : b->voxels;
             solve_chunk(b, first, end, own, &done);

@@ -187,6 +187,7 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a deconvolution of %zu volumes", job.plan.n);
         goto fail;
     }
+    /* only weighted volumes are deconvolved: the response of the shell has the scale of the signal already */
     for (size_t i = 0, n = 0; i < gradients->n; i++)
         if (!gradients->is_b0[i]) job.volume[n++] = dwi->data + (volume ? volume[i] : i) * job.voxels;
     status = gls_image_create(&dwi->grid, job.plan.k, &job.sh);

@@ -193,6 +193,8 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                     : set_inverse(x, n, k, p, inverse, &plan->regularised);
     gls_blas_end();
     if (status) goto fail;
+    /* start[i]: for volume i its row of X, by which the right-hand side X'd grows, then its column of the inverse, by
+     * which the first solution grows: one pass over the signal of a voxel makes both */
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) {
             plan->start[i * 2 * padded + j] = x[i * k + j];
@@ -208,6 +210,8 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
     /* tau of the mean amplitude; MRtrix3 looks for negative amplitudes instead. rows[0] is Y_00 times the scale of
      * B. */
     plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
+    /* full: the normal matrix with all directions constrained. Where most of them are, an iteration begins with it and
+     * removes the others; else it begins with `normal` and adds them. */
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);
 fail:

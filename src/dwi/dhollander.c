@@ -82,6 +82,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
             break;
         }
     }
+    /* the last pass does not erode, so that only an empty mask leaves nothing */
     if (left == 0) {
         free(set);
         return gls_fail(GLS_ERR_INPUT, "responses: the mask is empty");
@@ -402,6 +403,7 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
     if (!status) status = gls_tensor_axes(dwi, gradients, s.voxel, s.n, s.fa, s.axis);
     if (!status) status = estimate(&s, made);
     if (!status && voxels) status = gls_image_create(&dwi->grid, 3, &image);
+    /* the three sets as volumes of 0 and 1; they have one entry for each voxel of the eroded mask */
     for (size_t i = 0; i < s.n && image; i++) {
         image->data[s.voxel[i]] = s.wm[i];
         image->data[n + s.voxel[i]] = s.gm[i];

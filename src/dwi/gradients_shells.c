@@ -253,6 +253,7 @@ gls_status gls_gradients_select_shells(const gls_gradients *gradients, const dou
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu shells", n_shells);
     if (!status) status = mark_shells(shell, n_shells, bval, n_bvals, marked);
     if (status) goto fail;
+    /* b0 volumes always stay; a volume of no shell is dropped */
     for (size_t i = 0; i < gradients->n; i++)
         if (gradients->is_b0[i] || (of[i] != GLS_NO_SHELL && marked[of[i]])) index[n++] = i;
     status = gls_gradients_allocate(n, &table);

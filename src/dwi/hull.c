@@ -158,6 +158,8 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
+/* An incremental hull: begins with a tetrahedron of four points and inserts one point after the other, which replaces
+ * the facets that it sees by new ones. A hull of n points in general position has 2 n - 4 facets and 3 n - 6 edges. */
 gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
                            size_t *n_faces)
 {

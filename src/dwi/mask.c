@@ -95,6 +95,8 @@ static gls_status shape(const gls_image *dwi, uint8_t *set)
     return status;
 }
 
+/* Each shell adds the voxels in which its mean lies above the threshold of this mean: with b0 volumes CSF is bright, at
+ * high b-values white matter, so that together they cover the brain. shape() makes one smooth component of them. */
 gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask)
 {
     GLS_REQUIRE(dwi && gradients && mask && dwi->n_volumes == gradients->n);

@@ -87,6 +87,7 @@ gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set)
                 queue[used++] = around[i];
             }
         }
+        /* only a larger component replaces the best one, so that of equal ones the first stays */
         if (used - begin > best) {
             best = used - begin;
             best_begin = begin;

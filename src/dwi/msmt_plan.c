@@ -94,6 +94,7 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
         plan->order[t] = order[t];
         plan->first[t + 1] = plan->first[t] + gls_sh_count(order[t]);
     }
+    /* k: coefficients of all tissues; n_rows: an upper bound, because an isotropic tissue needs one constraint only */
     size_t k = plan->first[n_tissues], n = gradients->n, n_rows = n_tissues * (n_directions + 1), n_shells = 0;
     gls_shell *shell = NULL;
     size_t *of = malloc(n * sizeof *of);

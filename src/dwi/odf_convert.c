@@ -116,6 +116,8 @@ gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basi
            padded = (k + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
     size_t bytes = (padded * k * sizeof(float) + 63) / 64 * 64;
     double voxel_to_old[3][3], voxel_to_new[3][3], turn[3][3], new_to_voxel[3][4], map[3][4] = {{0}};
+    /* turn: from directions along the new axes to directions along the old ones, by way of the voxel axes; the new
+     * coefficients describe the old function at turned directions */
     gls_odf_frame_map(from_frame, grid, voxel_to_old);
     gls_odf_frame_map(to_frame, grid, voxel_to_new);
     for (int r = 0; r < 3; r++) memcpy(map[r], voxel_to_new[r], sizeof voxel_to_new[r]);

@@ -261,6 +261,8 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
                                basis + i++ * k);
         if (status) goto fail;
     }
+    /* dgelsd() solves by a singular value decomposition, which gives the shortest of all best solutions where the
+     * directions do not determine the coefficients; it overwrites `signal` with the solution */
     lapack_int rank;
     gls_blas_begin();
     lapack_int info = gls_lapack()->dgelsd(LAPACK_ROW_MAJOR, (lapack_int)n, (lapack_int)k, 1, basis, (lapack_int)k,
@@ -271,6 +273,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
                           (int)info);
         goto fail;
     }
+    /* coefficient (l, 0) has the index l (l + 1) / 2 */
     for (int l = 0; l <= sh_order; l += 2) made.zonal[l / 2] = signal[l * (l + 1) / 2];
     status = check_zonal(&made);
     if (!status) *zonal = made;

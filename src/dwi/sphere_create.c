@@ -152,6 +152,7 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
         gls_fail(status, "out of memory for sphere '%s'", name);
         goto fail;
     }
+    /* the data have the first vertex of each orbit; the others are its reflections, with exactly the same numbers */
     size_t n = 0;
     for (size_t o = 0; o < data->n_orbits; o++) {
         size_t members = expand_orbit(data->first[o], s->vertex + n);

@@ -90,6 +90,7 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
                               2 * j);
             goto fail;
         }
+    /* coefficient j is that of degree 2 j */
     status = gls_tissue_response_create(rows, (int)(2 * (used - 1)), &r);
     if (status) goto fail;
     for (size_t i = 0; i < rows; i++) memcpy(r->zonal + i * used, value + i * columns, used * sizeof *r->zonal);

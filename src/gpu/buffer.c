@@ -111,6 +111,8 @@ size_t gls_buffer_size(const gls_buffer *buffer)
     return gls_handle_alive(buffer, GLS_HANDLE_BUFFER) ? buffer->size : 0;
 }
 
+/* OpenGL clears on the device, without a transfer. OpenGL ES has no call for that: the host sends zeros, and for this
+ * first waits for kernels that use the buffer. */
 gls_status gls_buffer_clear(gls_buffer *buffer)
 {
     GLS_REQUIRE_HANDLE(buffer, GLS_HANDLE_BUFFER);
@@ -263,6 +265,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u",
                         label ? label : "", size[0], size[1], size[2], limit);
     unsigned stored = stored_format(device, format);
+    /* a texture larger than all of the memory is refused with both sizes; whether less is free shows below */
     uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
         return gls_fail(GLS_ERR_DEVICE_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu",
@@ -287,6 +290,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
     glTexParameteri(GL_TEXTURE_3D, GL_TEXTURE_WRAP_R, GL_CLAMP_TO_EDGE);
+    /* the first check finds a failed allocation, the second one a failed write of the zeros */
     label_object(device, GL_TEXTURE, texture->name, label);
     status = gls_device_check(device, label ? label : "texture");
     if (!status) status = clear_texture(device, texture);

@@ -302,6 +302,8 @@ static void display_free(gls_display *display)
     free(display);
 }
 
+/* Displays are shared: EGL returns the same display for the same platform and device, and terminating it would end the
+ * contexts of all who use it. The list counts their users. */
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
 {
     gls_status status = GLS_OK;

@@ -151,6 +151,8 @@ static bool is_defined(const composer *self, const char *name)
     return false;
 }
 
+/* The order of the parts is that of GLSL: the version first, then extensions, the precision of GLES, definitions, and
+ * the source with its files and slots in place of their #include lines. */
 gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines,
                               size_t n_defines, char **text)
 {
@@ -179,6 +181,7 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
                         "void main()\n{\n    gls_kernel();\n%s"
                         "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_finished_groups);\n}\n",
                         prelude->in_waves ? "    barrier();\n" : "");
+    /* after a failure the text may be incomplete: it is dropped */
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);
     if (!status && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");

@@ -258,6 +258,8 @@ char *gls_nifti_pair(const char *path)
     return other ? other : pair_name(path, "img", "hdr");
 }
 
+/* A NIfTI image is one file, or a pair: NAME.hdr with the header and NAME.img with the values, each of which the user
+ * may name. Both may be compressed. */
 gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
 {
     GLS_REQUIRE(path && image);

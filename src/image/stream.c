@@ -343,8 +343,12 @@ static size_t piece_bytes(uint64_t total, uint64_t i)
     return left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 }
 
+/* Compresses PIECES pieces at a time on all threads, then writes them in order. Each piece ends at a whole byte, so
+ * that all of them together are one deflate stream, and has its own checksum, from which that of the whole follows. The
+ * bytes depend on the size of pieces, not on the number of threads. */
 gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pack_fill fill, void *user)
 {
+    /* magic number, method deflate, no flags, no time of change, system Unix (RFC 1952) */
     static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
     const size_t capacity = compressBound(PIECE_BYTES) + 64;
     const uint64_t n_pieces = total > 0 ? (total + PIECE_BYTES - 1) / PIECE_BYTES : 1;
@@ -381,6 +385,7 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
         }
     }
     if (!status) {
+        /* the trailer: checksum and size modulo 2^32 of the data, little-endian */
         const uint32_t sum[2] = {crc, (uint32_t)total};
         unsigned char tail[8];
         for (int i = 0; i < 8; i++) tail[i] = (unsigned char)(sum[i / 4] >> (8 * (i % 4)));

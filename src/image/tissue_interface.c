@@ -60,6 +60,8 @@ static void hermite(const double p[4][3], double u, double out[3])
     for (int a = 0; a < 3; a++) out[a] = w[0] * p[0][a] + w[1] * p[1][a] + w[2] * p[2][a] + w[3] * p[3][a];
 }
 
+/* Finds the border on the last step by bisection of its share u of the way, along a Hermite spline through the points
+ * before, from and last and a point extrapolated behind them, as MRtrix3 does. excess() is positive in grey matter. */
 bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double from[3], double last[3])
 {
     double p[4][3], v[GLS_TISSUE_TYPES], box[3], low = 0, high = 1;
@@ -96,16 +98,16 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 
 /* --- finding the interface ------------------------------------------------- */
 
-/* A place that is moved onto the interface. */
-typedef struct place {
+/* A point that is moved onto the interface. */
+typedef struct moved_point {
     double inverse[3][4];                               /* affine map from world mm to voxel coordinates of the box */
     double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: gradient of grey minus white matter, 1/mm */
     double least;                                       /* smallest voxel side, mm */
     bool valid;
-} place;
+} moved_point;
 
-/* Interpolates the tissue at a place, with its gradient in world mm. */
-static void look(const gls_tissue *t, place *p)
+/* Interpolates the tissue at the point, with its gradient in world mm. */
+static void look(const gls_tissue *t, moved_point *p)
 {
     double box[3], gradient[3];
     gls_affine_apply((const double(*)[4])p->inverse, p->world, box);
@@ -118,7 +120,7 @@ static void look(const gls_tissue *t, place *p)
 }
 
 /* Newton's step to the interface, at most half a voxel long. Returns false where the slope is zero. */
-static bool newton(const place *p, double step[3])
+static bool newton(const moved_point *p, double step[3])
 {
     double square = 0, f = excess(p->value), length = 0;
     for (int a = 0; a < 3; a++) square += p->slope[a] * p->slope[a];
@@ -134,7 +136,7 @@ static bool newton(const place *p, double step[3])
     return true;
 }
 
-static void go(const gls_tissue *t, place *p, const double step[3])
+static void go(const gls_tissue *t, moved_point *p, const double step[3])
 {
     for (int a = 0; a < 3; a++) p->world[a] += step[a];
     look(t, p);
@@ -151,11 +153,13 @@ static bool is_no_seed(const double v[GLS_TISSUE_TYPES])
     return gls_tissue_is_csf(f) || is_path || f[GLS_TISSUE_WM] == 0;
 }
 
+/* Goes to the interface by Newton steps along the gradient, then on to the side of grey matter: MRtrix3's rule for
+ * seeds, which lie in grey matter, if only just. */
 bool gls_tissue_find_interface(const gls_tissue *t, double world[3])
 {
     const double *side = t->image.voxel_size;
     double step[3];
-    place p = {.least = fmin(side[0], fmin(side[1], side[2]))};
+    moved_point p = {.least = fmin(side[0], fmin(side[1], side[2]))};
     gls_grid_inverse(&t->image, p.inverse);
     memcpy(p.world, world, sizeof p.world);
     look(t, &p);
@@ -266,6 +270,7 @@ gls_status gls_tissue_check(const gls_tissue *t, const gls_image *mask)
                     covered++;
                     continue;
                 }
+                /* no tissue in the mask: a hole, if the tissue image has white matter beside it */
                 double box[3];
                 to_box(t, (const double[3]){x, y, z}, box);
                 for (int a = 0; a < 3; a++) box[a] += t->origin[a];

@@ -213,6 +213,7 @@ static bool set_numbers(parser *p, const gls_option *option, const char *text, g
     return true;
 }
 
+/* Stores the value of option number `index` in the struct of the command; false after a message. */
 static bool set_value(parser *p, size_t index, const char *text)
 {
     const gls_option *option = &p->arguments->table.option[index];

@@ -429,6 +429,8 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
 {
     double best = 1;
     bool found = false;
+    /* best: squared distance from the centre line in units of the section's half axes; at most 1 inside the tube. Of
+     * several cross-sections through p, as in a bend, the one in which p lies nearest to the centre counts. */
     for (size_t j = 0; j < n_slabs; j++) {
         const phantom_station *a = &tube->station[slab[j]], *b = a + 1;
         double before = ahead(a, p), after = ahead(b, p);

@@ -420,6 +420,8 @@ gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *
                                         result);
 }
 
+/* Reads and compares the headers of all shards before any streamline is copied, so that a shard of another run fails at
+ * once. The first shard, and the first one with streamlines, stay open, because all others are compared with them. */
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_output_group *group, gls_merge_progress progress, void *user,
                                         gls_merge_result *result)

@@ -50,6 +50,8 @@ static gls_status read_type(const char *path, const char *value, gls_tck_header 
     return gls_fail(GLS_ERR_INPUT, "%s: data of type %.40s; Float32 and Float64 (LE, BE) are known", path, value);
 }
 
+/* A header is text: a first line that names the format, lines "key: value" up to "END", and the numbers behind it or in
+ * another file. Only the keys datatype and file are needed to read the numbers; line() gets all others. */
 gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck_line line, void *user,
                                gls_tck_header *h)
 {

@@ -139,6 +139,7 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (!(span >= r->min_span - LENGTH_SLACK && span <= r->max_span + LENGTH_SLACK)) return GLS_BUNDLE_SPAN;
     if (!extends(r, point, n)) return GLS_BUNDLE_SPAN;
     if (r->crosses && crosses(point, n, r->midline) != (r->crosses > 0)) return GLS_BUNDLE_MIDLINE;
+    /* ends and the order of regions: read from the first point to the last, then from the last to the first */
     bool at_ends = false, along = fits(rules, r, hits, point, n, false, &at_ends),
          against = fits(rules, r, hits, point, n, true, &at_ends);
     if (!at_ends) return GLS_BUNDLE_ENDS;
@@ -152,6 +153,8 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (r->axis && !runs_along(point, n, r->axis)) return GLS_BUNDLE_AXIS;
     if (isfinite(r->max_winding) && winding(point, n) > r->max_winding) return GLS_BUNDLE_WINDING;
     if (isfinite(r->max_sweep) && !(sweep(point, n) < r->max_sweep)) return GLS_BUNDLE_WINDING;
+    /* A streamline that fits both ways has no direction by its ends. Then the include regions give it: it runs from the
+     * first of the rule to the last, if it meets them one after the other. */
     *direction = along != against ? (along ? GLS_BUNDLE_ALONG : GLS_BUNDLE_AGAINST) : GLS_BUNDLE_UNKNOWN;
     if (*direction == GLS_BUNDLE_UNKNOWN && r->n_include >= 2) {
         double a = gls_rois_first(rules->rois, hits, r->include[0]),

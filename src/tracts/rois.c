@@ -455,6 +455,9 @@ static size_t lowest(const gls_rois *r, const gls_roi_hits *h, const size_t *at,
     return n;
 }
 
+/* Follows the streamline from event to event, in all layers at once. at[k]: the event of layer k that holds at the
+ * current position, so that its set says in which regions of the layer the streamline is. want: the number of regions
+ * found so far, and so the next that is allowed. Returns false if memory runs out, too. */
 bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *index, size_t n, bool backwards)
 {
     size_t *at = malloc((2 * r->store.n_layers + 1) * sizeof *at), *next = at + r->store.n_layers, want = 0;

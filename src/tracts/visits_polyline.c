@@ -213,6 +213,8 @@ static void measure_block(path *w, size_t first, size_t n)
     }
 }
 
+/* Walks through blocks of points: finds the voxels of all points of a block, then notes the voxels of the steps between
+ * them. Without lengths and directions only the steps that leave a voxel need work. */
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],
                          size_t n)
 {

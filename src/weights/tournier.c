@@ -179,6 +179,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     if (!status) status = gls_image_create(&dwi->grid, 1, &p.region);
     if (!status) status = gls_candidates_start(&p.c, all);
     if (status) goto fail;
+    /* the first pass looks at the whole mask, each later one only at voxels near the best of the pass before */
     memcpy(p.region->data, mask->data, all * sizeof *mask->data);
     p.selected = selected;
     p.volume = volume;

@@ -101,6 +101,7 @@ static gls_status pack(gls_batch *c, float (*point)[3])
                         .record_words = (uint32_t)words,
                         .runs = t->plan.voxel_runs,
                         .point = point};
+        /* the seeds first, which no block holds; then the blocks of the pool, in parts that threads share */
         for (uint32_t i = 0; i < u->n_lines; i++) {
             const gls_placed_record *line = &task.line[i];
             const float seed[3] = {line->x, line->y, line->z};
