@@ -26,6 +26,8 @@ static const cmd_command *find_command(const char *name)
     return NULL;
 }
 
+/* Reports a word that is no command: the command here if another program calls it so, else the most similar one.
+ * Returns the exit status. */
 static int unknown_command(const char *name)
 {
     const char *here = cmd_bridge_command(name);
@@ -48,6 +50,7 @@ static void notify(const char *name, double seconds, int code)
     cmd_launcher_notify(title, text);
 }
 
+/* Parses the options of a command and runs it; --help comes first. Returns the exit status of the process. */
 static int run_command(const cmd_command *command, int argc, char **argv)
 {
     alignas(max_align_t) char values[CMD_MAX_VALUES] = {0};
@@ -80,6 +83,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
     return code;
 }
 
+/* Chooses between the overview, the version and a command; argv as for main(). */
 static int run(int argc, char **argv)
 {
     if (argc < 2) {

@@ -64,6 +64,7 @@ LANES_JOIN(int, ivec4, lane_min, uint, ivec4, min)
 // Largest of four numbers.
 float max_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 
+// Both extremes pass through shared memory together: the negated smallest value is a second maximum.
 void lane_range(inout float most, inout float least)
 {
     SHOWN(LANE) = floatBitsToUint(most);
@@ -93,6 +94,7 @@ int min_where(vec4 x, float value, uvec4 number)
     return min(a, min(x.z == value ? n.z : 0x7fffffff, x.w == value ? n.w : 0x7fffffff));
 }
 
+// Values and their numbers are shown together; equal values are decided by the smallest number.
 void lane_largest(inout float x, inout int number)
 {
     SHOWN(LANE) = floatBitsToUint(x);
@@ -114,6 +116,7 @@ void lane_largest(inout float x, inout int number)
         number = min(number, min_where(uintBitsToFloat(LANE_FOURS(i)), x, MORE_FOURS(i)));
 }
 
+// Adds the lanes before this one in its four, then the sums of the fours before.
 uint lane_upto(uint x, out uint total)
 {
     uvec4 four = lane_four(x);
@@ -202,12 +205,14 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 shared uint lane_poll[2];
 int lane_poll_at = 0;
 
+// Lane 0 clears the word of the next call; the barrier of lane_sync() stands between this and lane_first().
 void lane_ask()
 {
     lane_poll_at = 1 - lane_poll_at;
     if (LANE == 0) lane_poll[lane_poll_at] = uint(LANES);
 }
 
+// The minimum over the lanes that say yes is the first of them; a word that no lane wrote still holds LANES.
 int lane_first(bool yes)
 {
     if (yes) atomicMin(lane_poll[lane_poll_at], uint(LANE));
@@ -224,6 +229,7 @@ int lane_note_at = 0;
 // Changes to the other set of words, before one lane writes to the set.
 void lane_turn() { lane_note_at = 1 - lane_note_at; }
 
+// The chosen lane writes three words, which all lanes read after the barrier.
 vec3 lane_of(vec3 x, int lane)
 {
     lane_turn();
@@ -236,6 +242,7 @@ vec3 lane_of(vec3 x, int lane)
     return uintBitsToFloat(uvec3(NOTE(0), NOTE(1), NOTE(2)));
 }
 
+// Only the lane that chose itself writes, so no lane needs to know its number.
 int lane_chosen(int x, bool chosen)
 {
     lane_turn();
@@ -246,6 +253,7 @@ int lane_chosen(int x, bool chosen)
 
 bool lane_leads() { return LANE == 0; }
 
+// Lane 0 leads.
 uint lane_lead(uint x)
 {
     lane_turn();

@@ -53,6 +53,8 @@ BUTTERFLY(uint, lane_max, max(x, other))
 BUTTERFLY(float, lane_min, min(x, other))
 BUTTERFLY(int, lane_min, min(x, other))
 #if SUBGROUP_ARITHMETIC
+// Adds the lane at distance 1, 2, 4 ... before: after the last step, all lanes before are added (Hillis and Steele
+// 1986).
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
 uint lane_upto(uint x)
@@ -81,6 +83,7 @@ void lane_largest(inout float x, inout int number)
     x = most;
 }
 
+// The sum up to the last lane is the total.
 uint lane_upto(uint x, out uint total)
 {
     uint upto = lane_upto(x);
@@ -142,8 +145,10 @@ int lane_index(bool wanted, inout uint count)
 #define MAX_COLLECTED 1024
 #define FEW (LANES_IN_STEP * 8) // needs registers, and on AMD's GPUs one wave less fits
 
+// A vote needs no preparation.
 void lane_ask() {}
 
+// The lowest bit of the ballot belongs to the first lane that says yes.
 int lane_first(bool yes)
 {
     uvec4 votes = subgroupBallot(yes);

@@ -22,6 +22,7 @@ layout(std430, binding = 2) buffer C { ELEMENT c[]; };
 #ifdef ALIGNED
 // Four elements of a row of A or B; k and column are multiples of 4.
 vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
+// The same for B; a whole row from last_k on is 0.
 vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
 // Stores four elements of C, if they exist.
 void store_c(uint row, uint column, vec4 sum)
@@ -38,12 +39,16 @@ vec4 edge_a(uint row, uint k)
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));
     return k < last_k ? x : vec4(0.0);
 }
+
+// The same for B: columns behind the last vector of a row load that vector again.
 vec4 edge_b(uint k, uint column)
 {
     vec4 x = load_b(min(k, depth - 1u), min(column, columns - 4u));
     return k < last_k ? x : vec4(0.0);
 }
 #else
+// Rows that begin at any element: four loads instead of one, each at an index that exists; elements of A from last_k on
+// are 0.
 const uvec4 NEXT = uvec4(0u, 1u, 2u, 3u);
 vec4 load_a(uint row, uint k)
 {
@@ -63,6 +68,7 @@ void store_scalar(uint row, uint column, float sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
+// Stores four elements of C, each if it exists.
 void store_c(uint row, uint column, vec4 sum)
 {
     if (row >= rows) return;
@@ -71,6 +77,8 @@ void store_c(uint row, uint column, vec4 sum)
     store_scalar(row, column + 2u, sum.z);
     store_scalar(row, column + 3u, sum.w);
 }
+
+// load_a() and load_b() above keep to the columns themselves, so only the row is limited here.
 vec4 edge_a(uint row, uint k) { return load_a(min(row, rows - 1u), k); }
 vec4 edge_b(uint k, uint column) { return load_b(k, column); }
 #endif

@@ -63,6 +63,8 @@ void resample(Draw draw, float inverse_s0)
 // have lost.
 #define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
 #define MEASURED(k, i, w) s[k] = (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
+// Adds the SH coefficients of the measured signal, without resampling, to `fitted`. inverse_s0: 1 over the mean b0
+// signal at the position.
 void use_measured(float inverse_s0)
 {
     float mean = 0.0;

@@ -64,6 +64,7 @@ const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 // the logarithm of the product of FOD^fod_power over the parts of the arc, in which the end of the arc counts half, as
 // in the trapezoid rule; the start of the arc is the same for all candidates and is left out.
 #if IFOD_ARCS
+// iFOD2: part 1 .. STEP_PARTS of the arc. The FOD must be positive and not below the cutoff at each of them.
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
 {
     vec3 q = arc_position(p, d, candidate.angle, candidate.across, part);

@@ -58,6 +58,8 @@ vec3 nearest_voxel(vec3 p) { return clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0)
 // above the cutoff lies within the cone around d.
 const float MIN_WEIGHT = 0.5; // minimum total weight of the voxels that take part
 
+// Trilinear mean of the peaks that are nearest to d at the eight voxels around p, as unit vectors weighted by the
+// weights of the voxels. No direction if these weights add up to less than MIN_WEIGHT.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     vec3 low = floor(p), f = p - low, sum = vec3(0.0);

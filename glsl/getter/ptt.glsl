@@ -10,6 +10,7 @@
 #if TABLES_SHARED
 shared uint tables[TABLE_WORDS];
 #define TABLE_UINT(i) tables[i]
+// Copies the tables of the model to shared memory; all invocations of the group take part, for the barrier.
 void prepare_getter()
 {
     for (uint i = gl_LocalInvocationIndex; i < uint(TABLE_WORDS); i += uint(GROUP_SIZE))

@@ -94,11 +94,14 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 // --stop-leaving: word GUIDE_LEAVING of the memory has the bits of the last point, the next word those of the regions
 // in which all points lie, the seed among them: a half-streamline may leave these.
 #if LEAVING_REGIONS > 0
+// Begins a half-streamline at its seed, which lies in the regions of `bits`.
 void start_in_regions(uint bits, inout uint memory[GUIDE_ROOM])
 {
     memory[GUIDE_LEAVING] = memory[GUIDE_LEAVING + 1] = bits & REGIONS_LEAVING;
 }
 
+// Whether a point with these bits lies outside a region that the half-streamline had entered; notes the bits for the
+// next point.
 bool leaves_region(uint bits, inout uint memory[GUIDE_ROOM])
 {
     uint entered = memory[GUIDE_LEAVING] & ~memory[GUIDE_LEAVING + 1];

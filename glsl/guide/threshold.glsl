@@ -2,6 +2,7 @@
 // guide remembers nothing.
 #include "guide/stop_map.glsl"
 
+// End of a half-streamline at p, or GUIDE_GO_ON. Positions within a step count as well as points that are stored.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     return stops_at(p) ? GLS_END_STOP_MAP : GUIDE_GO_ON;

@@ -64,18 +64,21 @@ bool is_csf(Tissue t)
     return v.w >= v.x && v.w >= v.y && v.w >= v.z && v.w >= t.path;
 }
 
+// Grey matter is the sum of cortical and deep grey matter.
 bool is_gm(Tissue t)
 {
     float gm = t.part.x + t.part.y;
     return gm >= t.part.z && gm > t.part.w && gm > t.path;
 }
 
+// Deep grey matter alone, against each other tissue.
 bool is_sgm(Tissue t)
 {
     vec4 v = t.part;
     return v.y > v.x && v.y >= v.z && v.y > v.w && v.y > t.path;
 }
 
+// Pathological tissue wins a tie with all tissues but CSF.
 bool is_path(Tissue t)
 {
     vec4 v = t.part;
@@ -210,6 +213,7 @@ uint end_in_maps(Tissue t, uint number, Draw draw)
 // value at any point of the half-streamline so far.
 float white_matter(Tissue t) { return t.inside ? 1.0 - t.part.x - t.part.w : 0.0; }
 
+// Raises this maximum by the tissue at a point.
 void note_white_matter(Tissue t, inout uint memory[GUIDE_ROOM])
 {
     const int most = GUIDE_BACKTRACK + int(FILTER_MOST);
@@ -217,6 +221,7 @@ void note_white_matter(Tissue t, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
+// PVE and CMC at a stored point: an end by the maps, or GUIDE_GO_ON.
 uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     Tissue t = tissue_at(p);

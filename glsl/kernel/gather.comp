@@ -68,6 +68,7 @@ void copy_run(uint from)
     }
 }
 
+// Items from n_runs on are seeds. Streamlines that were rejected (NOT_PLACED) have no seed to write.
 void main()
 {
     uint n_runs = params.n_blocks * (POOL_BLOCK / uint(GATHER_RUN)), total = n_runs + params.n_lines;

@@ -5,6 +5,7 @@ vec4 load_quad(uint i)
     return uintBitsToFloat(uvec4(work[at], work[at + 1u], work[at + 2u], work[at + 3u]));
 }
 
+// Stores a quad as four words, by the bits of its floats.
 void store_quad(uint i, vec4 value)
 {
     uint at = 4u * i;

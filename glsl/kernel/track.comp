@@ -16,9 +16,9 @@ struct Line {
 #include "layout/line.def"
 };
 #undef FIELD
+// Streamlines to track: n_items / 2 records. Record i also says, in `turn`, which streamline is the i-th of the queue.
 layout(std430, binding = 0) readonly buffer Lines { Line lines[]; };
 
-// Streamlines to track: n_items / 2 records. Element i also says, in `turn`, which streamline is the i-th of the queue.
 // Takes the next half-streamline of the queue for this slot. A number of n_items or more means that the queue is empty.
 uint next_item()
 {

@@ -116,6 +116,8 @@ void pack(uint s, uint first, uint n, uint local)
     for (uint i = local; i < 3u * n; i += uint(GROUP_SIZE)) word[at + i] = floatBitsToUint(point[3u * first + i]);
 }
 
+// The table has more than four slots for each point, up to TABLE_SIZE in all, so that chains of probes stay short. A
+// streamline that is left to the host adds nothing to the map.
 void main()
 {
     uint local = gl_LocalInvocationID.x;

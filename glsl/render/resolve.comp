@@ -60,6 +60,8 @@ uvec4 sample_at(int x, int y)
 #endif
 }
 
+// One invocation makes one pixel of the picture from 2 x 2 samples, in whole numbers, so that pictures do not depend on
+// the device.
 void main()
 {
     uint i = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64u + gl_LocalInvocationID.x;

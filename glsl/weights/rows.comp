@@ -142,6 +142,7 @@ vec2 improve(uint s)
     return cost;
 }
 
+// Improves the coefficients of 64 streamlines and sums their costs, by halves as in fixels.comp.
 void main()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;

@@ -26,6 +26,7 @@ typedef struct peer_folder {
     gls_output_group group;
 } peer_folder;
 
+/* Path of a file of the folder, for the caller to free; NULL after a message. */
 static char *path_in(const peer_folder *to, const char *name)
 {
     char *path = NULL;
@@ -71,6 +72,7 @@ static gls_status write_array(peer_folder *to, const char *name, const double *v
     return status;
 }
 
+/* Seeds in world mm, one row each. */
 static gls_status write_seeds(peer_folder *to, const bench_run *run)
 {
     const size_t n = (size_t)run->nseeds;
@@ -87,6 +89,7 @@ static gls_status write_seeds(peer_folder *to, const bench_run *run)
     return status;
 }
 
+/* Rows of b-value and direction. */
 static gls_status write_gradients(peer_folder *to, const gls_gradients *g)
 {
     double *row = malloc(4 * g->n * sizeof *row);
@@ -178,6 +181,7 @@ static gls_status write_job(peer_folder *to, const bench_run *run, double cutoff
     return status;
 }
 
+/* ODFs as SH coefficients in two bases: as they were fitted, and as MRtrix3 reads them. */
 static gls_status write_odfs(peer_folder *to, const bench_model *model)
 {
     gls_image *fod = NULL;
@@ -190,6 +194,7 @@ static gls_status write_odfs(peer_folder *to, const bench_model *model)
     return status;
 }
 
+/* Writes all that a program needs for the same job: settings, seeds, images and models. */
 static gls_status write_files(peer_folder *to, const bench_run *run, const bench_model *model)
 {
     const gls_job_inputs *in = &run->data;

@@ -27,6 +27,7 @@ static cJSON *findings(cJSON *report, const char *section)
 
 /* Whether a finding is a fault (MISSING), is as it should be (FINE), or is neither (NEUTRAL). */
 typedef enum state { MISSING, FINE, NEUTRAL } state;
+/* The words of the states in the JSON report. */
 static const char *const state_words[] = {[MISSING] = "missing", [FINE] = "ok", [NEUTRAL] = "note"};
 
 /* Adds a finding to a section of the report. */

@@ -137,6 +137,7 @@ void gls_device_let_go(gls_device *device)
     device_free(device);
 }
 
+/* Frees what a device holds, however far its opening came. */
 static void device_free(gls_device *device)
 {
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);

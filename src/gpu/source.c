@@ -105,6 +105,8 @@ static gls_status compose_file(composer *self, const char *name)
     return status;
 }
 
+/* Appends a source to the output and replaces each line #include "file" by the file, and #include <slot> by the text of
+ * the slot. */
 static gls_status compose_text(composer *self, const char *source)
 {
     gls_status status = GLS_OK;

@@ -26,6 +26,7 @@ static gls_status truncated(const reader *r)
                     (unsigned long long)r->header->bytes, (unsigned long long)r->header->offset);
 }
 
+/* Reads up to the first value and drops what is read, because a compressed stream cannot seek. */
 static gls_status skip(reader *r)
 {
     char buffer[4096];

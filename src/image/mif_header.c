@@ -95,6 +95,7 @@ static int parse_numbers(char *text, double *value, int room)
     return n;
 }
 
+/* A line of the header that does not parse. */
 static gls_status bad(const lines *l, const char *key, const char *value)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s'", l->path, key, value);
@@ -155,6 +156,7 @@ static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
     return gls_fail(GLS_ERR_INPUT, "%s: unknown type of values '%.40s'", l->path, value);
 }
 
+/* The key `file`: name of the file of values, and the byte at which they begin; "." is the header's own file. */
 static gls_status parse_file(lines *l, gls_mif_header *h, const char *value)
 {
     if (++l->n_files > 1 || strchr(value, '['))
@@ -178,6 +180,7 @@ static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
     return GLS_OK;
 }
 
+/* MRtrix3 compares keys without regard to case. */
 static bool is_key(const char *key, const char *name)
 {
     return gls_case_compare(key, name) == 0;

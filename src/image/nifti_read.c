@@ -23,12 +23,14 @@ typedef struct reader {
     float *out;
 } reader;
 
+/* found: bytes of voxel values that were read. */
 static gls_status truncated(const reader *r, uint64_t found)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path,
                     (unsigned long long)found, (unsigned long long)r->header->bytes);
 }
 
+/* Bytes of a block of voxel values: the last block may be shorter. */
 static size_t block_bytes(const reader *r, uint64_t block)
 {
     uint64_t left = r->header->bytes - block * BLOCK_BYTES;
@@ -92,6 +94,7 @@ typedef struct pipeline {
     char message[1024]; /* error of the reading thread; stored here because messages belong to a thread */
 } pipeline;
 
+/* Reads the next block of voxel values from the stream, in the order of the file. */
 static gls_status fill_block(const reader *r, uint64_t block, void *to)
 {
     size_t got, bytes = block_bytes(r, block);
@@ -179,6 +182,7 @@ static gls_status read_packed_file(const reader *r)
     return !status ? gls_stream_verify(r->stream) : status;
 }
 
+/* Reads and drops bytes, because a compressed stream cannot seek. */
 static gls_status skip(const reader *r, uint64_t bytes)
 {
     char buffer[4096];

@@ -21,6 +21,7 @@ typedef struct packed_header {
     } h;
 } packed_header;
 
+/* The map from voxels to world mm as nifti_clib takes it. */
 static nifti_dmat44 to_matrix(const gls_grid *grid)
 {
     nifti_dmat44 m = {{{0}}};
@@ -185,6 +186,7 @@ typedef struct bytes {
     const unsigned char *data;
 } bytes;
 
+/* Callback of gls_stream_write_all() for data that lie in memory as the file has them. */
 static void copy_bytes(void *user, uint64_t first, size_t n, void *buffer)
 {
     memcpy(buffer, ((const bytes *)user)->data + first, n);

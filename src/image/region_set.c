@@ -35,6 +35,7 @@ const char *gls_region_role_name(gls_region_role role)
     return (unsigned)role < GLS_REGION_ROLES ? kinds[role].option : "unknown";
 }
 
+/* Whether the tracker tests regions of this role; others only filter streamlines that exist. */
 static bool is_for_tracking(gls_region_role role)
 {
     return (unsigned)role < GLS_REGION_ROLES && kinds[role].where != GLS_REGION_FILTERS;
@@ -61,6 +62,7 @@ gls_status gls_regions_create(const gls_grid *grid, gls_regions **out)
     return status;
 }
 
+/* Frees the store that holds the voxels of added regions until all regions are known and packed. */
 static void drop_store(gls_regions *r)
 {
     if (r->store) gls_region_store_finish(r->store);
@@ -78,6 +80,7 @@ void gls_regions_destroy(gls_regions *r)
     free(r);
 }
 
+/* Whether a world position lies in the grid of the regions and, with a mask, in a voxel of the mask. */
 static bool may_be_at(const gls_regions *r, const gls_image *mask, const double inverse[3][4], const double world[3])
 {
     double p[3];
@@ -365,6 +368,7 @@ bool gls_region_ends_fit(const uint32_t role_bits[GLS_REGION_ROLES], uint32_t a,
     return ((a & one) && (b & other)) || ((b & one) && (a & other));
 }
 
+/* One coordinate of an affine map, in float as the shader computes it. */
 static float row(const float m[4], const float p[3])
 {
     return m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3];

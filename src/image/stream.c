@@ -65,6 +65,7 @@ static void inflater_reset(gls_inflater *i)
     i->state.crc_flag = ISAL_GZIP;
 }
 
+/* Words of ISA-L's result for a message. */
 static const char *reason_of(int result)
 {
     switch (result) {
@@ -337,6 +338,7 @@ static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, int 
     return ok;
 }
 
+/* Bytes of piece i of `total` bytes: the last piece may be shorter. */
 static size_t piece_bytes(uint64_t total, uint64_t i)
 {
     uint64_t left = total - i * PIECE_BYTES;

@@ -22,6 +22,7 @@ typedef struct faults {
     bool outside, has_gm, has_wm;
 } faults;
 
+/* Value of a voxel in one volume of a tissue image. */
 static float value_at(const gls_image *image, size_t volume, size_t voxel)
 {
     return image->data[volume * gls_grid_voxels(&image->grid) + voxel];
@@ -213,6 +214,7 @@ uint64_t gls_tissue_hash(const gls_tissue *t)
 
 /* --- between voxels -------------------------------------------------------- */
 
+/* Fractions of a voxel; indices beyond the grid are clamped to its outermost voxel. */
 static const float *voxel_of(const gls_tissue *t, const int32_t i[3])
 {
     int32_t at[3];

@@ -33,6 +33,7 @@ static void to_box(const gls_tissue *t, const double point[3], double box[3])
     gls_affine_apply(t->exact, point, box);
 }
 
+/* Grey minus white matter: 0 at the interface, positive on the side of grey matter. */
 static double excess(const double v[GLS_TISSUE_TYPES])
 {
     return v[GLS_TISSUE_CGM] + v[GLS_TISSUE_SGM] - v[GLS_TISSUE_WM];
@@ -136,6 +137,7 @@ static bool newton(const moved_point *p, double step[3])
     return true;
 }
 
+/* Moves the point by a step in mm and looks up the tissue there. */
 static void go(const gls_tissue *t, moved_point *p, const double step[3])
 {
     for (int a = 0; a < 3; a++) p->world[a] += step[a];

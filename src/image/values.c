@@ -10,6 +10,7 @@ bool gls_values_plain(const gls_values *v)
     return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
 }
 
+/* Reverses the byte order of n values of 2, 4 or 8 bytes; others stay as they are. */
 static void swap_bytes(void *data, size_t n, size_t bytes)
 {
     if (bytes == 2) {

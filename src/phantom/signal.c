@@ -25,6 +25,7 @@ static inline float from_bits(int32_t bits)
     return x;
 }
 
+/* The bits of a float as an integer. */
 static inline int32_t to_bits(float x)
 {
     int32_t bits;

@@ -138,6 +138,7 @@ static void turn_camera(gls_camera *camera, double azimuth, double elevation)
     memcpy(camera->toward, toward, sizeof toward);
 }
 
+/* Adds a view by its name: slabs, one side of the head, a slice of one axis, or an oblique view. */
 static gls_status add_view(gls_render_plan *p, const char *name)
 {
     const gls_render_options *o = p->options;

@@ -321,6 +321,8 @@ static gls_status find_percentiles(const gls_scene *scene, double low, double hi
     return GLS_OK;
 }
 
+/* Colours streamlines by their values: the colormap spans the range of the options or, without one, the 2nd to 98th
+ * percentile. */
 static gls_status colour_scene(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;

@@ -61,6 +61,7 @@ static gls_status open_sample(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
                                              sink->output ? own : tractogram);
 }
 
+/* Warns about points outside the images, and completes the file. */
 static gls_status write_sample(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     sample_state *s = sink->state;

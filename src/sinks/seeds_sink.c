@@ -63,6 +63,7 @@ static gls_status open_table(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink 
     return status;
 }
 
+/* Writes what is still buffered and gives the file its name. */
 static gls_status write_table(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     seeds_state *t = sink->state;

@@ -173,6 +173,7 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
+/* Solves for the weights (SIFT2) now that all streamlines are mapped, and writes one line for each. */
 static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const float *weight = NULL;

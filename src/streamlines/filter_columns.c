@@ -85,6 +85,7 @@ static gls_status add_column(void *user, const gls_streamlines *s)
     return gls_sink_append(&f->next, &out);
 }
 
+/* Callback abort: drops the sink behind as well. */
 static void discard(void *user)
 {
     columns *f = user;

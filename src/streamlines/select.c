@@ -150,6 +150,7 @@ static bool line_set_has(gls_line_set *set, const gls_streamlines *s, size_t i, 
     return known;
 }
 
+/* Appended streamlines become members of the set. */
 static gls_status add_lines(void *user, const gls_streamlines *s)
 {
     gls_line_set *set = user;

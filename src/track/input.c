@@ -9,6 +9,8 @@
 #include "track/guide/guide.h"
 #include "util/status.h"
 
+/* Fails for options whose answer would depend on points that backtracking removes, and for getters that would only
+ * repeat themselves. */
 static gls_status check_backtrack(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);
@@ -25,6 +27,7 @@ static gls_status check_backtrack(const gls_track_params *params)
     return GLS_OK;
 }
 
+/* Fails for getters without particles, and for options that particle filtering cannot keep. */
 static gls_status check_pft(const gls_track_params *params)
 {
     if (!gls_getter_of(params)->filters)

@@ -210,6 +210,7 @@ static bool same_lines(char *const *a, char *const *b)
     return (!a || !*a) && (!b || !*b);
 }
 
+/* Whether the points of a shard are stored as float16. */
 static bool is_half(const shard_reader *r)
 {
     return r->info->position_type == GLS_TYPE_FLOAT16;

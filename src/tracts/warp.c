@@ -74,6 +74,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status ? status : gls_builder_flush(b);
 }
 
+/* Callback abort: drops the sink behind as well. */
 static void discard(void *user)
 {
     warper *w = user;

@@ -128,6 +128,8 @@ static size_t coefficients_of(const gls_chunk *chunk, int which)
 {
     return 2 * (chunk->n + 1) + (which ? chunk->n : 0);
 }
+
+/* Word of the buffer of a chunk at which the costs of its work groups begin, behind both sets of coefficients. */
 static size_t costs_of(const gls_chunk *chunk)
 {
     return 2 * (chunk->n + 1) + 2 * chunk->n;
@@ -274,6 +276,7 @@ static gls_status read_costs(gls_buffer *buffer, size_t word, size_t n, float (*
     return gls_buffer_read(buffer, word * sizeof(uint32_t), n * sizeof *cost, cost);
 }
 
+/* Sums the costs of n work groups in double, in their order. */
 static void add_costs(const float (*cost)[2], size_t n, double sum[2])
 {
     sum[0] = sum[1] = 0;

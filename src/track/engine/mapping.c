@@ -44,6 +44,7 @@ static const gls_mapping_kind single = {
 
 /* --- A subgroup for each streamline. */
 
+/* Fails on a device whose compute shaders have no subgroups. */
 static gls_status check_subgroup(const gls_device_info *limits)
 {
     if (limits->subgroup_size > 0) return GLS_OK;

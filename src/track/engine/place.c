@@ -14,6 +14,7 @@ static bool is_unfinished(uint32_t state)
     return state == HALF_LOST || state == HALF_RUNNING;
 }
 
+/* Whether both half-streamlines have ended. */
 static inline bool is_finished(const uint32_t *state)
 {
     return !is_unfinished(state[0]) && !is_unfinished(state[1]);

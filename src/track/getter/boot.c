@@ -23,6 +23,8 @@ static uint32_t boot_coefficient_channels(const gls_qball *qball)
     return (uint32_t)(qball->k + 1 + 3) / 4 * 4;
 }
 
+/* Channels of the field: coefficients and b0, then a residual for each measurement, both padded to whole texels of
+ * four. */
 static uint32_t boot_channels(const gls_qball *qball)
 {
     return boot_coefficient_channels(qball) + (uint32_t)(qball->n + 3) / 4 * 4;

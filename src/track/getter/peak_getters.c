@@ -115,6 +115,7 @@ static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
+/* A peak image of BEDPOSTX holds, in each voxel, the fibres of all samples. */
 static gls_status plan_bedpost(const gls_model_request *request, gls_model_plan *model)
 {
     const uint32_t samples = n_samples(request->input);
@@ -127,6 +128,7 @@ static gls_status plan_bedpost(const gls_model_request *request, gls_model_plan 
     return plan(request, model, false);
 }
 
+/* The stored length of a fibre whose volume fraction is 1. */
 static void bedpost_uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)params;

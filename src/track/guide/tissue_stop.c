@@ -26,6 +26,7 @@ static bool has_sgm(const gls_tissue *t)
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_sgm;
 }
 
+/* Only ACT knows pathological tissue. */
 static bool has_path(const gls_tissue *t)
 {
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_path;
