@@ -119,7 +119,7 @@ typedef enum gls_profile_weights {
                                 fewer than 15 streamlines; as pyAFQ */
     GLS_PROFILE_DIPY,        /* weights of DIPY's gaussian_weights(), which inverts the upper triangle of the
                                 covariance */
-    GLS_PROFILE_MEAN,        /* equally */
+    GLS_PROFILE_MEAN,        /* weight 1 for every point */
     GLS_PROFILE_MEDIAN,      /* median instead of mean */
     GLS_PROFILE_COLUMN       /* weight: value of the column gls_bundles_options.weights */
 } gls_profile_weights;

@@ -44,9 +44,9 @@ GLS_API uint32_t gls_fixels_of_voxel(const gls_fixels *fixels, size_t voxel, uin
 
 typedef struct gls_fixel {
     float fd;           /* fibre density: the integral of the lobe and its antipode */
-    float peak;         /* amplitude */
+    float peak;         /* largest amplitude of the lobe */
     float direction[3]; /* mean direction, in scanner axes, unit length */
-    uint32_t voxel;
+    uint32_t voxel;     /* index of its voxel, x fastest */
 } gls_fixel;
 /* Array of gls_fixels_count() fixels; borrowed. */
 GLS_API const gls_fixel *gls_fixels_get(const gls_fixels *fixels);

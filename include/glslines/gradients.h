@@ -81,7 +81,7 @@ typedef struct gls_shell {
     double bval;      /* mean, not rounded, s/mm2 */
     double deviation; /* standard deviation of the b-values */
     double min_bval, max_bval;
-    size_t n; /* volumes */
+    size_t n; /* number of volumes */
     bool is_b0;
 } gls_shell;
 

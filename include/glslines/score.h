@@ -28,7 +28,7 @@ typedef struct gls_score_options {
 GLS_API gls_score_options gls_score_options_default(void); /* NULL options mean these */
 
 typedef struct gls_score_bundle {
-    const char *name;    /* the truth's */
+    const char *name;    /* name of the bundle in the ground truth */
     uint64_t valid;      /* number of streamlines */
     uint64_t truth;      /* voxels of the bundle; 0 where they are not known: the doubles below are then NaN */
     uint64_t found;      /* voxels of the bundle that a valid streamline visits */

@@ -109,9 +109,10 @@ typedef struct gls_tractogram_info {
     bool has_grid;  /* true for TRX and TRK */
     gls_grid grid;
     bool counts_streamlines, counts_points; /* whether the header states n_streamlines and n_points */
-    uint64_t n_streamlines, n_points;       /* TCK and TRK: may be wrong; a warning at the end says so */
-    gls_type position_type;                 /* type of the coordinates in the file: float16, float32, float64 */
-    bool is_packed;                         /* TRX: deflated arrays */
+    uint64_t n_streamlines,
+        n_points; /* TCK and TRK: as the header states them, which may be wrong; reading warns then, at the end */
+    gls_type position_type; /* type of the coordinates in the file: float16, float32, float64 */
+    bool is_packed;         /* TRX: deflated arrays */
     /* Names, types and components of the columns; data is NULL. */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps, *dpv, *group;

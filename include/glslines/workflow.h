@@ -156,7 +156,7 @@ typedef struct gls_monitor {
 #define GLS_OPTION_COMMAND(member)
 typedef struct gls_job_options {
     size_t size;             /* size of this struct, set by the default function */
-    const char *dwi;         /* the series */
+    const char *dwi;         /* path of the diffusion-weighted series */
     const char *bval, *bvec; /* gradient table of the series; set both or none. Default NULL: the files beside dwi with
                                 its name and .bval and .bvec (or .bvals and .bvecs), else bvals and bvecs in its folder.
                                 bvec "-": bval is a table of gls_gradients_read_table(). Both "-": dwi is a .mif whose

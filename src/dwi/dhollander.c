@@ -40,10 +40,11 @@ typedef struct estimation {
     size_t n, *voxel; /* number of voxels, and their indices in the grid, ascending */
     double *sdm;      /* signal decay metric: how fast the signal falls with b */
     float *fa;
-    double (*axis)[3];                       /* main axis of the tensor along the voxel axes */
-    uint8_t *wm, *gm, *csf, *outlier, *half; /* sets, in one allocation at wm; half: work space */
-    double *work;                            /* n values of work space */
-    float *single;                           /* n values of work space */
+    double (*axis)[3]; /* main axis of the tensor along the voxel axes */
+    uint8_t *wm, *gm, *csf, *outlier,
+        *half;     /* sets: 1 for each voxel in them; one allocation, at wm; half: work space */
+    double *work;  /* n values of work space */
+    float *single; /* n values of work space */
 } estimation;
 
 /* Frees the arrays; all may be NULL. */

@@ -14,7 +14,7 @@
 #define REACH 80.0       /* s/mm2: b-values closer than this are neighbours */
 #define MIN_NEIGHBOURS 3 /* number of neighbours, itself included, that a volume needs to start a shell */
 #define CLEARLY 10.0     /* a b-value must be this many times nearer to one shell than to the next */
-#define FAR_OFF 0.2      /* relative distance from which on a requested b-value names no shell */
+#define FAR_OFF 0.2      /* a requested b-value that differs by a larger share from the nearest shell names no shell */
 
 /* Work space of the clustering (DBSCAN of one dimension). Arrays have one entry for each volume of the table. */
 typedef struct clusters {

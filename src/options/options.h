@@ -44,7 +44,7 @@ typedef struct cmd_common {
 
 /* All options of a command. The common options come last. Offsets are those in the command's values. */
 typedef struct cmd_table {
-    /* own options first */
+    /* the options of the command itself, then those that all commands share */
     gls_option option[CMD_MAX_OPTIONS];
     size_t n_own, n; /* n_own: without the common options; n: with them */
 } cmd_table;
@@ -55,7 +55,7 @@ typedef struct cmd_command cmd_command;
 typedef struct cmd_arguments {
     /* the command that was named */
     const cmd_command *command;
-    /* its options */
+    /* the options of that command */
     cmd_table table;
     bool given[CMD_MAX_OPTIONS];  /* for each option of the table: whether it was given */
     bool random[CMD_MAX_OPTIONS]; /* the value of a GLS_KIND_SEED is "random": the command must draw it */
@@ -82,7 +82,7 @@ typedef struct cmd_rows {
 #define CMD_TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 struct cmd_command {
-    /* as typed */
+    /* the word that names the command on the command line */
     const char *name;
     const char *synopsis;           /* text after "glslines NAME", e.g. "DIR [options]" */
     const char *summary;            /* what the command does, in one line */

@@ -22,7 +22,7 @@ phantom_tissue gls_phantom_tissue(const double p[3], double *margin);
 typedef struct phantom_station {
     double c[3], t[3];          /* centre; unit normal of the cross-section, which is the tangent of the centre line */
     double m1[3], m2[3];        /* half axes, mm */
-    double dc[3], d1[3], d2[3]; /* derivatives of c, m1 and m2 with respect to the station number */
+    double dc[3], d1[3], d2[3]; /* derivatives of c, m1 and m2 by the index of the station, mm */
     double reach;               /* length of the longer half axis, mm */
 } phantom_station;
 

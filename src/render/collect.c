@@ -56,7 +56,7 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
 
 /* Where the first pass counts. empty: the box has no point yet. */
 typedef struct measure {
-    /* receives the counts */
+    /* receives the counts of streamlines */
     gls_source *source;
     /* box of all points of all files, world mm */
     gls_box *box;

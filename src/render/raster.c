@@ -248,7 +248,7 @@ enum { PASS_DEPTH, PASS_COLOUR, PASS_LAYERS, N_PASSES };
 struct gls_raster {
     /* borrowed */
     gls_device *device;
-    /* a copy */
+    /* a copy of the caller's */
     gls_raster_style style;
     /* kernels that draw segments, one a pass, and the kernel that makes pixels */
     gls_kernel *pass[N_PASSES], *resolve;

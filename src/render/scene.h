@@ -28,7 +28,7 @@ typedef struct gls_camera {
 
 /* A box in the world, mm. */
 typedef struct gls_box {
-    /* corners */
+    /* smallest and largest coordinates, world mm */
     double low[3], high[3];
 } gls_box;
 
@@ -119,7 +119,7 @@ typedef struct gls_paint {
 typedef struct gls_painting {
     /* the scene to which streamlines are added; borrowed */
     gls_scene *scene;
-    /* their colours; borrowed */
+    /* colours of these; borrowed */
     const gls_paint *paint;
 } gls_painting;
 /* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */

@@ -62,7 +62,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
 
 /* One input file. */
 typedef struct gls_source {
-    /* as given */
+    /* path as the user gave it */
     const char *path;
     char name[64];           /* name without folder and suffix */
     uint64_t total;          /* number of streamlines in the file */

@@ -36,7 +36,7 @@ static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
     return ((int64_t)v[2] * grid->dim[1] + (int64_t)v[1]) * grid->dim[0] + (int64_t)v[0];
 }
 
-/* --- Places. */
+/* --- Numbering of voxels and regions. */
 
 void gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering)
 {
@@ -130,7 +130,7 @@ uint32_t gls_fdt_number_at(const gls_fdt_numbering *numbering, const float point
     return voxel < 0 ? 0 : numbering->number ? numbering->number[voxel] : (uint32_t)voxel + 1;
 }
 
-/* --- Halves. */
+/* --- Half-streamlines. */
 
 /* Whether a half meets another region than this one. */
 static bool meets_another(const gls_fdt_numbering *rois, uint32_t own, const gls_fdt_half *half)

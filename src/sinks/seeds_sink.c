@@ -11,7 +11,7 @@
 
 /* State of --output-seeds. */
 typedef struct seeds_state {
-    /* the table */
+    /* the file of the table */
     gls_output output;
     gls_text text; /* rows not written yet */
     uint64_t n;    /* number of streamlines so far */

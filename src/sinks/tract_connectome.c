@@ -30,7 +30,7 @@ typedef struct connecting {
     const char *const *file;
     /* method of --assign */
     gls_assignment assign;
-    /* its reach, mm */
+    /* reach of that method: the largest distance between an end and its region, mm */
     double radius;
     char *nodes; /* path of the table of regions; NULL: none */
     /* sums of all cells */

@@ -227,9 +227,9 @@ typedef struct side {
     gls_density *density;
     /* the same as numbers */
     double *map;
-    /* their lengths */
+    /* lengths of the streamlines */
     gls_bundle_stats *lengths;
-    /* their points, for streamlines in common */
+    /* points of the streamlines, to count those that both tractograms have */
     gls_line_set *set;
     /* taken: all; kept: those in the other tractogram */
     gls_filter_counts shared;

@@ -102,7 +102,7 @@ void gls_sample_warn(const gls_sample_counts *counts, const char *name);
 typedef struct gls_sample_rows {
     /* borrowed */
     const gls_sample_set *set;
-    /* the file */
+    /* the table that is written */
     gls_tract_text text;
     /* numbers without header and row numbers */
     bool plain;

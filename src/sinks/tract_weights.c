@@ -23,7 +23,7 @@
 /* Devices that are opened on a thread. */
 typedef struct weight_devices {
     gls_device_set set; /* valid after devices_end(); empty: the CPU computes */
-    /* --device, borrowed */
+    /* value of --device, borrowed */
     const char *name;
     /* --ngpus */
     int n;
@@ -95,7 +95,7 @@ typedef struct weighting {
     gls_fod_options source; /* options of the FODs */
     /* output: --output, or the tractogram itself */
     const char *tracks, *output;
-    /* fixels and masks */
+    /* the FODs with their fixels and masks */
     gls_fod fod;
     /* streamlines, model and result */
     gls_weights *weights;

@@ -217,7 +217,7 @@ void gls_weights_describe(cJSON *root, const gls_weights *w)
     gls_json_uint(counts, "fixels_untracked", r->untracked);
     gls_json_uint(counts, "fixels_excluded", r->excluded);
     gls_json_uint(counts, "fixels_removed", r->removed);
-    /* SIFT only */
+    /* SIFT alone removes streamlines */
     if (r->kept > 0) gls_json_uint(counts, "streamlines_kept", r->kept);
     gls_json_double(model, "mu", r->mu);
     gls_json_double(model, "regularisation_scale", r->scale);

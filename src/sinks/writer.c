@@ -86,7 +86,7 @@ static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
     s->opened = true;
-    /* one place for weights, one for other dps, one for each component of a dpv */
+    /* one file for weights, one for all other dps, one for each component of a dpv */
     size_t capacity = 2;
     for (size_t k = 0; k < in->n_dpv; k++) capacity += in->dpv[k].components;
     s->path = calloc(capacity, sizeof *s->path);

@@ -7,7 +7,7 @@
 
 #include "util/status.h"
 
-/* The filter. */
+/* State of the filter that keeps some columns. */
 typedef struct columns {
     /* receives the streamlines; owned */
     gls_sink next;

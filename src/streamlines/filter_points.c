@@ -31,7 +31,7 @@ struct reshaper {
     uint64_t *n_new, *first;
     /* world mm to world mm */
     double map[3][4];
-    /* rule between points */
+    /* how positions between points are found */
     gls_interpolation how;
     uint32_t n;  /* number of points of each streamline, or the factor */
     double step; /* distance of points, mm */

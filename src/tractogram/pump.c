@@ -33,7 +33,7 @@ typedef struct slot {
 typedef struct gls_reader_ahead {
     /* used by the reading thread alone */
     gls_tractogram_reader *reader;
-    /* the reading thread */
+    /* the thread that fills slots ahead of the caller */
     pthread_t thread;
     size_t n_slots, first, n_full; /* slots in the ring, the first full slot, number of full slots */
     bool stopped;

@@ -108,8 +108,8 @@ struct gls_tractogram_reader {
     bool seen_finite;               /* next() has checked that points are finite */
     /* streamlines and points in all blocks before the current one */
     uint64_t lines_read, points_read;
-    /* Current block. */
-    /* limits of a block, by the memory that its columns need */
+    /* Members of the current block, up to the columns: its largest numbers of streamlines and points, by the memory
+     * that its columns need. */
     size_t max_lines, max_points;
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points of the block, in world mm, or as stored with in_stored_space; room for point_capacity */

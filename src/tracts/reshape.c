@@ -21,7 +21,7 @@ struct reshaper {
     gls_rois *rois;
     /* regions of the current streamline */
     gls_roi_hits hits;
-    /* how crop() cuts */
+    /* options of crop(), which cuts streamlines at regions */
     gls_crop_options cropping;
     /* used by turn() only; centre: of the region that is the start, in mm; standard: the streamline to run along */
     gls_orientation orientation;

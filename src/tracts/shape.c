@@ -45,7 +45,7 @@ struct gls_bundle_stats {
     double sum_length, sum_span, sum_curvature;
     /* points that sum_curvature has */
     uint64_t n_curvature;
-    /* points of `resampled` */
+    /* points that `resampled` can hold */
     size_t resampled_capacity;
     /* the streamline at equal distances, world mm */
     float (*resampled)[3];

@@ -39,7 +39,7 @@ struct gls_summary {
     bool defined;
     /* owned, with the names; result.column points here */
     gls_column_summary *column;
-    /* counts so far */
+    /* counts of the streamlines appended so far */
     gls_summary_result result;
 };
 

@@ -37,7 +37,7 @@ struct gls_score {
     /* further test of the caller: returns those of the bundles `joined` that the streamline may belong to; NULL:
      * none */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
-    /* argument of keep() */
+    /* first argument of keep() */
     void *user;
     /* sums over all streamlines so far */
     gls_score_result result;

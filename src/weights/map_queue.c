@@ -40,7 +40,7 @@ struct gls_row_queue {
     size_t n_workers, n_buffers;
     row_worker *worker;
     line_buffer *buffer;  /* buffer k is at index k % n_buffers */
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t changed;
     uint64_t filled, taken, stored; /* buffers handed to the devices, taken by one of them, and stored completely */
     bool ends;

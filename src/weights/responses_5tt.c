@@ -29,7 +29,7 @@ typedef struct estimation {
 
 /* Map from voxels of the series to voxels of the tissue image; samples: samples within a voxel along each axis. */
 typedef struct map {
-    /* affine map */
+    /* map from voxels of the series to voxels of the tissue image */
     double row[3][4];
     /* at least 1 */
     int samples[3];

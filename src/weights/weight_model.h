@@ -107,7 +107,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
 /* --- The struct behind gls_weights. */
 
 struct gls_weights {
-    /* a copy */
+    /* a copy of the caller's */
     gls_weights_options options;
     float *mask, *scale; /* factors for each voxel, see gls_rows; NULL: 1 */
     gls_rows rows;

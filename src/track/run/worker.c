@@ -217,7 +217,7 @@ static void hold(gls_worker *w)
     if (engine) gls_device_hold(engine->device);
 }
 
-/* Counterpart of hold(). */
+/* Releases what hold() held. */
 static void release(gls_worker *w)
 {
     gls_engine *engine = w->run->tracker->engine[w->index];
