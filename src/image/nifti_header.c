@@ -299,7 +299,7 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
     nifti_set_debug_level(0);
     nifti_image *nim =
         raw.version == 1 ? nifti_convert_n1hdr2nim(raw.h.v1, NULL) : nifti_convert_n2hdr2nim(raw.h.v2, NULL);
-    if (!nim) return gls_fail(GLS_ERR_INPUT, "%s: damaged header", path);
+    if (!nim) return gls_fail(GLS_ERR_INPUT, "%s: damaged header: nifti_clib does not read it", path);
     status = choose_grid(path, nim, has_quaternion(&raw), dim, &header->grid);
     nifti_image_free(nim);
     return status;

@@ -200,7 +200,10 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
         largest = fmaxf(largest, *x);
     }
     if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
-    return largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere", o->proc_mask);
+    return largest > 0
+               ? GLS_OK
+               : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere, so that no voxel would count: give another --proc-mask",
+                          o->proc_mask);
 }
 
 /* --- Is an image one of SH coefficients, or of peaks? */

@@ -329,6 +329,9 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
     run->printed = gls_text_take(&text);
     if (!status) status = gls_tract_run_store_json(run, o->json);
     /* the output is complete all the same; the exit code shows the fault */
-    if (!status && invalid && o->check) run->verdict = gls_fail(GLS_ERR_INPUT, "a point is not finite, see above");
+    if (!status && invalid && o->check)
+        run->verdict =
+            gls_fail(GLS_ERR_INPUT,
+                     "--check: some tractograms have a point that is not finite; their numbers stand in the output");
     return status;
 }

@@ -39,7 +39,7 @@ static gls_status check_columns(const shard_reader *s)
     if (info->format != GLS_FORMAT_TCK)
         known = known && info->n_header == 1; /* the only field is the note on the shard */
     if (info->position_type == GLS_TYPE_FLOAT64) known = false;
-    return known ? GLS_OK : gls_reader_damaged(s->reader, "values that glslines does not write into shards");
+    return known ? GLS_OK : gls_reader_damaged(s->reader, "it has values that glslines does not write into shards");
 }
 
 /* Requires the format that the file's name says, a valid note on the shard, and a grid. */
@@ -53,7 +53,7 @@ static gls_status check_head(shard_reader *s, gls_tractogram_format format)
         if (strcmp(s->info->header[i].key, GLS_SHARD_KEY) == 0) note = s->info->header[i].value;
     if (!note) return gls_fail(GLS_ERR_INPUT, "%s: is no shard: it was not written by 'glslines track --shard'", path);
     if (!gls_shard_parse(note, &s->file.shard, format == GLS_FORMAT_TRX ? NULL : &s->crc, s->file.version))
-        return gls_reader_damaged(s->reader, "the note on its part of the run");
+        return gls_reader_damaged(s->reader, "its note on the part of the run is not valid");
     if (format != GLS_FORMAT_TCK && !s->info->has_grid)
         return gls_reader_damaged(s->reader, "its header has no valid grid");
     s->file.format = format;
@@ -97,7 +97,7 @@ static gls_status check_seeds(shard_reader *s, const gls_streamlines *lines)
         uint32_t seed = !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;
         if (seed < s->last_seed) return gls_reader_damaged(s->reader, "its streamlines are not in the order of seeds");
         if (exact && (seed < shard->first_seed || seed - shard->first_seed >= shard->n_seeds))
-            return gls_reader_damaged(s->reader, "a seed of another shard");
+            return gls_reader_damaged(s->reader, "it has a streamline of a seed of another shard");
         s->last_seed = seed;
     }
     return GLS_OK;
@@ -110,12 +110,13 @@ static gls_status shard_next(shard_reader *s, gls_streamlines *lines)
     gls_status status = gls_tractogram_reader_next(r, lines);
     if (status) return status;
     for (size_t i = 0; i < lines->n; i++)
-        if (lines->offset[i + 1] == lines->offset[i]) return gls_reader_damaged(r, "a streamline without points");
+        if (lines->offset[i + 1] == lines->offset[i])
+            return gls_reader_damaged(r, "it has a streamline without points");
     if (lines->n > 0) return check_seeds(s, lines);
     if (r->lines_read != s->file.n_streamlines)
         return gls_reader_damaged(r, "the count of streamlines in its header is wrong");
     if (s->file.format == GLS_FORMAT_TRX) return GLS_OK;
-    if (gls_cursor_left(&r->data) > 0) return gls_reader_damaged(r, "data behind the last streamline");
+    if (gls_cursor_left(&r->data) > 0) return gls_reader_damaged(r, "it has data behind the last streamline");
     if (gls_shard_crc_begun(r->data.crc, r->n_begun) != s->crc)
         return gls_reader_damaged(r, "its data do not have the checksum in its header");
     return GLS_OK;

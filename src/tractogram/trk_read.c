@@ -86,7 +86,7 @@ static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const
     for (int i = 0; i < 3; i++) {
         int axis, sign, other = 0, other_sign = 1;
         if (!parse_letter(order[i], &axis, &sign) || seen[axis])
-            return gls_reader_damaged(r, "a voxel order that is not made of L or R, P or A, I or S");
+            return gls_reader_damaged(r, "its voxel order is not made of L or R, P or A, I or S");
         seen[axis] = true;
         for (int k = 0; k < 3; k++) {
             parse_letter(codes[k], &other, &other_sign);
@@ -223,7 +223,8 @@ static gls_status open_trk(gls_tractogram_reader *r)
     int n_scalars = (int16_t)get(t, header + TRK_N_SCALARS, 2),
         n_properties = (int16_t)get(t, header + TRK_N_PROPERTIES, 2);
     int32_t n_count = (int32_t)get(t, header + TRK_N_COUNT, 4);
-    if (n_scalars < 0 || n_properties < 0 || n_count < 0) return gls_reader_damaged(r, "negative counts in its header");
+    if (n_scalars < 0 || n_properties < 0 || n_count < 0)
+        return gls_reader_damaged(r, "its header has negative counts");
     t->n_scalars = (uint32_t)n_scalars;
     t->n_properties = (uint32_t)n_properties;
     t->n_count = (uint64_t)n_count;
@@ -286,7 +287,7 @@ static gls_status read_streamline(gls_tractogram_reader *r, size_t i, uint64_t *
     gls_status status = gls_cursor_read(&r->data, count, sizeof count);
     if (status) return status;
     uint64_t n = get(t, count, 4);
-    if (n == 0 || n > INT32_MAX) return gls_reader_damaged(r, "a streamline without points");
+    if (n == 0 || n > INT32_MAX) return gls_reader_damaged(r, "it has a streamline without points");
     /* a damaged number of points must not ask for memory that the file cannot fill */
     if (n > gls_cursor_left(&r->data) / (4 * (3 + (uint64_t)t->n_scalars))) return gls_cursor_ended(&r->data);
     status = gls_reader_reserve(r, *points + n);

@@ -61,10 +61,10 @@ static gls_status read_end64(archive *a, uint64_t end_at)
     if (status || get(locator, 4) != 0x07064b50) return status;
     uint64_t at = get(locator + 8, 8);
     if (end_at < LOCATOR_BYTES + END64_BYTES || at > end_at - LOCATOR_BYTES - END64_BYTES)
-        return damaged(a, "the ZIP64 record lies outside");
+        return damaged(a, "its ZIP64 record lies outside the file");
     status = gls_regular_read(a->path, a->fd, at, end, sizeof end);
     if (status) return status;
-    if (get(end, 4) != 0x06064b50) return damaged(a, "no ZIP64 record where there should be one");
+    if (get(end, 4) != 0x06064b50) return damaged(a, "it has no ZIP64 record where there should be one");
     if (get(end + 16, 4) != 0 || get(end + 20, 4) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive", a->path);
     /* the ZIP64 record replaces the numbers of the end record */
@@ -101,7 +101,7 @@ static gls_status find_directory(archive *a)
     if (status) return status;
     /* every entry takes 46 bytes at least */
     if (a->size > a->bytes || a->start > a->bytes - a->size || a->size > MAX_DIRECTORY || a->n > a->size / 46)
-        return damaged(a, "the directory of the archive lies outside");
+        return damaged(a, "the directory of the archive lies outside the file");
     return GLS_OK;
 }
 
@@ -130,10 +130,11 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
 {
     /* fields of the record by their offsets (APPNOTE 4.3.12): lengths of the name, the extra field and the comment */
     unsigned char local[LOCAL_BYTES];
-    if (left < 46 || get(p, 4) != 0x02014b50) return damaged(a, "the directory of the archive");
+    if (left < 46 || get(p, 4) != 0x02014b50) return damaged(a, "the directory of the archive is not valid");
     size_t name = get(p + 28, 2), extra = get(p + 30, 2), comment = get(p + 32, 2);
     *used = 46 + name + extra + comment;
-    if (*used > left || name == 0 || memchr(p + 46, '\0', name)) return damaged(a, "the directory of the archive");
+    if (*used > left || name == 0 || memchr(p + 46, '\0', name))
+        return damaged(a, "the directory of the archive is not valid");
     item->name = strndup((const char *)p + 46, name);
     if (!item->name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", a->path);
     unsigned flags = (unsigned)get(p + 8, 2), method = (unsigned)get(p + 10, 2);
@@ -143,21 +144,23 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
     item->bytes = get(p + 24, 4);
     item->deflated = method == 8;
     if (!read_extra(p + 46 + name, extra, &item->bytes, &item->packed, &at))
-        return damaged(a, "the directory of the archive");
+        return damaged(a, "the directory of the archive is not valid");
     /* bits 0 and 6: encryption; bit 13: encrypted directory */
     if (flags & 0x2041) return gls_fail(GLS_ERR_INPUT, "%s: %s is encrypted", a->path, item->name);
     if (method != 0 && method != 8)
         return gls_fail(GLS_ERR_INPUT, "%s: %s is packed by a method other than deflate", a->path, item->name);
-    if (at > a->start || a->start - at < LOCAL_BYTES) return damaged(a, "an entry lies outside");
+    if (at > a->start || a->start - at < LOCAL_BYTES)
+        return damaged(a, "an entry lies outside the part before its directory");
     gls_status status = gls_regular_read(a->path, a->fd, at, local, sizeof local);
     if (status) return status;
     /* the local header has its own name and extra field, whose lengths give the position of the data */
-    if (get(local, 4) != 0x04034b50) return damaged(a, "no entry where there should be one");
+    if (get(local, 4) != 0x04034b50) return damaged(a, "it has no entry where its directory names one");
     item->at = at + LOCAL_BYTES + get(local + 26, 2) + get(local + 28, 2);
-    if (item->at > a->start || item->packed > a->start - item->at) return damaged(a, "an entry lies outside");
+    if (item->at > a->start || item->packed > a->start - item->at)
+        return damaged(a, "an entry lies outside the part before its directory");
     /* a damaged size must not ask for memory that the data cannot fill */
     if (item->deflated ? item->bytes / MAX_RATIO > item->packed + 1 : item->bytes != item->packed)
-        return damaged(a, "the size of an entry");
+        return damaged(a, "the size of an entry does not fit its data");
     return GLS_OK;
 }
 
@@ -190,7 +193,7 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
     /* records have no fixed length: the length of each gives where the next begins */
     for (; n < a.n && !status; n++, at += used)
         status = read_record(&a, directory + at, (size_t)a.size - at, &item[n], &used);
-    if (!status && at != a.size) status = damaged(&a, "the directory of the archive");
+    if (!status && at != a.size) status = damaged(&a, "the directory of the archive is not valid");
     if (status) goto fail;
     free(directory);
     *items = item;

@@ -162,7 +162,7 @@ static gls_status check_size(const gls_tractogram_reader *r, const gls_trx_part 
 static gls_status add_positions(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     trx *t = r->state;
-    if (t->positions.part) return gls_reader_damaged(r, "two arrays of positions");
+    if (t->positions.part) return gls_reader_damaged(r, "it has two arrays of positions");
     if (field->components != 3 || !gls_type_is_float(field->type)) return bad(r, part->name, "is of an unknown type");
     t->positions.part = part;
     r->info.position_type = field->type;
@@ -180,7 +180,7 @@ static bool is_index(gls_type type)
 static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     trx *t = r->state;
-    if (t->offsets.part) return gls_reader_damaged(r, "two arrays of offsets");
+    if (t->offsets.part) return gls_reader_damaged(r, "it has two arrays of offsets");
     t->wide = gls_type_size(field->type) == 8;
     if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
     t->offsets.part = part;
@@ -293,7 +293,7 @@ static gls_status start(gls_tractogram_reader *r)
         if (!gls_column_find(r->group.shown, r->group.n, r->dpg[i].group))
             return gls_fail(GLS_ERR_INPUT, "%s: has data (dpg) of group '%s', but no such group", r->path,
                             r->dpg[i].group);
-    if (t->n_lines == 0 && t->n_points > 0) return gls_reader_damaged(r, "points without streamlines");
+    if (t->n_lines == 0 && t->n_points > 0) return gls_reader_damaged(r, "it has points but no streamlines");
     if (t->n_lines > 0 && !t->offsets.part) return gls_reader_damaged(r, "it has no offsets");
     if (t->n_points > 0 && !t->positions.part) return gls_reader_damaged(r, "it has no positions");
     if (t->positions.part) status = gls_trx_part_open(r, t->positions.part, &t->positions.cursor);
@@ -314,7 +314,7 @@ static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
     }
     gls_status status = gls_cursor_read(&t->offsets.cursor, value, t->wide ? 8 : 4);
     if (!status && (*value < t->offset || *value > t->n_points))
-        status = gls_reader_damaged(r, "offsets that do not rise to the number of points");
+        status = gls_reader_damaged(r, "it has offsets that do not rise to the number of points");
     return status;
 }
 
@@ -370,7 +370,7 @@ static gls_status check_end(gls_tractogram_reader *r)
     trx *t = r->state;
     gls_status status = GLS_OK;
     if (t->checked) return GLS_OK;
-    if (t->offset != t->n_points) return gls_reader_damaged(r, "offsets that do not end at the number of points");
+    if (t->offset != t->n_points) return gls_reader_damaged(r, "its offsets do not end at the number of points");
     if (t->positions.part) status = gls_trx_part_check(r, t->positions.part, &t->positions.cursor);
     if (!status && t->offsets.part) status = gls_trx_part_check(r, t->offsets.part, &t->offsets.cursor);
     for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);

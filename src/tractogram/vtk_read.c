@@ -51,7 +51,7 @@ static gls_status find_points(gls_tractogram_reader *r)
 {
     vtk *t = r->state;
     gls_status status = gls_vtk_scan_count(&t->scan, &t->n_points);
-    if (!status && t->points.known) status = gls_reader_damaged(r, "two sections POINTS");
+    if (!status && t->points.known) status = gls_reader_damaged(r, "it has two sections POINTS");
     if (!status) status = gls_vtk_scan_array(&t->scan, NULL, 3 * t->n_points, &t->points);
     r->info.position_type = t->points.type;
     if (!status && t->points.type != GLS_TYPE_FLOAT32 && t->points.type != GLS_TYPE_FLOAT64)
@@ -82,7 +82,7 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
     }
     if (!are_lines) t->n_others += n;
     if (status || !are_lines) return status;
-    if (t->lines.known || t->offsets.known) return gls_reader_damaged(r, "two sections LINES");
+    if (t->lines.known || t->offsets.known) return gls_reader_damaged(r, "it has two sections LINES");
     if (second.known) {
         t->offsets = first;
         t->connectivity = second;
@@ -100,7 +100,7 @@ static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const 
     vtk *t = r->state;
     gls_vtk_array array;
     if (components < 1 || components > INT32_MAX || rows > UINT64_MAX / 8 / components)
-        return gls_reader_damaged(r, "the size of an array");
+        return gls_reader_damaged(r, "the size of an array is 0 or too large");
     gls_status status = gls_vtk_scan_array(&t->scan, type, components * rows, &array);
     if (status || owner == GLS_VTK_NOBODY) return status;
     bool per_point = owner == GLS_VTK_POINT;
@@ -140,7 +140,7 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, gls
         if (!status && !gls_case_compare(word, "LOOKUP_TABLE"))
             status = gls_vtk_scan_token(&t->scan, word);
         else if (!status)
-            status = gls_reader_damaged(r, "SCALARS without a LOOKUP_TABLE");
+            status = gls_reader_damaged(r, "its SCALARS have no LOOKUP_TABLE");
     } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
         /* colours: bytes in binary files, floats from 0 to 1 in text; a table of colours has 4 values a row and is
          * skipped */
@@ -220,7 +220,7 @@ static gls_status start(gls_tractogram_reader *r)
 {
     vtk *t = r->state;
     gls_status status = GLS_OK;
-    if (t->n_lines > 0 && !t->points.known) return gls_reader_damaged(r, "lines without points");
+    if (t->n_lines > 0 && !t->points.known) return gls_reader_damaged(r, "it has lines but no points");
     if (t->n_lines == 0 && t->n_points + t->n_others > 0)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: is no tractogram but a mesh: it has %" PRIu64 " points and %" PRIu64
@@ -333,11 +333,11 @@ static gls_status read_line(gls_tractogram_reader *r, size_t i, uint64_t *points
     /* an offset is the number of points up to the end of this line, counted from the first line */
     if (t->offsets.known) {
         uint64_t end = n;
-        if (end < t->last_offset) return gls_reader_damaged(r, "offsets that fall");
+        if (end < t->last_offset) return gls_reader_damaged(r, "an offset is smaller than the one before");
         n = end - t->last_offset;
         t->last_offset = end;
     }
-    if (n > t->n_points) return gls_reader_damaged(r, "a line of more points than there are");
+    if (n > t->n_points) return gls_reader_damaged(r, "a line has more points than there are");
     status = read_indices(r, n, *points);
     if (!status) status = gls_reader_reserve(r, *points + n);
     if (!status && n > 0) status = read_points(r, *points, n);
