@@ -142,8 +142,8 @@ void half_end(inout Half h, uint how)
 #endif
 }
 
-// Call this once half_advance() has ended the half-streamline, behind a loop of turns: llvmpipe runs what is behind a
-// branch in every turn, so that with REPORTS_LATE half_end() leaves the result to this function.
+// Call this once half_advance() has ended the half-streamline, behind the loop over its steps: llvmpipe runs what is
+// behind a branch in every iteration, so that with REPORTS_LATE half_end() leaves the result to this function.
 void half_report(Half h)
 {
 #if REPORTS_LATE

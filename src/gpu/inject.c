@@ -36,7 +36,7 @@ static size_t n_rules;
 /* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernels run. */
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
 static double owed;       /* seconds for which the simulated slow device is still busy */
-static bool late;         /* a kernel took longer than the patience */
+static bool late;         /* a kernel took longer than the rule "patience" allows */
 static char *environment; /* value of GLSLINES_INJECT when it was last read */
 
 /* Parses a rule of this length: "KIND:N", "KIND:N+" or "slow:N=VALUE". */
@@ -143,7 +143,7 @@ bool gls_inject_full(uint64_t bytes)
     return full;
 }
 
-/* Adds the time that a run of this kernel takes by the rules "slow", and compares the time with the patience. */
+/* Adds the time that a run of this kernel takes by the rules "slow", and compares the time with the rule "patience". */
 void gls_inject_run(const char *label, const uint32_t groups[3])
 {
     uint64_t begun = 0, value = 0;

@@ -81,7 +81,7 @@ static inline void gls_inject_work(const char *label, const uint32_t groups[3])
     if (atomic_load_explicit(&gls_inject_active, memory_order_relaxed)) gls_inject_run(label, groups);
 }
 
-/* Call after the host has waited for all kernels. Returns true if one took longer than the driver's patience. */
+/* Call after the host has waited for all kernels. Returns true if one took longer than the rule "patience" allows. */
 static inline bool gls_inject_wait(void)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_late();

@@ -334,7 +334,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
     cJSON *pair = cJSON_AddObjectToObject(s->run->root, "comparison");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         gls_json_double(pair, rows[k].name, rows[k].value);
-        if (isnan(rows[k].value)) /* the sign has no meaning */
+        if (isnan(rows[k].value)) /* printf() would show the sign of a NaN, which has no meaning */
             gls_text_printf(&s->shown, "%s\tnan\n", rows[k].name);
         else
             gls_text_printf(&s->shown, "%s\t%.6g\n", rows[k].name, rows[k].value);

@@ -222,7 +222,7 @@ static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
     return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
 }
 
-/* Keeps `number` streamlines spread evenly over `total`: the share that is due grows by number / total with each, and
+/* Keeps `number` streamlines spread evenly over `total`: the share to keep grows by number / total with each, and
  * one stays wherever it passes a whole number. */
 static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
 {

@@ -42,7 +42,8 @@ struct gls_row_queue {
     line_buffer *buffer;  /* buffer k is at index k % n_buffers */
     pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t changed;
-    uint64_t filled, taken, stored; /* buffers handed to the devices, taken by one of them, and stored completely */
+    uint64_t filled, taken,
+        stored; /* numbers of buffers handed to the devices, taken by one of them, stored completely */
     bool ends;
     gls_status status; /* the first failure of a thread; message: its text */
     char message[512];

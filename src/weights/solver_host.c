@@ -82,7 +82,7 @@ typedef struct row {
     const uint32_t *entry;
     /* bits of the fixels above those of the words; NULL: none */
     const uint8_t *high;
-    /* bits of a fixel that a word has */
+    /* number of low bits of a fixel's index that a word of `entry` holds */
     unsigned low_bits;
     /* number of entries */
     uint32_t n;

@@ -380,7 +380,7 @@ static gls_status run_rounds(gls_batch *c)
     bool gave_way = false;
     gls_status status = GLS_OK;
     while (!status && !gave_way) {
-        /* One turn: begin a round if there is none, begin the next one behind it, then end the first. */
+        /* One iteration: begin a round if there is none, begin the next one behind it, then end the first. */
         const uint32_t capacity = round_capacity(c);
         if (!now.any) status = begin_alone(c, &next, most < capacity ? most : capacity, &now);
         if (!now.any) break;

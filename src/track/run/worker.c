@@ -283,7 +283,7 @@ static gls_status track(gls_worker *w)
 {
     for (;;) {
         gls_status status = gls_batch_run(&w->batch);
-        /* Ranges that are left were not finished: the queue gets them back, and the next turn of the loop takes them
+        /* Ranges that are left were not finished: the queue gets them back, and the next iteration takes them
          * again. */
         const bool any = w->n_ranges > 0;
         const uint64_t due = any ? w->range[0].first : w->batch.delivered;

@@ -29,7 +29,8 @@ struct gls_writer_thread {
     char message[512];
 };
 
-/* The result whose seeds are due, if a worker has sent it; else NULL. The caller holds the lock. */
+/* The result with the seeds that come next in the output, if a worker has sent it; else NULL. The caller holds the
+ * lock. */
 static gls_batch_result *find_due(gls_writer_thread *c)
 {
     for (size_t i = 0; i < c->n_workers * c->per_worker; i++)
@@ -49,7 +50,7 @@ gls_status gls_writer_check_numbers(uint64_t end)
                                          "numbers of seeds: start several runs with different random seeds");
 }
 
-/* Counts the outcomes of the result that is due, and shortens it to the streamlines that are still wanted. */
+/* Counts the outcomes of the result that comes next, and shortens it to the streamlines that are still wanted. */
 static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 {
     const uint64_t select = c->task.select, limit = select > 0 ? select - c->selected : UINT64_MAX;
