@@ -293,7 +293,8 @@ void refine()
     solve_primal();
 }
 
-// The stopping rule of dwi2fod: end if the lowest row is an active one, which lies below 0 by the softness.
+// Value of the lowest active row: the ridge SOFTNESS leaves it below 0 by SOFTNESS times its multiplier. As in dwi2fod
+// the search ends once no row is lower.
 double lowest_active()
 {
     double most = 0.0lf;

@@ -68,6 +68,7 @@ typedef struct gls_connectome_counts {
                             as two such ends, a streamline with one region as one */
 } gls_connectome_counts;
 
+/* Largest number of regions of a connectome. */
 #define GLS_CONNECTOME_MAX_NODES 20000
 
 typedef struct gls_connectome gls_connectome;

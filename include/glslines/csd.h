@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+/* Largest SH order of responses and of spherical deconvolution. */
 #define GLS_CSD_MAX_ORDER 12
 
 /* Response function: signal of a single fibre bundle along z, in one of two forms. */

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+/* Largest number of tissues, and largest SH order of a tissue. */
 #define GLS_MSMT_MAX_TISSUES 4
 #define GLS_MSMT_MAX_ORDER 12
 

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* Largest number of shells of the phantom's series, b = 0 not counted. */
 #define GLS_PHANTOM_MAX_SHELLS 8
 
 typedef struct gls_phantom_params {

@@ -26,6 +26,7 @@ typedef enum gls_track_stat {
     GLS_TRACK_ENDS_PROD, /* product of the values at both ends; 0 unless both have the same sign */
     GLS_TRACK_ENDS_CORR  /* Pearson correlation of the series of volumes at both ends: a single number */
 } gls_track_stat;
+/* Number of values of gls_track_stat. */
 #define GLS_TRACK_STATS 13
 /* Name of a statistic: "mean", "median", "min", "max", "sum", "std", "mean_nonzero", "upper_median", "ends_min",
  * "ends_max", "ends_mean", "ends_prod" or "ends_corr". */

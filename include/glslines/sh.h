@@ -16,6 +16,7 @@ typedef enum gls_sh_basis {
     GLS_SH_TOURNIER07         /* MRtrix3 */
 } gls_sh_basis;
 
+/* Largest order of spherical harmonics that images of SH coefficients may have. */
 #define GLS_SH_MAX_ORDER 16
 
 /* Number of coefficients: (order + 1)(order + 2) / 2 for an even order 0 .. GLS_SH_MAX_ORDER, else 0. */

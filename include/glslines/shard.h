@@ -8,6 +8,7 @@
 extern "C" {
 #endif
 
+/* Largest number of shards of a run. */
 #define GLS_MAX_SHARDS 4096
 
 /* Which part of which run. */

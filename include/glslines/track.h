@@ -295,6 +295,7 @@ typedef struct gls_tracker gls_tracker;
  */
 GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                                       gls_tracker **tracker);
+/* Largest number of devices that work on one run. */
 #define GLS_TRACKER_MAX_DEVICES 64
 /* Like gls_tracker_create(), with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs,
  * or several contexts on one GPU (see gls_device_reopen()). On devices of the same model the streamlines are, byte for

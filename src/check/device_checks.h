@@ -42,6 +42,7 @@ typedef struct gls_known_variant {
     /* particle filtering instead of plain tracking */
     bool pft;
 } gls_known_variant;
+/* Number of rows of gls_known_variants. */
 #define GLS_KNOWN_VARIANTS 19
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 

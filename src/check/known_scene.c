@@ -85,7 +85,7 @@ static gls_status filter_particles(gls_known_scene *s)
                                    &s->tissue);
     gls_image_destroy(parts);
     s->params.pft = true;
-    /* short ways, so that particles begin and end within the small scene */
+    /* short distances, so that particles begin and end within the small scene */
     s->params.pft_back = 4 * s->params.step_size;
     s->params.pft_front = 2 * s->params.step_size;
     return status;

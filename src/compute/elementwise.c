@@ -12,6 +12,7 @@
 #include "util/text.h"
 #include "util/clock.h"
 
+/* Limits of a kernel: arrays, parameters in all, and bytes of the name of a parameter with its NUL. */
 #define MAX_ARRAYS 8
 #define MAX_PARAMETERS 32
 #define MAX_NAME 32

@@ -11,6 +11,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
+/* Largest number of rules in GLSLINES_INJECT. */
 #define MAX_RULES 32
 
 /* A rule: which call of a kind fails. */

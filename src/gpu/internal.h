@@ -65,6 +65,7 @@ void gls_display_close(gls_display *display);
 /* Creates a context with OpenGL 4.3, or OpenGL ES 3.1 if gles, without a surface. */
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
 
+/* Pieces of the buffer through which the host sends data: it fills one while the device copies others. */
 #define GLS_SENT_PIECES 4
 
 struct gls_device {

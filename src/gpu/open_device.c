@@ -14,6 +14,7 @@
 #include "util/text.h"
 #include "util/numbers.h"
 
+/* Largest number of devices that EGL reports and that are tried. */
 #define MAX_CANDIDATES 64
 
 /* Receives messages of the driver; those on the kernel that is being compiled are kept for its listener. */

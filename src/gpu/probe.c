@@ -20,6 +20,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
+/* Largest number of failed drivers that are remembered; more are tried again each time. */
 #define MAX_FAILURES 16
 #define SECONDS 30 /* time limit for a driver; some drivers first start up a GPU */
 

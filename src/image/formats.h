@@ -112,6 +112,7 @@ gls_status gls_image_write_grouped(const char *path, bool overwrite, gls_output_
 
 /* --- Images of MRtrix3: .mif, .mif.gz, and .mih with a separate file of values. */
 
+/* Axes of an image: three of space, and the volumes. */
 #define GLS_MIF_AXES 4
 
 /* How values are stored: GLS_MIF_VALUES as in NIfTI files, or in one of two types that NIfTI does not have. */

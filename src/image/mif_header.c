@@ -13,6 +13,7 @@
 #include "util/status.h"
 
 #define MAGIC "mrtrix image"
+/* Limits of a header that is read: its bytes, its axes, voxels along an axis, and values of the image. */
 #define MAX_HEADER ((size_t)16 << 20)
 #define MAX_FILE_AXES 16
 #define MAX_SIZE 2147483647.0

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Level of compression of .nii.gz, and bytes of voxel values that are converted at a time. */
 #define GZIP_LEVEL 3
 #define BLOCK_BYTES ((size_t)1 << 20)
 

@@ -52,6 +52,7 @@ gls_status gls_region_centre_of(const char *option, const char *text, double cen
 typedef struct gls_label_range {
     uint32_t first, last;
 } gls_label_range;
+/* Largest number of labels and ranges of labels in the text of a region. */
 #define GLS_REGION_MAX_RANGES 256
 
 /* The parts of a region's text. */
@@ -99,9 +100,10 @@ bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);
 size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid);
 /* Adds an area as the region of this number, at *layer. Returns false if memory runs out. */
 bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *layer);
-/* Set of a point, world mm, among the regions of this layer. */
+/* Number of the set of this layer's regions that hold a point, world mm; 0: none does. */
 uint32_t gls_region_layer_at(const gls_region_layer *layer, const float point[3]);
 
+/* Whether the set of this number holds a region, given by its number in the store. */
 static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, size_t region)
 {
     for (size_t i = s->first[set]; i < s->first[set + 1]; i++)

@@ -149,6 +149,7 @@ static gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, 
 }
 #endif
 
+/* Bytes of compressed data that are read at a time. */
 #define IN_BYTES ((size_t)256 << 10)
 /* gzip data are verified to the end if it lies at most this many bytes behind the values */
 #define VERIFIED ((uint64_t)16 << 20)

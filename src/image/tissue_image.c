@@ -10,7 +10,9 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* A fraction outside 0 to 1, or a sum that differs from 1, by more than this is reported. */
 #define SUM_TOLERANCE 0.001
+/* Below this sum of fractions a point has no valid tissue. */
 #define MIN_SUM 0.5f
 
 /* --- from an image -------------------------------------------------------- */

@@ -40,6 +40,7 @@ typedef struct cmd_common {
 
 /* Largest number of arguments that are no options. */
 #define CMD_MAX_POSITIONALS 4096 /* enough for the shards of a run */
+/* Largest number of options of a command, those that all commands share included. */
 #define CMD_MAX_OPTIONS 192
 
 /* All options of a command. The common options come last. Offsets are those in the command's values. */
@@ -76,6 +77,7 @@ typedef struct cmd_rows {
     const char *group; /* NULL: the group of each row */
     unsigned owners;   /* for rows of glslines/params.def: only rows of these owners; 0: all */
 } cmd_rows;
+/* Largest number of lists of rows from which the table of a command is made. */
 #define CMD_MAX_ROWS 4
 
 /* A list of texts that NULL ends. */
@@ -99,6 +101,7 @@ struct cmd_command {
     void (*set_defaults)(void *values);                       /* called on a zeroed struct */
     int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
+/* Largest size of the struct with the values of a command, bytes. */
 #define CMD_MAX_VALUES 8192
 
 /* Storage for the values of any command. */

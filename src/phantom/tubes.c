@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Largest number of points that define the centre line of a bundle. */
 #define MAX_KNOTS 24
 #define FINE 32  /* points of the spline between two knots, for measuring lengths */
 #define STEP 1.5 /* distance of stations, mm */

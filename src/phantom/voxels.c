@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Samples of a voxel: three along each axis. */
 #define SAMPLES 27
 #define MEMBER 4 /* number of samples, about an eighth, from which on a voxel belongs to a mask */
 

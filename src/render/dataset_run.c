@@ -26,6 +26,7 @@
 #define REPORT_MARK "<title>glslines: "
 #define PICTURE_MARK "glslines" /* value of the chunk Software of our pictures */
 
+/* Bytes of the message of a failed unit that are kept. */
 #define MAX_REASON 1024
 
 /* The outcome of a unit, as bytes that go through the pipe of its process. */

@@ -46,6 +46,7 @@ bool gls_colour_parse(const char *text, uint32_t *colour);
 
 /* --- Letters as strokes (Hershey), for labels of any size. */
 
+/* Number of characters of the font: ASCII from space to tilde. */
 #define GLS_FONT_GLYPHS 95
 /* Height of capitals, and position of the baseline, in units of the strokes. */
 #define GLS_FONT_CAPITAL 21

@@ -188,6 +188,7 @@ gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, i
 
 /* --- Plan: the options of gls_render_files(), read and checked. */
 
+/* Largest number of views of a picture, and of colours that a file of colours may name. */
 #define GLS_MAX_TILES 128
 #define GLS_MAX_NAMED 256
 

@@ -53,6 +53,7 @@ void gls_tract_scalars_close(gls_tract_scalars *scalars);
 /* --- Pairs of labels that streamlines join, from a file of assignments. Used to select streamlines, and to make
  * groups. */
 
+/* Largest number of groups that --edges-to-groups may make. */
 #define GLS_MAX_EDGES 65535
 
 /* The pair of labels that each streamline of a file joins. */

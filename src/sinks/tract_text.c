@@ -12,6 +12,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
+/* Bytes of text that are collected before they are written. */
 #define TEXT_BYTES 65536
 
 /* Appends n bytes. The buffer must have room. */

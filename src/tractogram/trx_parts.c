@@ -21,7 +21,7 @@
 #define END64_BYTES 56
 /* Largest comment behind the end record. */
 #define MAX_COMMENT 65535
-/* Largest directory that is read. */
+/* Largest directory of a ZIP archive that is read, bytes. */
 #define MAX_DIRECTORY ((uint64_t)64 << 20)
 /* Local header without name and extra field. */
 #define LOCAL_BYTES 30

@@ -28,6 +28,7 @@ typedef struct gls_shape {
         end_irregularity[2]; /* of the start region and the end region: area mm2, radius mm, ratio */
     double mean_curvature;   /* 1 / mm, at points 1 mm apart */
 } gls_shape;
+/* Number of values of gls_shape in tables. */
 #define GLS_SHAPE_VALUES 14
 
 typedef struct gls_bundle_stats gls_bundle_stats;

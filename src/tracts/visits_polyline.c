@@ -12,7 +12,7 @@
 #define NONE SIZE_MAX
 /* Points of a block: its arrays, about 6 kB, stay in the first-level cache. */
 enum { BLOCK = 128 };
-/* Voxels: steps with a piece shorter than this along an axis use the walk. */
+/* In voxels: steps with a piece shorter than this between two faces are left to walk_step(). */
 #define SHORTEST 1e-8
 
 /* A streamline on its way through the grid, block by block. */

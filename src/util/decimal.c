@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* 17 digits distinguish every double from all others. */
 #define MAX_DIGITS 17
 #define MIN_DIGITS 15 /* a double always has 15 meaningful digits */
 

@@ -8,6 +8,7 @@
 
 /* --- Fast decimals: tables have millions of numbers, and printf() is slow. */
 
+/* Size of the text of any number that the functions below print, with its NUL. */
 #define GLS_DECIMAL_BYTES 32
 
 /* Prints the shortest decimal that reads back as the same double, without an exponent, followed by a NUL. Returns its

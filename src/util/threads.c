@@ -16,6 +16,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
+/* Largest number of threads that a caller may ask for. */
 #define MAX_THREADS 4096
 
 /* number that gls_set_threads() has set; 0: none */

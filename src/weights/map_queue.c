@@ -49,7 +49,7 @@ struct gls_row_queue {
     char message[512];
 };
 
-/* Buffers form a ring: line_buffer number `number` of the run, counted from 0, uses one after the other. */
+/* The buffer that is filled as number `number` of the run, counted from 0: buffers form a ring. */
 static line_buffer *buffer_at(const gls_row_queue *q, uint64_t number)
 {
     return &q->buffer[number % q->n_buffers];

@@ -10,6 +10,7 @@
 #include "util/threads.h"
 #include "weights/weight_model.h"
 
+/* Work groups along x; more are arranged in rows, because drivers promise only 65535 for an axis. */
 #define MAX_GROUPS_X 32768u
 /* Streamlines of a dispatch: far less than a second of work on any GPU, so that no watchdog stops it. */
 #define SLICE ((uint32_t)1 << 20)

@@ -64,6 +64,7 @@ typedef struct wanted {
     gls_kernel **kernel;
 } wanted;
 
+/* Largest number of kernels that a plan needs for both passes. */
 #define MAX_WANTED 4
 
 /* Lists the kernels of a plan and where in *k each is stored. Returns their number. */

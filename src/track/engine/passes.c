@@ -58,6 +58,7 @@ void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *ent
     sort_by_digit(other, n, 20, entry);
 }
 
+/* Largest number of buffers and textures that a kernel of a pass binds. */
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
 /* Pass 1 has its own uniforms: they are written while pass 2 of the batch before may still run. */

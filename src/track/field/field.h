@@ -11,6 +11,7 @@
 
 /* --- A field is a grid of voxels with many channels on a device. Each kind of field is a row of functions. */
 
+/* Textures or buffers over which a field may be divided. */
 #define GLS_FIELD_MAX_TEXTURES 15
 #define GLS_FIELD_MAX_BUFFERS 4
 /* Binding of a field's first storage buffer. */

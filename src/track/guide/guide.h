@@ -14,6 +14,7 @@
  * some words of memory for each half; on the host these, for both halves together, decide about the streamline. Each
  * guide is a row of functions in a file of its own, with a shader of its own. */
 
+/* Textures of a guide, and words that it may remember for each half-streamline. */
 #define GLS_GUIDE_MAX_TEXTURES 8
 #define GLS_GUIDE_MAX_WORDS 48
 

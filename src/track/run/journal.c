@@ -18,6 +18,7 @@
 #define MAGIC "GLSJRNL2" /* the number changes with the layout of records */
 #define RECORD "GLSPARCL"
 #define COMPLETE "GLSDONE1"
+/* Bytes of the identity of a run and of its origin in the head of the journal, with their NUL. */
 #define IDENTITY_BYTES 512
 #define ORIGIN_BYTES 256
 /* A crash of the machine loses at most this much work, s. */

@@ -16,6 +16,7 @@ typedef struct gls_journal gls_journal;
 typedef struct gls_journal_file {
     uint64_t device, inode;
 } gls_journal_file;
+/* Largest number of output files that a journal notes. */
 #define GLS_JOURNAL_MAX_FILES 32
 
 /* Opens the journal at path, or creates it. identity: text that differs between runs with different streamlines; less
