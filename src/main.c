@@ -17,7 +17,7 @@
 #include "util/allocation.h"
 #include "util/text.h"
 
-/* --notify tells of the end of a run only if it took at least so many seconds. */
+/* --notify shows nothing at the end of a run that took fewer seconds. */
 #define NOTIFY_SECONDS 60
 
 static const cmd_command *find_command(const char *name)
