@@ -16,7 +16,7 @@ enum {
 
 struct gls_odf_parts {
     size_t n_inputs;  /* number of volumes used */
-    uint32_t *input;  /* n_inputs: indices of these volumes */
+    uint32_t *input;  /* indices of the n_inputs volumes used */
     float *matrix;    /* for SH: one row for each vertex, n_inputs long, padded to a multiple of GLS_ODF_ROWS rows; NULL
                          for amplitudes */
     float *to_legacy; /* for even SH: matrix to the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes, padded as

@@ -120,7 +120,8 @@ static void find_axis(const double p[P], bool good, float *fa, double axis[3])
     *fa = (float)gls_tensor_fa(descending);
 }
 
-/* Fits n voxels on all cores, and stores what is asked for: FA and axis of each, or its tensor in an image. */
+/* A fit of the n voxels listed in `voxel`. Results: fa and axis, n elements each, or the image `tensor`; those that are
+ * NULL are not wanted. passes: see fit_voxel(). */
 typedef struct tensor_job {
     const gls_image *dwi;
     const gls_gradients *gradients;

@@ -103,7 +103,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
         else if (type == GLS_TYPE_FLOAT64)
             ((double *)data)[v] = (double)at->n;
         else
-            /* paths with --distance-correction: sums of lengths; lengths: means */
+            /* --fdt-paths with --distance-correction is the sum of lengths; the map of lengths is their mean */
             ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
     }
     gls_status status =

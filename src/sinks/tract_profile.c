@@ -112,7 +112,7 @@ static gls_status buan_write(const gls_buan *b, const gls_bundles *bundles, gls_
     t.row = calloc(n, sizeof *t.row);
     t.value = malloc(largest * sizeof *t.value);
     gls_status status = t.core && t.row && t.value ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    /* nodes of the bundles' means come from the first reading */
+    /* the tractogram is read a second time; the mean lines of the bundles come from the first time */
     for (size_t k = 0; k < n && !status; k++) gls_bundles_core(bundles, k, t.core + k * b->disks);
     if (!status) status = gls_tract_text_open(run, path, &t.text);
     if (!status) {

@@ -220,7 +220,7 @@ static gls_status read_again(stats *s, const char *path)
             status = gls_tract_open(s->run, path, false, &reader);
             status = gls_tract_pump(s->run, reader, &sink, status);
             gls_tractogram_reader_close(reader);
-            /* later passes refine quantiles; bins are complete */
+            /* bins are complete now; later passes only refine quantiles */
             s->is_second_pass = false;
         }
         for (size_t g = 0; g < s->n_rows && !status; g++) {

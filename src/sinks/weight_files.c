@@ -73,7 +73,7 @@ void gls_weights_log(const gls_weights *w)
                 r->n_iterations - 1);
 }
 
-/* Writes numbers as text. Several threads format the blocks of a part; the parts follow one another. */
+/* Numbers that are written as text. Several threads format the blocks of a part; the parts follow one another. */
 typedef struct number_text {
     /* numbers to write, borrowed */
     const float *value;

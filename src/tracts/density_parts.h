@@ -94,7 +94,7 @@ struct gls_density {
     gls_density_options options;
     /* how values are summed */
     gls_density_kind kind;
-    int bits; /* NARROW: bits behind the point */
+    int bits; /* kind NARROW: binary digits behind the point of a sum */
     /* n_maps: one for each group, or 1; n_planes: sums of a voxel, 1 to 4 */
     size_t n_voxels, n_maps, n_planes;
     double unit;     /* 2^bits */

@@ -44,7 +44,7 @@ static void sort_samples(work *w, float most)
     const float *v = w->v, scale = (float)(BUCKETS - 1) / most;
     uint16_t start[BUCKETS + 1], bucket[N];
     memset(start, 0, sizeof start);
-    /* a histogram of the samples, then the first position of each bucket, then the samples themselves */
+    /* a counting sort: counts the samples of each bucket, finds where each bucket begins, then moves the samples */
     for (unsigned i = 0; i < N; i++) {
         int b = v[i] > 0 ? (int)(v[i] * scale) : -1;
         b = b >= BUCKETS ? BUCKETS - 1 : b;
