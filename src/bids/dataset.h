@@ -160,7 +160,7 @@ gls_status gls_dataset_track(const gls_dataset_options *options, const gls_datas
 typedef struct gls_dataset_choice {
     /* name of a unit */
     const char *unit; /* NULL: all */
-    /* 1 of 1: all */
+    /* part `index` of `count`; 1 of 1: all units */
     size_t index, count;
     /* whether the first unit that fails ends the run */
     bool stop_on_error;

@@ -28,7 +28,7 @@ static float voxel(const gls_image *image, int x, int y, int z)
     return image->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x];
 }
 
-/* Value of the image at a place in voxels. Outside the image all voxels are 0. */
+/* Value of the image at a position in voxels. Outside the image all voxels are 0. */
 static float trilinear(const gls_image *image, const double p[3])
 {
     double low[3], sum = 0;

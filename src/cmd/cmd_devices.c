@@ -76,7 +76,7 @@ static char *devices_text(const gls_device_info *list, size_t n)
     return gls_text_take(&text);
 }
 
-/* Lists the same as JSON. From malloc; NULL: out of memory. */
+/* Lists the devices as JSON. From malloc; NULL: out of memory. */
 static char *devices_json(const gls_device_info *list, size_t n)
 {
     cJSON *array = cJSON_CreateArray();

@@ -153,14 +153,14 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
 {
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
-    /* first all such options back to the values without rows, so that defaults of an earlier call for another getter
-     * leave nothing */
+    /* first sets all options that rows decide back to their values without rows, because an earlier call for another
+     * getter may have changed them */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
         gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
-    /* then the rows that fit */
+    /* then applies the rows that fit getter, model and preset */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};

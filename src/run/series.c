@@ -70,7 +70,7 @@ static void mark_broken(const float *volume, size_t n, uint8_t *broken)
     for (size_t i = 0; i < n; i++) broken[i] |= !isfinite(volume[i]);
 }
 
-/* Sets all values of such voxels to 0, and warns. */
+/* Sets all values of voxels with a value that is not finite to 0, and warns. */
 static gls_status clear_broken(gls_series *s)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid), n_broken = 0;
@@ -86,7 +86,7 @@ static gls_status clear_broken(gls_series *s)
     return GLS_OK;
 }
 
-/* look_at() for all volumes. */
+/* Looks at all volumes as look_at() looks at one, and joins what was found. */
 static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid);
