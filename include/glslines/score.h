@@ -53,7 +53,7 @@ typedef struct gls_score_result {
         mean_f1; /* means over all bundles whose voxels are known; a bundle without a valid streamline counts as 0 in
                     all of them */
     size_t n_bundles;
-    const gls_score_bundle *bundle; /* in the order of the truth; belongs to the score */
+    const gls_score_bundle *bundle; /* in the order of the bundles of the ground truth; belongs to the score */
 } gls_score_result;
 
 typedef struct gls_score gls_score;

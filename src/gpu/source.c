@@ -88,7 +88,8 @@ static gls_status compose_file(composer *self, const char *name)
         if (strcmp(self->seen[i], name) == 0) return GLS_OK;
     if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader file '%s' includes itself", name);
     if (self->n_seen == sizeof self->seen / sizeof self->seen[0])
-        return gls_fail(GLS_ERR_INPUT, "shader file '%s': too many files", name);
+        return gls_fail(GLS_ERR_INPUT, "shader file '%s': a shader includes at most %zu files", name,
+                        sizeof self->seen / sizeof self->seen[0]);
     char *text = NULL;
     gls_status status = gls_shader_text(name, &text);
     if (status) return status;

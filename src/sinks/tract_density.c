@@ -236,7 +236,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
 static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
 {
     if (!m->o->groups) return GLS_OK;
-    if (info->n_groups == 0) return gls_fail(GLS_ERR_INPUT, "%s: has no groups", m->in);
+    if (info->n_groups == 0) return gls_fail(GLS_ERR_INPUT, "%s: has no groups, which --groups needs", m->in);
     m->group = malloc(info->n_groups * sizeof *m->group);
     if (!m->group) return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (size_t g = 0; g < info->n_groups; g++) m->group[g] = info->group[g].name;

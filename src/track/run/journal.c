@@ -295,7 +295,7 @@ gls_status gls_journal_append(gls_journal *j, const gls_batch_result *p)
     uint64_t bytes[N_ARRAYS];
     gls_status status = reserve_lengths(j, p->n);
     if (status) return status;
-    /* The hashes first, because the record with them stands in front of the arrays. */
+    /* Hashes are computed before anything is written, because the record that holds them precedes the arrays. */
     memcpy(r.magic, RECORD, sizeof r.magic);
     for (size_t i = 0; i < p->n; i++) j->length[i] = (uint32_t)(p->offset[i + 1] - p->offset[i]);
     arrays_of(j, p, array);
