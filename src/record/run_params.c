@@ -201,6 +201,13 @@ const char *gls_getter_name(gls_direction_getter dg)
     return names[dg];
 }
 
+gls_direction_getter gls_getter_named(const char *name)
+{
+    int i = 0;
+    while (i < GLS_DG_COUNT && strcmp(name, gls_getter_name((gls_direction_getter)i)) != 0) i++;
+    return (gls_direction_getter)i;
+}
+
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
     const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);

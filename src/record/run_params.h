@@ -84,6 +84,8 @@ int gls_model_order(const gls_model_options *options);
 bool gls_fit_on_device(const gls_model_options *options);
 /* Name of a direction getter, as --dg takes it. */
 const char *gls_getter_name(gls_direction_getter dg);
+/* The getter of this name; GLS_DG_COUNT if there is none. */
+gls_direction_getter gls_getter_named(const char *name);
 /* Checks that the ranges of single options cannot express. */
 gls_status gls_model_options_check(const gls_model_options *options);
 

@@ -402,15 +402,6 @@ static const char *in_words(const char *word)
     return word ? word : "an unknown method";
 }
 
-/* Whether a getter of this name ends streamlines by its own threshold, not by a stop map. */
-static bool ends_itself(const char *dg)
-{
-    for (int i = 0; i < GLS_DG_COUNT; i++)
-        if (strcmp(dg, gls_getter_name((gls_direction_getter)i)) == 0)
-            return gls_getter_ends_itself((gls_direction_getter)i);
-    return false;
-}
-
 void gls_report_methods(const gls_report *r, gls_text *out)
 {
     const char *model = gls_report_text(r, "model/name"), *dg = gls_report_text(r, "parameters/dg"),
@@ -420,7 +411,10 @@ void gls_report_methods(const gls_report *r, gls_text *out)
         gls_report_missing(r, out, "the methods");
         return;
     }
-    const bool by_map = gls_report_text(r, "parameters/fa") || !ends_itself(dg);
+    /* a getter that ends streamlines by its own threshold has no stop map unless one is given */
+    const gls_direction_getter getter = gls_getter_named(dg);
+    const bool by_map =
+        gls_report_text(r, "parameters/fa") || getter == GLS_DG_COUNT || !gls_getter_ends_itself(getter);
     gls_text_puts(out, "<p>Streamlines were tracked with glslines ");
     gls_html_puts(out, version);
     gls_text_puts(out, " by ");

@@ -11,6 +11,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
+#include "track/track_params.h"
 #include "util/json_text.h"
 #include "util/status.h"
 
@@ -244,9 +245,10 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     double mm = step->valuedouble;
     const cJSON *thinned = item_at(root, "parameters", "downsample"),
                 *compress = item_at(root, "parameters", "compress_mm");
-    /* not steps alone, as in gls_lengths_need_points(): "samples" is written for ifod2 only, "probe_quality" for ptt */
-    if (cJSON_IsNumber(item_at(root, "parameters", "samples")) ||
-        cJSON_IsNumber(item_at(root, "parameters", "probe_quality")) ||
+    const char *dg = cJSON_GetStringValue(item_at(root, "parameters", "dg"));
+    const gls_direction_getter getter = dg ? gls_getter_named(dg) : GLS_DG_COUNT;
+    /* not steps alone, as in gls_lengths_need_points() */
+    if ((getter < GLS_DG_COUNT && gls_getter_facts_of(getter).curved) ||
         cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
         (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
         (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {

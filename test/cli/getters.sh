@@ -19,6 +19,10 @@ needs.update({name: csd for name in ("ifod1", "ifod2", "sdstream")})
 needs.update({name: [] for name in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest")})
 needs["pft"] = opdt + "--dg prob --pft --act data/5tt.nii.gz --act-rule cmc".split()
 needs["halves"] = opdt + "--dg bedpost --region-rule halves --exclude 0,0,0,6 --loop-check".split()
+needs["one_way"] = opdt + "--dg bedpost --region-rule halves-one-way --include 0,0,0,12 --stop-by-fraction --start-fibre any".split()
+needs["leaving"] = opdt + "--dg prob --act data/5tt.nii.gz --backtrack --stop-leaving 0,0,0,9 --stop-leaving 9,0,0,6 --exclude-end 0,0,15,6".split()
+needs["noise"] = opdt + "--dg fact --step-noise 0.15 --retries 3".split()
+needs["rk4"] = "--dg tensorprob --rk4".split()
 ended, faults = 0, []
 labels = bytearray(gzip.open("data/mask.nii.gz").read())
 first = int(struct.unpack_from("<f", labels, 108)[0])
@@ -94,9 +98,14 @@ for name, how in needs.items():
 
     if not os.path.exists(f"{name}.json"):
         continue
-    one, merged = (json.load(open(f"{n}.json"))["counts"] for n in (name, name + "_merged"))
-    if one != merged:
-        faults.append(f"{name}: other counts than those of the shards: {one} {merged}")
+    whole, parts = (json.load(open(f"{n}.json")) for n in (name, name + "_merged"))
+    # the median of measured lengths does not follow from those of the shards
+    if parts["lengths"]["median_mm"] is None:
+        whole["lengths"]["median_mm"] = None
+    for what in "counts", "lengths":
+        if whole[what] != parts[what]:
+            faults.append(f"{name}: other {what} than those of the shards: {whole[what]} {parts[what]}")
+    one = whole["counts"]
     if one["directions"] != one["streamlines"] + sum(one["rejected"].values()):
         faults.append(f"{name}: streamlines and rejected ones are not all: {one}")
     if sum(one["half_streamline_ends"].values()) != 2 * one["directions"] or one["streamlines"] == 0:
