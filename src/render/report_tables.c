@@ -393,6 +393,7 @@ static const char *in_words(const char *word)
                                            {"closest", "the closest peaks"},
                                            {"nulldist1", "directions drawn at random, whatever the data"},
                                            {"nulldist2", "arcs drawn at random, whatever the data"},
+                                           {"seedtest", "no steps, as the points of their seeds"},
                                            {"bedpost", "samples of the directions of fibres"},
                                            {"prob", "probabilistic drawing of directions"},
                                            {"det", "the most probable directions"},
@@ -400,6 +401,19 @@ static const char *in_words(const char *word)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (word && strcmp(word, words[i][0]) == 0) return words[i][1];
     return word ? word : "an unknown method";
+}
+
+/* Says by which rules tissue ended streamlines, if it did, and what became of bad ends. */
+static void put_tissue(const gls_report *r, gls_text *out)
+{
+    const char *rule = gls_report_text(r, "parameters/act_rule");
+    if (!rule) return;
+    gls_text_printf(out, ", ended by tissue by %s",
+                    strcmp(rule, "act") == 0   ? "MRtrix3's rules of ACT"
+                    : strcmp(rule, "cmc") == 0 ? "the continuous map criterion"
+                                               : "DIPY's thresholds");
+    if (cJSON_IsTrue(gls_report_get(r, "parameters/backtrack"))) gls_text_puts(out, " with back-tracking");
+    if (cJSON_IsTrue(gls_report_get(r, "parameters/pft"))) gls_text_puts(out, " with particle filtering");
 }
 
 void gls_report_methods(const gls_report *r, gls_text *out)
@@ -434,12 +448,14 @@ void gls_report_methods(const gls_report *r, gls_text *out)
     if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
     const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
     const bool of_fa = strncmp(dg, "tensor", 6) == 0;
-    if (!isnan(threshold)) /* direction getters that stop at no threshold of the data have NaN here */
+    /* direction getters that stop at no threshold of the data have NaN here, tissue in place of a stop map less than 0 */
+    if (threshold >= 0)
         gls_text_printf(out, ", and %s of %g",
                         by_map  ? "a stop threshold"
                         : of_fa ? "a cutoff of FA"
                                 : "a cutoff of amplitudes",
                         threshold);
+    put_tissue(r, out);
     if (!isnan(directions) && !isnan(streamlines)) {
         gls_text_printf(out, ". Of %.0f initial directions %.0f gave streamlines", directions, streamlines);
         if (!isnan(length)) gls_text_printf(out, ", of %.1f mm in the mean", length);
