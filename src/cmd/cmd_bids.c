@@ -110,6 +110,12 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
+    /* directions of one brain, which on the grid of another would be taken for its own */
+    static const char *const of_one[] = {"peaks", "peaks-values", "bedpostx"};
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
+        if (cmd_options_given(arguments, of_one[i]))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: belongs to one series: track each with 'glslines track'",
+                             of_one[i]);
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)

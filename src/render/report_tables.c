@@ -448,7 +448,7 @@ void gls_report_methods(const gls_report *r, gls_text *out)
     if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
     const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
     const bool of_fa = strncmp(dg, "tensor", 6) == 0;
-    /* direction getters that stop at no threshold of the data have NaN here, tissue in place of a stop map less than 0 */
+    /* getters that stop at no threshold of the data have NaN here, tissue in place of a stop map less than 0 */
     if (threshold >= 0)
         gls_text_printf(out, ", and %s of %g",
                         by_map  ? "a stop threshold"
