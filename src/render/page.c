@@ -1,9 +1,11 @@
 /* Text for HTML pages, and the embedded parts of a report's page. */
 #include "render/report_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "util/numbers.h"
 #include "util/text.h"
 
 const char *gls_page_part(const char *name)
@@ -41,6 +43,17 @@ void gls_html_puts(gls_text *out, const char *text)
         else
             gls_text_append(out, text, n);
     }
+}
+
+void gls_text_number(gls_text *out, double v)
+{
+    char text[32];
+    if (!isfinite(v))
+        gls_text_puts(out, "-");
+    else if (v == floor(v) && v >= 0 && v < 1e15)
+        gls_text_puts(out, gls_format_count((uint64_t)v, text, sizeof text));
+    else
+        gls_text_printf(out, "%.2f", v);
 }
 
 void gls_html_json(gls_text *out, const char *json)

@@ -29,6 +29,8 @@ const char *gls_page_reference(const char *key, size_t *length);
 
 /* Appends text with HTML's special characters escaped, and with the escapes of gls_escape() except for line ends. */
 void gls_html_puts(gls_text *out, const char *text);
+/* Appends a number: "1,234", "12.3"; "-" for NAN. */
+void gls_text_number(gls_text *out, double v);
 /* Appends JSON for a script element: '<' becomes \u003c; control characters and bytes that are not UTF-8 become '?'. */
 void gls_html_json(gls_text *out, const char *json);
 /* Appends bytes in base64. */
@@ -109,8 +111,6 @@ const cJSON *gls_report_get(const gls_report *report, const char *path);
 double gls_report_number(const gls_report *report, const char *path);
 /* Text at such a path; NULL: none. */
 const char *gls_report_text(const gls_report *report, const char *path);
-/* Appends a number: "1,234", "12.3"; "-" for NAN. */
-void gls_text_number(gls_text *out, double v);
 
 /* Appends a paragraph saying that `what` is unknown, because there is no sidecar or it is not of tracking. */
 void gls_report_missing(const gls_report *report, gls_text *out, const char *what);

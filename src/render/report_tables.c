@@ -494,14 +494,3 @@ const char *gls_report_text(const gls_report *report, const char *path)
     const cJSON *item = gls_report_get(report, path);
     return cJSON_IsString(item) ? item->valuestring : NULL;
 }
-
-void gls_text_number(gls_text *out, double v)
-{
-    char text[32];
-    if (!isfinite(v))
-        gls_text_puts(out, "-");
-    else if (v == floor(v) && v >= 0 && v < 1e15)
-        gls_text_puts(out, gls_format_count((uint64_t)v, text, sizeof text));
-    else
-        gls_text_printf(out, "%.2f", v);
-}
