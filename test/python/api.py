@@ -184,6 +184,19 @@ class Files(unittest.TestCase):
         loaded = nib.streamlines.load(path("three.trk")).streamlines
         self.assertEqual(len(loaded), len(result))
         self.assertLess(np.abs(loaded[7] - result[7]).max(), 1e-4)
+        for reference in (phantom.names[0], glslines.load_image(phantom.names[0])):
+            result.save(path("four.trk"), ref=reference, overwrite=True)
+            self.assertTrue(filecmp.cmp(path("three.trk"), path("four.trk"), shallow=False))
+            self.assertGreater(len(glslines.render(result, reference=reference).png), 1000)
+        self.assertEqual([len(line) for line in result[-3:]], [len(line) for line in result.as_list()[-3:]])
+        self.assertEqual(len(result[5:1:-2]), 2)
+
+    def test_list_of_arrays(self):
+        line = np.array([[0, 0, 0], [4, 0, 0]], np.float32)
+        for lines in ([line], [line, line + 1, line + 2]):
+            self.assertEqual(glslines.stats(lines)[0]["count"], len(lines))
+            self.assertEqual(glslines.render(lines)["total"], len(lines))
+        self.assertEqual(len(glslines.stats([[line], [line, line]])), 2)
 
 
 class Arrays(unittest.TestCase):

@@ -79,11 +79,13 @@ def grid_of(shape, affine):
 
 
 def grid_like(ref):
-    """The grid of an image, or of a pair of shape and affine."""
+    """The grid of an image: a file, one of nibabel, or a pair of array or shape and affine."""
+    if isinstance(ref, (str, os.PathLike)):
+        ref = load_image(ref)
     if isinstance(ref, tuple) and len(ref) == 2:
-        return grid_of(*ref)
+        return grid_of(np.shape(ref[0]) if np.ndim(ref[0]) > 1 else ref[0], ref[1])
     if getattr(ref, "affine", None) is None or len(getattr(ref, "shape", ())) < 3:
-        raise TypeError("an image with shape and affine, or a pair of them, is needed as reference")
+        raise TypeError("as reference a file, an image with shape and affine, or a pair of them is needed")
     return grid_of(ref.shape, ref.affine)
 
 

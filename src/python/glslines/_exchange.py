@@ -108,9 +108,12 @@ class Tracked(FileResult):
     def __getitem__(self, i: int) -> NDArray[np.float32]: ...
 
     @overload
+    def __getitem__(self, i: slice) -> List[NDArray[np.float32]]: ...
+
+    @overload
     def __getitem__(self, i: str) -> Any: ...
 
-    def __getitem__(self, i: Union[int, str]) -> Any:
+    def __getitem__(self, i: Union[int, slice, str]) -> Any:
         return self.stats[i] if isinstance(i, str) else super().__getitem__(i)
 
     def __contains__(self, name: object) -> bool:
@@ -283,12 +286,17 @@ def many(value: Any) -> List[Any]:
     return list(value) if isinstance(value, list) else [value]
 
 
+def tractograms(value: Any) -> List[Any]:
+    """One tractogram, or a list of them; a list of arrays is one of so many streamlines."""
+    return [value] if isinstance(value, list) and value and isinstance(value[0], np.ndarray) else many(value)
+
+
 def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
     """A function of tractogram files, called with what is one or is written to one."""
     folder = Folder()
-    paths = [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(many(tracks))]
+    paths = [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(tractograms(tracks))]
     options = {name: folder.option(value, name) for name, value in options.items()}
-    return function(paths if isinstance(tracks, list) else paths[0], **options)
+    return function(paths[0] if len(paths) == 1 else paths, **options)
 
 
 def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, str]) -> Any:
@@ -299,7 +307,7 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
     if "dwi" in values:
         words += series(folder, values)
     if "tracks" in values:
-        given = many(values.pop("tracks"))
+        given = tractograms(values.pop("tracks"))
         if any(t is None for t in given) and command != "score":
             raise TypeError("tracks: None is no tractogram")
         words += [folder.tracks(t, "tracks%d" % i) for i, t in enumerate(given) if t is not None]

@@ -76,11 +76,11 @@ class _Options:
 
 def _read_options(options, reference, recover):
     """How tractograms are read. Returns what must be kept."""
-    from ._arrays import grid_like, load_image
+    from ._arrays import grid_like
 
     grid = None
     if reference is not None:
-        grid = grid_like(load_image(reference) if isinstance(reference, (str, os.PathLike)) else reference)
+        grid = grid_like(reference)
         options.read.reference = ctypes.addressof(grid)
     options.read.recover = recover
     return grid

@@ -7,7 +7,7 @@ import ctypes
 import os
 import tempfile
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Union
+from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -280,7 +280,7 @@ class Result:
             Streamline i is points[offsets[i]:offsets[i + 1]], (N + 1,).
         dps : dict, optional
             Columns with a row for each streamline.
-        ref : image, or (shape, affine), optional
+        ref : image (file, nibabel's, or (array, affine)), or (shape, affine), optional
             The grid to which they belong.
 
         Returns
@@ -324,7 +324,15 @@ class Result:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, i: int) -> NDArray[np.float32]:
+    @overload
+    def __getitem__(self, i: int) -> NDArray[np.float32]: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> List[NDArray[np.float32]]: ...
+
+    def __getitem__(self, i: Union[int, slice]) -> Union[NDArray[np.float32], List[NDArray[np.float32]]]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
         if not -len(self) <= i < len(self):
             raise IndexError("streamline %d of %d" % (i, len(self)))
         i %= len(self)
@@ -374,8 +382,8 @@ class Result:
 
     def save(self, path: Union[str, os.PathLike[str]], ref: Any = None, half: bool = False,
              overwrite: bool = False) -> None:
-        """Writes TRX, TRK or TCK by the suffix. ref: image, or (shape, affine), to which the streamlines belong
-        (default: the grid that was tracked)."""
+        """Writes TRX, TRK or TCK by the suffix. ref: image (file, nibabel's, or (array, affine)), or (shape,
+        affine), to which the streamlines belong (default: the grid that was tracked)."""
         points = self.points
         if self.space == "voxel":
             points = points @ self.affine[:3, :3].T + self.affine[:3, 3]
