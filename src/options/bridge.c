@@ -12,6 +12,7 @@
 static const struct {
     const char *program, *command;
 } programs[] = {
+    {"version", "--version"},
     {"completions", "help --format bash (or zsh, fish)"},
     {"completion", "help --format bash (or zsh, fish)"},
     {"tckgen", "track"},

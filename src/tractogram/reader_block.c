@@ -228,8 +228,10 @@ static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
     if (largest < exponent) return GLS_OK;
     while (isfinite(x[at])) at++;
     while (r->line_offset[line + 1] <= at / 3) line++;
-    return gls_fail(GLS_ERR_INPUT, "%s: a point of streamline %llu is not finite", r->path,
-                    (unsigned long long)(r->lines_read + line));
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: a point of streamline %llu is not finite; 'glslines edit --invalid drop' leaves such "
+                    "streamlines out",
+                    r->path, (unsigned long long)(r->lines_read + line));
 }
 
 gls_status gls_tractogram_reader_next(gls_tractogram_reader *r, gls_streamlines *lines)
