@@ -97,7 +97,7 @@ const cmd_command command_stats = {
     .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK or VTK."),
     .max_positionals = 256,
     .examples = CMD_TEXTS("Lengths:", "glslines stats tracks.tck", "Shape of each bundle:",
-                          "glslines stats bundles.trx --groups --shape --template fa.nii.gz -o bundles.tsv"),
+                          "glslines stats bundles.trx --groups --shape --template fa.nii.gz -o shapes.tsv"),
 };
 
 /* `glslines segment`: bundles by a table of rules. */
@@ -238,7 +238,7 @@ const cmd_command command_density = {
         "The same numbers as tckmap:", "glslines density tracks.tck density.nii.gz --template fa.nii.gz --like mrtrix",
         "Weighted by SIFT2, in mm:", "glslines density tracks.trx density.nii.gz --mapping length --weights sift2.txt",
         "Mean FA of the streamlines in each voxel of 1 mm:",
-        "glslines density tracks.tck fa.nii.gz --voxel-size 1 --contrast scalar_map --image fa.nii.gz --stat-vox "
+        "glslines density tracks.tck fa_1mm.nii.gz --voxel-size 1 --contrast scalar_map --image fa.nii.gz --stat-vox "
         "mean",
         "Colours of their directions:", "glslines density tracks.tck dec.nii.gz --template fa.nii.gz --dec"),
 };

@@ -70,6 +70,9 @@ expect 3 cite another.json
 # words: all of them, in any case, in options and in paragraphs
 "$tool" help --search ODFs GLYPHS > found || note "help --search"
 grep -q -e 'render --odf: ' found && grep -q '^  pictures, ' found || note "help --search: $(cat found)"
+words=$("$tool" help --help | sed -n 's/^    glslines help --search //p')
+# shellcheck disable=SC2086
+[ -n "$words" ] && "$tool" help --search $words > found || note "help --search $words, the example of its help"
 "$tool" help --search glyphs nowhere-at-all > found 2> errors
 [ $? -eq 2 ] && [ ! -s found ] && [ "$(wc -l < errors)" -eq 1 ] || note "help --search of a word that is nowhere"
 "$tool" help --directory share || note "help --directory"

@@ -51,6 +51,21 @@ entry o.json model normalisation null
 succeeds fit $slices n --model msmt $given --normalise --sh-order 10
 entry n.json parameters normalise true
 require python3 -c "import json; assert json.load(open('$work/out/n.json'))['model']['normalisation']['scale'] > 0"
+clean
+# the examples of the helps and of the manual, one after the other
+cp "$work/two/dwi."* "$work/two/5tt.nii.gz" "$work/out" && cp "$work/two/roi.nii.gz" "$work/out/wm.nii.gz" && cp "$work/two/slices.nii" "$work/out/mask.nii.gz"
+{
+    "$tool" response --help | sed -n 's/^    glslines //p'
+    "$tool" fit --help | sed -n 's/^    glslines //p' | sed "s/\.gz sub01/.gz again/; s/sub01_/again_/g; s/^track/& $few/"
+    sed -n '/^glslines response/,/^```/s/^glslines \(.*\.gz \)sub01/\1mrtrix/p; s/^glslines \(response .*\)/\1/p' "$here/../../src/doc/models.md"
+} > examples
+[ "$(wc -l < examples)" -eq 11 ] || note "examples: $(cat examples)"
+while read -r line; do
+    # shellcheck disable=SC2086
+    succeeds $line
+done < examples
+clean
+succeeds response "$two" r
 # two tissues where there is one shell, or two responses
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" s --model auto
 require test ! -e "$work/out/s_gm.nii.gz"

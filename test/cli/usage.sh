@@ -65,6 +65,9 @@ for command in $("$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\) 
     checks=$((checks + 1))
     twice=$("$tool" "$command" --help | grep -E '^[A-Z][A-Za-z0-9, -]*:$' | sort | uniq -d)
     [ -z "$twice" ] || note "$command --help has the heading $twice twice"
+    # an output is no input, so that no file stands twice in an example
+    twice=$("$tool" "$command" --help | awk '/^    glslines / { split("", seen); for (i = 2; i <= NF; i++) if ($i ~ /^[^-].*\./ && seen[$i]++) print }')
+    [ -z "$twice" ] || note "$command --help: a file stands twice in $twice"
 done
 # values that mean another option here
 bridged "--nseeds N for N seeds, or --select N" track --phantom --seeds 1000
