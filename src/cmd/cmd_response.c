@@ -130,14 +130,13 @@ const cmd_command command_response = {
     .rows = {{.table = table, .at = offsetof(response_values, o)}},
     .examples = CMD_TEXTS(
         "White matter, grey matter and CSF, then a fit with them:",
-        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01", "The fit:",
-        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm sub01_wm.txt "
-        "--response-gm "
-        "sub01_gm.txt --response-csf sub01_csf.txt",
+        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz response", "The fit:",
+        "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm response_wm.txt "
+        "--response-gm response_gm.txt --response-csf response_csf.txt",
         "The tissues of an anatomical image:",
-        "glslines response dwi.nii.gz sub01 --algorithm msmt_5tt --act 5tt.nii.gz",
-        "Single fibres of the shell of b = 3000:",
-        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --algorithm tournier --shells 3000"),
+        "glslines response dwi.nii.gz tissues --algorithm msmt_5tt --act 5tt.nii.gz",
+        "Single fibres of the shell of b = 1000:",
+        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz fibres --algorithm tournier --shells 1000"),
     .values_size = sizeof(response_values),
     .set_defaults = set_defaults,
     .run = run_response,

@@ -384,14 +384,12 @@ static bool read_option(parser *p, size_t index, const char *attached)
     return true;
 }
 
-/* The argument that names the output of a command without --output, the last one. NULL: it writes none. */
-static const char *output_argument(const parser *p)
+/* Whether an argument names the output of the command. */
+static bool has_output(const parser *p)
 {
-    static const char *const outputs[] = {"OUT", "OUT_DIR", "PREFIX", "DIR"};
-    for (const char *const *name = p->command->positionals; name && *name; name += 2)
-        for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-            if (strcmp(*name, outputs[i]) == 0) return *name;
-    return NULL;
+    const char *const *name = p->command->positionals;
+    while (name && *name && !strstr("OUT OUT_DIR PREFIX DIR", *name)) name += 2;
+    return name && *name;
 }
 
 /* Handles an option of another program, or a mistyped one. */
@@ -414,10 +412,8 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     if (here && strncmp(here, "nothing: ", 9) == 0)
         return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
-    const char *out = output_argument(p);
-    if (out && (strcmp(name, "o") == 0 || strcmp(name, "out") == 0 || strcmp(name, "output") == 0))
-        return fail(p, "unknown option %s%s; here the output is the argument %s: glslines %s %s", dashes, name, out,
-                    own, p->command->synopsis);
+    if (has_output(p) && (strcmp(name, "o") == 0 || strcmp(name, "out") == 0 || strcmp(name, "output") == 0))
+        return fail(p, "unknown option %s%s; here it is an argument: %s %s", dashes, name, own, p->command->synopsis);
     const char *near = cmd_nearest(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
     if (name[1] && known.here && strstr(known.here, "--"))

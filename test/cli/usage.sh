@@ -29,8 +29,8 @@ bridged density tckmap x.tck
 bridged "help --format bash" completions bash
 bridged "glslines --version" version
 # an output that is an argument here
-fails 2 "here the output is the argument OUT:" connectome t.tck l.nii --out c.csv
-fails 2 "here the output is the argument PREFIX:" fit "$dwi" -o f
+fails 2 "here it is an argument: connectome TRACKS LABELS OUT" connectome t.tck l.nii --out c.csv
+fails 2 "here it is an argument: fit DWI [BVAL BVEC [MASK]] PREFIX" fit "$dwi" -o f
 fails 2 "'glslines info --help' lists all" info t.tck -o t.txt
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
 bridged --roi track -seed_image x.nii.gz
