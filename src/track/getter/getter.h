@@ -92,8 +92,8 @@ typedef struct gls_getter {
      * last one reached before the half-streamline ended. The shader defines step_position(). NULL: 1, a straight step.
      */
     uint32_t (*parts)(const gls_track_params *params);
-    /* Directions drawn in one dispatch of a staged plan that is not split: a renderer may end a kernel after some tens
-     * of thousands of loop iterations. NULL: 4. */
+    /* Directions drawn in one dispatch of a staged plan that is not split: a software renderer may end a kernel after
+     * some tens of thousands of loop iterations. A GPU draws eight times as many. NULL: 8. */
     uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
