@@ -8,7 +8,7 @@
 #include <glslines/tensor.h>
 
 #include "image/formats.h"
-#include "run/series.h"
+#include "run/series_run.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -134,11 +134,11 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
                               gls_image **mask, gls_image **seeds)
 {
     gls_series series = {.dwi = NULL};
-    gls_model_options options = *model;
-    const gls_input_file files[3] = {{.path = u->dwi}, {.path = u->bval}, {.path = gls_table_path(u->bvec)}};
+    gls_gradients_options options = gls_series_options(model);
+    const char *const files[] = {u->dwi, u->bval, gls_table_path(u->bvec)};
     gls_image *inside = NULL, *region = NULL;
     /* rows of one table (.b) are along the scanner axes, as in MRtrix3 */
-    if (!files[2].path) options.bvec_frame = GLS_BVEC_WORLD;
+    if (!files[2]) options.frame = GLS_BVEC_WORLD;
     gls_status status = gls_series_read(&series, files, &options);
     /* a table beside bval and bvec is compared only: a difference is a warning */
     if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);

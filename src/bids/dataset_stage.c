@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "run/job.h"
-#include "run/series.h"
+#include "dwi/series.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"

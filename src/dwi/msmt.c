@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <glslines/msmt.h>
-#include <glslines/sh.h>
 
 #include "dwi/gradients_table.h"
 #include "dwi/nonneg.h"

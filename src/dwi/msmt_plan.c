@@ -4,7 +4,6 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/gradients_table.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -89,4 +89,11 @@ double gls_coherence_along(const gls_coherence *coherence, const int axis[3], co
 /* Frees the peaks. */
 void gls_coherence_finish(gls_coherence *coherence);
 
+/* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
+ * image at mask_path or, where that is NULL, the one that lies beside the samples. grid: of a series, on which both
+ * must lie, with its name for messages; NULL: any. *n_samples: number of samples. GLS_ERR_INPUT names the file:
+ * missing, another number of samples, another grid, no number, not a fraction. */
+gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
+                             gls_image **mask, gls_image **peaks, uint32_t *n_samples);
+
 #endif

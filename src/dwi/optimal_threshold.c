@@ -2,7 +2,6 @@
 #include "dwi/voxel_sets.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "util/maths.h"
 

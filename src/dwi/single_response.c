@@ -1,12 +1,10 @@
 /* Responses of single bundles: of one shell from the voxels with the highest FA, or of all shells from given voxels. */
 #include "dwi/response_parts.h"
 
-#include "dwi/gradients_table.h"
 #include "dwi/voxel_sets.h"
 #include "dwi/tensor_plan.h"
 #include "util/status.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "util/text_tables.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include <glslines/image.h>
 
 #include "record/run.h"
-#include "run/series.h"
+#include "run/series_run.h"
 
 /* --- The tissues of multi-tissue deconvolution. */
 

@@ -333,7 +333,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) gls_defaults_log(&job->options_given);
     if (!status) status = choose_format(job);
     if (!status && job->options.dwi && !job->options.bval) {
-        status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
+        status = gls_input_file_check(&(gls_input_file){.path = job->options.dwi});
+        if (!status) status = gls_series_find_table(job->options.dwi, &job->bval, &job->bvec);
         job->options.bval = job->bval;
         job->options.bvec = job->bvec;
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "run/fit_model.h"
@@ -77,12 +78,16 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
                                                                     : GLS_FILE_ODF];
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
     gls_status status = GLS_OK;
-    if (input->file[GLS_FILE_DWI].path)
-        status = gls_series_read(&input->series, &input->file[GLS_FILE_DWI], &options->model);
+    const gls_gradients_options table = gls_series_options(&options->model);
+    const char *const series[] = {input->file[GLS_FILE_DWI].path, input->file[GLS_FILE_BVAL].path,
+                                  input->file[GLS_FILE_BVEC].path};
+    if (series[0]) status = gls_series_read(&input->series, series, &table);
     if (!status && options->peaks.n > 0) {
         status = gls_job_inputs_read_peaks(input, options);
     } else if (!status && options->bedpostx) {
-        status = gls_job_inputs_read_bedpostx(input, options);
+        status = gls_bedpostx_read(options->bedpostx, input->file[GLS_FILE_MASK].path,
+                                   input->series.dwi ? &input->series.dwi->grid : NULL, series[0], &input->mask,
+                                   &input->odf_image, &input->peak_samples);
     } else if (!status && odf->path) {
         status = gls_image_read(odf->path, GLS_IMAGE_ANY, &input->odf_image);
         if (!status && options->sh) status = gls_fod_check(input->odf_image, odf->path);

@@ -9,7 +9,7 @@
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "run/fit_model.h"
-#include "run/series.h"
+#include "run/series_run.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -13,7 +13,7 @@
 
 #include <glslines/log.h>
 
-#include "run/series.h"
+#include "dwi/series.h"
 
 static char folder[32], log_text[4096];
 
@@ -117,16 +117,15 @@ static void test_find(void **state)
 static void read_series(const char *bval_name, const char *bvec_name)
 {
     gls_series series = {.name = path_of("a.mif")};
-    const gls_input_file files[3] = {{.path = series.name},
-                                     {.path = bval_name ? path_of(bval_name) : NULL},
-                                     {.path = bvec_name ? path_of(bvec_name) : NULL}};
-    const gls_model_options options = gls_job_options_default().model;
+    const gls_gradients_options options = gls_gradients_options_default();
     char name[96];
     strcpy(name, series.name);
     series.name = name;
     log_text[0] = '\0';
     assert_int_equal(gls_image_read(name, GLS_IMAGE_4D, &series.dwi), GLS_OK);
-    assert_int_equal(gls_series_read_table(&series, files, &options), GLS_OK);
+    assert_int_equal(gls_series_read_table(&series, bval_name ? path_of(bval_name) : NULL,
+                                           bvec_name ? path_of(bvec_name) : NULL, &options),
+                     GLS_OK);
     if (!bvec_name || strcmp(bvec_name, "other.bvec") != 0)
         for (int r = 0; r < 3; r++) {
             const gls_grid *g = &series.dwi->grid;

@@ -1,5 +1,6 @@
-/* A diffusion series with its gradient table: reads and checks it; what `fit` and `response` share of a run. */
-#include <cJSON.h>
+/* A diffusion series with its gradient table: reads it and checks that the two belong together. */
+#include "dwi/series.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,6 @@
 #include <glslines/normalise.h>
 
 #include "image/formats.h"
-#include "record/run.h"
-#include "record/sidecar.h"
-#include "run/series.h"
-#include "util/clock.h"
-#include "util/json_text.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -33,18 +29,18 @@ gls_status gls_series_make_mask(const gls_series *s, gls_image **mask)
     return gls_mask_estimate(s->dwi, s->gradients, mask);
 }
 
-gls_status gls_series_read(gls_series *s, const gls_input_file *files, const gls_model_options *options)
+gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_gradients_options *options)
 {
-    s->name = files[0].path;
-    gls_status status = gls_image_read(files[0].path, GLS_IMAGE_4D, &s->dwi);
+    s->name = path[0];
+    gls_status status = gls_image_read(s->name, GLS_IMAGE_4D, &s->dwi);
     if (status) return status;
     const gls_grid *grid = &s->dwi->grid;
     char axes[4];
     gls_grid_axis_codes(grid, axes);
-    gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", files[0].path,
+    gls_log(GLS_LOG_INFO, "%s: %d x %d x %d voxels of %.4g x %.4g x %.4g mm, axes %s, %zu volumes", s->name,
             grid->dim[0], grid->dim[1], grid->dim[2], grid->voxel_size[0], grid->voxel_size[1], grid->voxel_size[2],
             axes, s->dwi->n_volumes);
-    return gls_series_read_table(s, files, options);
+    return gls_series_read_table(s, path[1], path[2], options);
 }
 
 /* Features of one volume of a series; each number is 0 or 1. */
@@ -206,16 +202,14 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
     static const char *const names[][2] = {{"bvals", "bvecs"}, {"bval", "bvec"}};
     const char *slash = strrchr(dwi, '/');
     size_t folder = slash ? (size_t)(slash + 1 - dwi) : 0, stem = stem_length(dwi);
-    gls_status status = gls_input_file_check(&(gls_input_file){.path = dwi});
     *bval = *bvec = NULL;
-    if (status) return status;
     if (has_own_table(dwi)) {
         gls_log(GLS_LOG_INFO, "gradients: the table in the header of %s", dwi);
         *bval = strdup("-");
         *bvec = strdup("-");
         return *bval && *bvec ? GLS_OK : gls_no_memory();
     }
-    status = find_beside(dwi, bval, bvec);
+    gls_status status = find_beside(dwi, bval, bvec);
     for (size_t i = 0; i < 2 && !status && !*bval; i++) status = find_pair(dwi, folder, names[i], bval, bvec);
     if (status) return status;
     if (*bval) {
@@ -263,16 +257,6 @@ static void compare(const gls_gradients *a, const char *name_a, const gls_gradie
     if (bval > 0)
         gls_log(GLS_LOG_WARNING, "%s and %s: b-values differ by up to %.4g s/mm2; those of the latter are taken",
                 name_a, name_b, bval);
-}
-
-/* Options of reading a table. Given responses make a table without b = 0 usable. */
-static gls_gradients_options table_options(const gls_model_options *options)
-{
-    return (gls_gradients_options){.size = sizeof(gls_gradients_options),
-                                   .b0_threshold = options->b0_threshold,
-                                   .frame = (gls_bvec_frame)options->bvec_frame,
-                                   .scaling = options->bvalue_scaling,
-                                   .without_b0 = options->response_wm != NULL};
 }
 
 void gls_series_compare_table(const gls_series *s, const char *bval, const char *bvec, const char *used)
@@ -325,111 +309,19 @@ static gls_status check_bvals(const gls_gradients *g, const char *path)
                     highest > 0 && highest <= HIGH_BVAL_MS_UM2 ? "; if they are in ms/um2, multiply them by 1000" : "");
 }
 
-gls_status gls_series_read_table(gls_series *s, const gls_input_file *files, const gls_model_options *options)
+gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bvec,
+                                 const gls_gradients_options *options)
 {
-    const gls_gradients_options table = table_options(options);
     const gls_grid *grid = &s->dwi->grid;
-    const char *bval = files[1].path, *bvec = files[2].path;
     if (!bval && (bvec || !gls_mif_is_name(s->name)))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif", s->name);
-    s->frame = bvec ? table.frame : GLS_BVEC_WORLD; /* tables of one file use the scanner axes */
+    s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables of one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
     gls_status status =
-        bvec ? gls_gradients_read(bval, bvec, &table, grid, s->dwi->n_volumes, &s->gradients)
-             : gls_gradients_read_table(bval ? bval : s->name, &table, grid, s->dwi->n_volumes, &s->gradients);
+        bvec ? gls_gradients_read(bval, bvec, options, grid, s->dwi->n_volumes, &s->gradients)
+             : gls_gradients_read_table(bval ? bval : s->name, options, grid, s->dwi->n_volumes, &s->gradients);
     if (!status) status = check_bvals(s->gradients, bval ? bval : s->name);
     if (!status) compare_with_other(s, bval, bvec);
     return status;
-}
-
-void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
-{
-    cJSON *gradients = cJSON_AddObjectToObject(root, "gradients");
-    cJSON_AddStringToObject(gradients, "rule", gls_odf_frame_name(series->frame));
-    gls_json_double(gradients, "affine_determinant", gls_grid_determinant(&series->dwi->grid));
-    cJSON_AddBoolToObject(gradients, "x_negated", series->gradients->x_flipped);
-    cJSON_AddBoolToObject(gradients, "b_values_scaled", series->gradients->scaled);
-    gls_json_double(gradients, "b0_threshold_s_per_mm2", series->gradients->b0_threshold);
-    gls_json_uint(gradients, "volumes", series->gradients->n);
-    gls_json_uint(gradients, "b0_volumes", series->gradients->n_b0);
-    cJSON *shells = cJSON_AddArrayToObject(gradients, "shells");
-    for (size_t i = 0; i < series->n_shells; i++) {
-        cJSON *shell = cJSON_CreateObject();
-        gls_json_double(shell, "b_s_per_mm2", series->shell[i].bval);
-        gls_json_double(shell, "min_b_s_per_mm2", series->shell[i].min_bval);
-        gls_json_double(shell, "max_b_s_per_mm2", series->shell[i].max_bval);
-        gls_json_uint(shell, "volumes", series->shell[i].n);
-        cJSON_AddItemToArray(shells, shell);
-    }
-}
-
-/* --- The part of a run that `fit` and `response` share: series, mask, sidecar. */
-
-gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *const first[SERIES_N_FILES],
-                                const gls_input_file *others, size_t n)
-{
-    gls_run_begin(&run->run, force);
-    GLS_REQUIRE(n <= SERIES_MAX_FILES - SERIES_N_FILES);
-    const bool found = !first[SERIES_BVAL];
-    gls_status status = found ? gls_series_find_table(first[SERIES_DWI], &run->bval, &run->bvec) : GLS_OK;
-    const gls_input_file file[SERIES_N_FILES] = {
-        [SERIES_DWI] = {.role = "dwi", .path = first[SERIES_DWI]},
-        [SERIES_BVAL] = {.role = "bval", .path = gls_table_path(found ? run->bval : first[SERIES_BVAL])},
-        [SERIES_BVEC] = {.role = "bvec", .path = gls_table_path(found ? run->bvec : first[SERIES_BVEC])},
-        [SERIES_MASK] = {.role = "mask", .path = first[SERIES_MASK]},
-    };
-    run->n_files = SERIES_N_FILES + n;
-    for (size_t i = 0; i < run->n_files; i++) run->file[i] = i < SERIES_N_FILES ? file[i] : others[i - SERIES_N_FILES];
-    return status ? status : gls_run_reads_files(&run->run, run->file, run->n_files);
-}
-
-gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options)
-{
-    gls_status status = gls_series_read(&run->series, run->file, options);
-    return status ? status : gls_series_log_shells(&run->series);
-}
-
-gls_status gls_series_run_read_mask(gls_series_run *run)
-{
-    const char *path = run->file[SERIES_MASK].path, *dwi = run->file[SERIES_DWI].path;
-    gls_status status = path ? gls_image_read_on_grid(&run->series.dwi->grid, dwi, path, &run->mask)
-                             : gls_series_make_mask(&run->series, &run->mask);
-    if (!status)
-        status =
-            gls_image_count_voxels(run->mask, path ? path : "the mask made from the series", "mask", &run->mask_voxels);
-    if (!status) status = gls_series_check(&run->series, run->mask);
-    for (size_t i = 0; i < run->n_files && !status; i++) status = gls_input_file_hash(&run->file[i]);
-    run->seconds_read = gls_clock_seconds() - run->run.begun;
-    return status;
-}
-
-cJSON *gls_series_run_sidecar(const gls_series_run *run, const char *description, int argc, char *const *argv)
-{
-    cJSON *root = cJSON_CreateObject();
-    cJSON_AddStringToObject(root, "Description", description);
-    gls_sidecar_add_software(root, argc, argv);
-    cJSON *inputs = cJSON_AddObjectToObject(root, "inputs");
-    for (size_t i = 0; i < run->n_files; i++) gls_sidecar_add_file(inputs, &run->file[i]);
-    gls_sidecar_add_grid(root, &run->series.dwi->grid);
-    gls_sidecar_add_gradients(root, &run->series);
-    return root;
-}
-
-gls_status gls_series_run_commit(gls_series_run *run, cJSON *root)
-{
-    gls_status status = gls_monitor_cancelled(run->monitor, GLS_PHASE_WRITE)
-                            ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
-                            : gls_run_commit(&run->run, root);
-    cJSON_Delete(root);
-    return status;
-}
-
-void gls_series_run_end(gls_series_run *run)
-{
-    gls_series_finish(&run->series);
-    gls_image_destroy(run->mask);
-    free(run->bval);
-    free(run->bvec);
-    gls_run_end(&run->run);
 }

@@ -1,0 +1,53 @@
+/* A diffusion series with its gradient table, read from files. */
+#ifndef GLS_DWI_SERIES_H
+#define GLS_DWI_SERIES_H
+
+#include <glslines/gradients.h>
+#include <glslines/image.h>
+
+/* shells that are listed; more are only counted */
+#define SERIES_MAX_SHELLS 64
+
+/* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the
+ * table; else x.bval and x.bvec, or x.bvals and x.bvecs, beside x.nii.gz; else bvals and bvecs in the same folder.
+ * GLS_ERR_INPUT lists the names that were tried. */
+gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
+/* Path of a part of the gradient table. NULL for "-", which means that another file holds this part: the file of
+ * b-values or the image. */
+const char *gls_table_path(const char *path);
+
+/* A diffusion series in memory. */
+typedef struct gls_series {
+    const char *name; /* name of the series for messages */
+    gls_image *dwi;   /* NULL: not read */
+    gls_gradients *gradients;
+    gls_bvec_frame frame; /* axes in which the file gave the vectors */
+    gls_shell shell[SERIES_MAX_SHELLS];
+    size_t n_shells; /* entries of shell[] that are set */
+} gls_series;
+
+/* Adds the name of the series to the message of the last error if the error is one of the series itself. Returns
+ * status. */
+gls_status gls_series_fail(const gls_series *series, gls_status status);
+
+/* Reads the series. path: of image, b-values and vectors; NULL for those that another file holds. */
+gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_gradients_options *options);
+/* Reads the table of a series whose image has been read. Warns if the header of the image, or files beside it, hold a
+ * different table. */
+gls_status gls_series_read_table(gls_series *series, const char *bval, const char *bvec,
+                                 const gls_gradients_options *options);
+/* Warns if another table of the series differs from the one in use. bval and bvec: files in FSL's axes; bvec NULL: bval
+ * is a table of one file. used: name of the table in use. */
+void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
+/* Checks the values of the series. Sets voxels with a value that is not finite to 0, because interpolation would spread
+ * it, and warns. GLS_ERR_INPUT: no signal in the mask. */
+gls_status gls_series_check(gls_series *series, const gls_image *mask);
+/* Stores the shells in the series and logs them. */
+gls_status gls_series_log_shells(gls_series *series);
+/* Frees image and table. The name is borrowed. */
+void gls_series_finish(gls_series *series);
+
+/* Computes a brain mask from the series and logs its size. The caller frees *mask. */
+gls_status gls_series_make_mask(const gls_series *series, gls_image **mask);
+
+#endif
