@@ -207,8 +207,6 @@ gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
  * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
-/* BIDS URI of a file of the source data set, of the output, or of another place. size: GLS_DATASET_MAX_URI. */
-void gls_dataset_uri(const gls_dataset_options *options, const char *path, char *uri, size_t size);
 /* Sets the member Sources, which BIDS asks for: n files, of which any may be NULL, or, where path is NULL, the series
  * of the unit with its gradient table. With a unit also SpatialReference. */
 void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *const *path,

@@ -56,7 +56,8 @@ static void file_uri(const char *path, char *uri, size_t size)
     free(whole);
 }
 
-void gls_dataset_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
+/* BIDS URI of a file of the source data set, of the output, or of another place. */
+static void bids_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
 {
     /* bids:source: is the link of DatasetLinks; bids:: is the data set itself */
     const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
@@ -80,13 +81,13 @@ void gls_dataset_add_sources(const gls_dataset_options *o, const gls_dataset_uni
     cJSON *sources = cJSON_CreateArray();
     for (size_t i = 0; i < (path ? n : 3); i++) {
         if (!(path ? path : series)[i]) continue;
-        gls_dataset_uri(o, (path ? path : series)[i], uri, sizeof uri);
+        bids_uri(o, (path ? path : series)[i], uri, sizeof uri);
         cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
     }
     cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");
     cJSON_AddItemToObject(root, "Sources", sources);
     if (!u) return;
-    gls_dataset_uri(o, u->dwi, uri, sizeof uri);
+    bids_uri(o, u->dwi, uri, sizeof uri);
     cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 

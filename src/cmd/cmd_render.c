@@ -52,9 +52,8 @@ static int run_render(void *values, const cmd_arguments *arguments)
     if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
-    gls_status status = tract_input_read(&v->input, &o->read, &reference);
     /* with --frames the output is a folder, which replaces no input */
-    if (!status && !o->frames) status = tract_input_keep(&v->input, v->file);
+    gls_status status = tract_input_read(&v->input, &v->file, !o->frames, &o->read, &reference);
     if (!status)
         status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, o, &result);
     cmd_interrupt_release();

@@ -41,9 +41,7 @@ static int run_report(void *values, const cmd_arguments *arguments)
                          arguments->n_positionals);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
-    gls_status status = tract_input_read(&v->input, &o->read, &reference);
-    if (!status) status = tract_input_keep(&v->input, o->output);
-    if (!status) status = tract_input_keep(&v->input, o->versions);
+    gls_status status = tract_input_read(&v->input, GLS_PATHS(o->output, o->versions), &o->read, &reference);
     if (!status) status = gls_report_files(arguments->positional[0], o, &output, &result);
     cmd_interrupt_release();
     if (!status)

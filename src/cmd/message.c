@@ -105,12 +105,8 @@ cmd_progress_mode cmd_events_mode(void)
     return events.mode;
 }
 
-bool cmd_events_own_stderr(void)
-{
-    return events.fd == STDERR_FILENO;
-}
-
-void cmd_event_message(const char *level, const char *text)
+/* Event: a message. level: "warning" or "error". */
+static void cmd_event_message(const char *level, const char *text)
 {
     if (events.fd < 0) return;
     cJSON *object = event(level);
@@ -312,7 +308,7 @@ static struct {
 /* Prints a line above the progress bar, unless standard error belongs to events. Call it with the lock held. */
 static void print_line(const char *prefix, const char *line)
 {
-    if (cmd_events_own_stderr()) return;
+    if (events.fd == STDERR_FILENO) return;
     /* removes a progress bar; the next step draws it again */
     if (messages.status_shown) fputs("\r\033[K", stderr);
     messages.status_shown = false;

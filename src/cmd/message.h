@@ -134,11 +134,8 @@ gls_monitor cmd_progress_monitor(cmd_progress *progress);
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
 /* The mode of --progress, as cmd_events_begin() took it. */
 cmd_progress_mode cmd_events_mode(void);
-/* Whether events go to standard error, so that nothing else may be written there. */
-bool cmd_events_own_stderr(void);
 
-/* The functions below do nothing without a stream of events. level: "warning" or "error". */
-void cmd_event_message(const char *level, const char *text);
+/* The functions below do nothing without a stream of events. */
 /* Event: a device takes part in the run. */
 void cmd_event_device(const char *renderer, uint64_t seeds);
 /* Event: a phase begins. */

@@ -68,26 +68,17 @@ int tract_run(void *values, const cmd_arguments *arguments)
     return status ? cmd_error_status(status) : code;
 }
 
-gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference)
-{
-    options->vtk_space = (gls_vtk_space)input->vtk_space;
-    options->recover = input->recover;
-    if (!input->reference) return GLS_OK;
-    options->reference = reference;
-    return gls_tract_grid_read(input->reference, reference);
-}
-
-/* Returns GLS_ERR_OUTPUT if the output is the input named by text, or its companion. text NULL: no input. */
-static gls_status input_keep(const char *text, const char *output)
+gls_status tract_input_read(const tract_input *input, const char *const *output, size_t n,
+                            gls_tractogram_read_options *options, gls_grid *reference)
 {
     gls_inputs inputs = {0};
-    gls_status status = gls_inputs_add(&inputs, text);
-    if (!status) status = gls_inputs_check(&inputs, output);
+    gls_status status = gls_inputs_add(&inputs, input->reference);
+    for (size_t i = 0; i < n && !status; i++)
+        if (output[i]) status = gls_inputs_check(&inputs, output[i]);
     gls_inputs_finish(&inputs);
-    return status;
-}
-
-gls_status tract_input_keep(const tract_input *input, const char *output)
-{
-    return output ? input_keep(input->reference, output) : GLS_OK;
+    options->vtk_space = (gls_vtk_space)input->vtk_space;
+    options->recover = input->recover;
+    if (status || !input->reference) return status;
+    options->reference = reference;
+    return gls_tract_grid_read(input->reference, reference);
 }

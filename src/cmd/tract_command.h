@@ -47,9 +47,9 @@ typedef struct tract_input {
 #include "record/input.def"
 } tract_input;
 #undef ROW
-/* Sets options from input. *reference must outlive *options. */
-gls_status tract_input_read(const tract_input *input, gls_tractogram_read_options *options, gls_grid *reference);
-/* Returns GLS_ERR_OUTPUT if the output is a file that input names. */
-gls_status tract_input_keep(const tract_input *input, const char *output);
+/* Sets options from input. *reference must outlive *options. GLS_ERR_OUTPUT: one of n outputs, of which any may be
+ * NULL, is a file that input names. */
+gls_status tract_input_read(const tract_input *input, const char *const *output, size_t n,
+                            gls_tractogram_read_options *options, gls_grid *reference);
 
 #endif

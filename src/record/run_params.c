@@ -216,18 +216,6 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
     case GLS_FOR_ALL: return true;
-    case GLS_FOR_BOOT:
-    case GLS_FOR_PROB_DET:
-    case GLS_FOR_PTT:
-    case GLS_FOR_VERTICES:
-    case GLS_FOR_PEAKS:
-    case GLS_FOR_STARTS:
-    case GLS_FOR_FOD:
-    case GLS_FOR_IFOD:
-    case GLS_FOR_IFOD2:
-    case GLS_FOR_RK4:
-    case GLS_FOR_NOISE:
-    case GLS_FOR_FIBRES: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
                /* prob and det have a cutoff with ODFs whose amplitudes have a unit: given ones and those of CSD and
@@ -246,8 +234,9 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
     case GLS_FOR_TISSUE: return gls_tissue_file(o) != NULL;
     case GLS_FOR_PFT: return o->track.pft;
+    /* facts of the getter's row */
+    default: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     }
-    return true;
 }
 
 void gls_option_add(cJSON *object, const gls_option *option, const void *options)

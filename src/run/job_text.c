@@ -26,7 +26,8 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
     return gls_mapping_name(asked);
 }
 
-/* Memory to request from a scheduler, MiB. */
+/* Memory to request from a scheduler, MiB: a sixth more than the estimate, because schedulers kill a job that takes
+ * more than it requested. */
 static uint64_t memory_request(const gls_job *job)
 {
     uint64_t mib = (job->memory_bytes + job->memory_bytes / 6) / MIB;
@@ -364,8 +365,6 @@ void gls_job_log_result(const gls_job *job)
 }
 
 /* --- The plan of a run: what it would do, and the memory to request for it. */
-
-/* Adds a sixth to the estimate, because schedulers kill a job that takes more than it requested. */
 
 /* Adds the memory to request, and the estimates behind it. Called for the plan as JSON, as the functions below. */
 static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *m)

@@ -10,6 +10,7 @@
 #include "sinks/sinks.h"
 #include "tractogram/writers.h"
 #include "util/file.h"
+#include "util/json_text.h"
 #include "util/status.h"
 
 /* State of `glslines merge`. */
@@ -75,38 +76,31 @@ static bool step(void *user, uint64_t done, uint64_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_MERGE, .done = done, .total = total});
 }
 
-/* Writes the sidecar of the whole run to an output that is open. */
-static gls_status write_sidecar(merge_run *run, gls_output *sidecar)
+/* Writes the sidecar of the whole run. */
+static gls_status write_sidecar(merge_run *run)
 {
-    char *text = NULL;
-    gls_status status = gls_merge_sidecar_text(run->shard, run->n, run->options, &run->run.warnings, &run->result,
-                                               &run->run.group.output[0], &text);
-    if (!status) status = gls_sidecar_finish(sidecar, run->run.sidecar, text);
-    free(text);
+    cJSON *root;
+    gls_status status = gls_merge_sidecar(run->shard, run->n, run->options, &run->run.warnings, &run->result,
+                                          &run->run.group.output[0], &root);
+    if (!status) status = gls_json_write(root, run->run.sidecar, run->options->force, &run->run.group, "\n");
+    cJSON_Delete(root);
     return status;
 }
 
-/* Merges and writes all files or none. Opens the sidecar first, so that a name that cannot be written is reported
- * early.
- */
+/* Merges and writes all files or none. */
 static gls_status write_results(merge_run *run)
 {
     const gls_merge_options *o = run->options;
     gls_output_group *group = &run->run.group;
-    gls_output sidecar = GLS_OUTPUT_NONE;
-    gls_status status = run->run.sidecar ? gls_output_create(run->run.sidecar, o->force, &sidecar) : GLS_OK;
-    sidecar.group = group;
     gls_monitor_begin(run->monitor, GLS_PHASE_MERGE);
-    if (!status && gls_map_is_name(o->output))
-        status = gls_maps_merge(o->shards, o->n_shards, o->output, o->force, group);
-    else if (!status)
-        status = gls_tractogram_merge_grouped(o->shards, run->n, o->output, o->force, group, step, (void *)run->monitor,
-                                              &run->result);
+    gls_status status = gls_map_is_name(o->output)
+                            ? gls_maps_merge(o->shards, o->n_shards, o->output, o->force, group)
+                            : gls_tractogram_merge_grouped(o->shards, run->n, o->output, o->force, group, step,
+                                                           (void *)run->monitor, &run->result);
     if (!status && gls_monitor_cancelled(run->monitor, GLS_PHASE_MERGE)) status = GLS_ERR_CANCELLED;
     if (status == GLS_ERR_CANCELLED) gls_fail(status, "interrupted: %s was not written", o->output);
-    if (!status && run->run.sidecar) status = write_sidecar(run, &sidecar);
+    if (!status && run->run.sidecar) status = write_sidecar(run);
     if (!status) status = gls_output_group_commit(group);
-    gls_output_discard(&sidecar);
     gls_monitor_end(run->monitor, GLS_PHASE_MERGE);
     return status;
 }

@@ -399,17 +399,17 @@ static bool counts_agree(const cJSON *root, const gls_merge_result *result)
     return ok;
 }
 
-gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
-                                  const gls_warnings *warnings, const gls_merge_result *result,
-                                  const gls_output *output, char **text)
+gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
+                             const gls_warnings *warnings, const gls_merge_result *result, const gls_output *output,
+                             cJSON **sidecar)
 {
     qsort(shards, n, sizeof *shards, by_part);
-    cJSON *root = cJSON_Duplicate(shards[0].root, true), *printed = NULL;
+    cJSON *root = cJSON_Duplicate(shards[0].root, true);
     /* the parts that must fit, else the sidecars are not of these shards */
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     gls_status status = GLS_OK;
-    *text = NULL;
+    *sidecar = NULL;
     if (ok) {
         cJSON_DeleteItemFromObjectCaseSensitive(root, "shard");
         replace_uint(root, "Count", result->streamlines);
@@ -418,19 +418,13 @@ gls_status gls_merge_sidecar_text(gls_merge_shard *shards, size_t n, const gls_m
         set_names(root, options, gls_output_size(output));
         status = set_outputs(root, output);
         /* by the shortest text, as a run writes it */
-        printed = gls_json_exact(root);
-        *text = gls_json_print(printed);
+        if (!status && !(*sidecar = gls_json_exact(root))) status = gls_no_memory();
+    } else {
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: the counts in this sidecar and the others do not match the shards; --sidecar none "
+                          "merges without sidecars",
+                          shards[0].sidecar);
     }
-    cJSON_Delete(printed);
     cJSON_Delete(root);
-    if (!ok)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: the counts in this sidecar and the others do not match the shards; --sidecar none merges "
-                        "without sidecars",
-                        shards[0].sidecar);
-    if (!status && !*text) status = gls_no_memory();
-    if (!status) return GLS_OK;
-    free(*text);
-    *text = NULL;
     return status;
 }

@@ -100,30 +100,25 @@ static gls_status read_input(respond_run *run)
 /* Runs the algorithm on the series, or on its chosen volumes. */
 static gls_status run_algorithm(respond_run *run, const gls_responses_options *options)
 {
+    static gls_status (*const algorithms[])(const gls_image *, const gls_gradients *, const gls_image *,
+                                            const gls_responses_options *, gls_tissue_response **, gls_image **) = {
+        [GLS_RESPONSE_DHOLLANDER] = gls_responses_dhollander,
+        [GLS_RESPONSE_TOURNIER] = gls_responses_tournier,
+        [GLS_RESPONSE_FA] = gls_responses_fa,
+        [GLS_RESPONSE_MANUAL] = gls_responses_manual,
+    };
     const gls_respond_options *o = run->options;
-    const gls_image *dwi = run->from.series.dwi, *mask = run->from.mask;
-    const gls_gradients *gradients = run->from.series.gradients;
+    const gls_image *dwi = gls_series_model_dwi(&run->model), *mask = run->from.mask;
+    const gls_gradients *gradients = gls_series_model_gradients(&run->model);
     gls_image *five = NULL;
-    gls_status status;
-    switch (o->algorithm) {
-    case GLS_RESPONSE_DHOLLANDER:
-        return gls_responses_dhollander(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
-                                        mask, options, run->response, &run->voxels);
-    case GLS_RESPONSE_MANUAL:
-        return gls_responses_manual(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model), mask,
-                                    options, run->response, &run->voxels);
+    if (o->algorithm != GLS_RESPONSE_MSMT_5TT)
+        return algorithms[o->algorithm](dwi, gradients, mask, options, run->response, &run->voxels);
     /* the 5TT image is needed for the estimation only */
-    case GLS_RESPONSE_MSMT_5TT:
-        status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
-        if (!status)
-            status = gls_responses_msmt_5tt(gls_series_model_dwi(&run->model), gls_series_model_gradients(&run->model),
-                                            mask, five, o->act, options, run->response, &run->voxels);
-        gls_image_destroy(five);
-        return status;
-    /* single-shell algorithms take the whole series and choose a shell themselves */
-    case GLS_RESPONSE_FA: return gls_responses_fa(dwi, gradients, mask, options, run->response, &run->voxels);
-    default: return gls_responses_tournier(dwi, gradients, mask, options, run->response, &run->voxels);
-    }
+    gls_status status = gls_image_read(o->act, GLS_IMAGE_ANY, &five);
+    if (!status)
+        status = gls_responses_msmt_5tt(dwi, gradients, mask, five, o->act, options, run->response, &run->voxels);
+    gls_image_destroy(five);
+    return status;
 }
 
 /* Chooses volumes and directions as the algorithm needs them, and estimates the responses. */

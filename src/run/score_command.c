@@ -31,14 +31,14 @@ typedef struct method_score {
     double seconds; /* time to compile kernels, track and score */
 } method_score;
 
-/* The scores of all methods; free with method_scores_finish(). */
+/* The scores of all methods. */
 typedef struct method_scores {
     method_score row[MAX_METHODS];
     int n;
     bool act; /* set before the call: the phantom's tissue constrains streamlines */
     gls_grid grid;
     char renderer[256];
-    gls_phantom *phantom; /* owns the names of bundles */
+    gls_phantom *phantom; /* owns the names of bundles; destroy it at the end */
 } method_scores;
 
 /* State of `glslines score` without a tractogram. */
@@ -146,19 +146,13 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
     return status;
 }
 
-/* Whether the user gave a value to this option. */
-static bool is_given(const methods_run *run, const char *option)
-{
-    for (const char *const *name = run->given; *name; name++)
-        if (!strcmp(*name, option)) return true;
-    return false;
-}
-
 /* Whether the getter goes through the whole mask, as in gls_track_files(): it ends by the FOD alone, and no threshold
  * is given. */
 static bool goes_everywhere(const methods_run *run, gls_direction_getter dg)
 {
-    return gls_getter_ends_itself(dg) && !is_given(run, "fa-threshold");
+    bool given = false;
+    for (const char *const *name = run->given; *name; name++) given |= strcmp(*name, "fa-threshold") == 0;
+    return gls_getter_ends_itself(dg) && !given;
 }
 
 /* Tracks and scores one method, and adds a row. */
@@ -236,8 +230,7 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
             asked[dg] && (kind == GLS_MODEL_MSMT || goes_everywhere(run, (gls_direction_getter)dg)) == everywhere;
     gls_model_options options = gls_model_options_default(kind);
     gls_model model = {.options = NULL};
-    bool odf = false;
-    bool any = false;
+    bool odf = false, any = false;
     for (int dg = 0; dg < N_GETTERS; dg++) {
         odf = odf || (has_odf(dg) && wanted[dg]);
         any = any || wanted[dg];
@@ -258,12 +251,6 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     return status;
 }
 
-static gls_status score_model(methods_run *run, gls_model_kind kind, const bool wanted[N_GETTERS])
-{
-    gls_status status = score_part(run, kind, wanted, false);
-    return status ? status : score_part(run, kind, wanted, true);
-}
-
 /* Scores each wanted pair of model and getter. options: sh_order,
  * nseeds, seed_seed (for noise and seeds), device, api, preset and the parameters of the tracker are used. given:
  * names, up to NULL, of parameters whose values replace the defaults of each method. snr: of the phantom. */
@@ -275,8 +262,8 @@ static gls_status methods_score(const gls_job_options *options, const char *cons
     scores->n = 0;
     scores->phantom = NULL;
     gls_status status = prepare(&run, snr);
-    for (int kind = 0; kind < N_MODELS && !status; kind++)
-        status = score_model(&run, (gls_model_kind)kind, wanted[kind]);
+    for (int part = 0; part < 2 * N_MODELS && !status; part++)
+        status = score_part(&run, (gls_model_kind)(part / 2), wanted[part / 2], part % 2);
     gls_device_close(run.device);
     gls_image_destroy(run.fa);
     gls_image_destroy(run.mask);
@@ -294,13 +281,6 @@ static const char *method_model(const method_score *score)
 {
     const gls_getter_source source = gls_getter_source_of(score->dg);
     return source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING ? "" : gls_model_name(score->model);
-}
-
-/* Frees the phantom, which owns the names of bundles. */
-static void method_scores_finish(method_scores *scores)
-{
-    gls_phantom_destroy(scores->phantom);
-    scores->phantom = NULL;
 }
 
 static void add_row(cJSON *methods, const method_score *row)
@@ -431,7 +411,7 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
         method_scores_add(job->root, scores);
         job->printed = gls_text_take(&text);
     }
-    if (scores) method_scores_finish(scores);
+    if (scores) gls_phantom_destroy(scores->phantom);
     free(scores);
     return status;
 }
