@@ -1,4 +1,5 @@
-/* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement. */
+/* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement; and the scores of
+ * methods on the phantom. */
 #ifndef GLS_BENCH_BENCH_H
 #define GLS_BENCH_BENCH_H
 
@@ -8,6 +9,7 @@
 #include <glslines/glslines.h>
 
 #include "run/job_inputs.h"
+#include "sinks/tract_results.h"
 #include "track/engine/timed.h"
 #include "util/status.h"
 
@@ -167,5 +169,13 @@ char *bench_json_text(const bench_run *run);
 
 /* Median of a time over the repetitions. */
 double bench_median(const bench_column *column, bench_time time);
+
+/* --- `glslines score`: how well methods do. */
+
+/* Scores a tractogram or, without one, every method on the phantom. file: TRACKS, or nothing. options: gls_score_cli.
+ */
+gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* Default options. Rows that the tracker also has get the tracker's defaults. */
+gls_score_cli gls_score_cli_default(void);
 
 #endif

@@ -1,5 +1,6 @@
-/* Commands on tractograms: names, arguments and help. src/run and src/sinks do their work. */
+/* Commands on tractograms: names, arguments and help. src/sinks and src/bench do their work. */
 
+#include "bench/bench.h"
 #include "cmd/commands.h"
 #include "cmd/tract_command.h"
 
@@ -26,7 +27,7 @@ const cmd_command command_info = {
 
 /* `glslines convert`: a tractogram of any program in another format, with its columns and groups. */
 #define NAME convert
-#define ROWS "run/convert.def"
+#define ROWS "sinks/convert.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_convert = {
@@ -48,7 +49,7 @@ const cmd_command command_convert = {
 
 /* `glslines edit`: selects streamlines and changes their points. */
 #define NAME edit
-#define ROWS "run/edit.def"
+#define ROWS "sinks/edit.def"
 #include "cmd/tract_table.def"
 
 const cmd_command command_edit = {
@@ -165,7 +166,7 @@ const cmd_command command_score = {
                           "Two tractograms:", "glslines score tracks.trx --against other.trx"),
 };
 
-/* --- Commands that make values, maps, matrices, fixels and weights. src/run and src/sinks do their work. */
+/* --- Commands that make values, maps, matrices, fixels and weights. */
 
 /* `glslines sample`: values of images along streamlines. */
 #define NAME sample

@@ -1,4 +1,4 @@
-/* Shared part of the commands on tractograms: leads a command line to a run in src/run or src/sinks and an exit code.
+/* Shared part of the commands on tractograms: leads a command line to a run in src/sinks or src/bench and an exit code.
  */
 #ifndef GLS_CMD_TRACT_COMMAND_H
 #define GLS_CMD_TRACT_COMMAND_H
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "options/options.h"
-#include "run/tract_commands.h"
+#include "sinks/tract_results.h"
 
 /* Facts that are specific to a command (cmd_command.work). */
 typedef struct tract_work {

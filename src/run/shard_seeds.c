@@ -2,6 +2,7 @@
 #include "run/run_shards.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,11 +118,9 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
     if (strcmp(text, "auto") == 0) return from_environment(shard);
     /* I/N: two whole numbers */
     size_t n = slash ? (size_t)(slash - text) : 0;
-    if (n == 0 || n >= sizeof index_text)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
-    memcpy(index_text, text, n);
-    index_text[n] = '\0';
-    if (!gls_parse_uint64(index_text, &index) || !gls_parse_uint64(slash + 1, &count))
+    const bool fits = n > 0 && n < sizeof index_text;
+    snprintf(index_text, sizeof index_text, "%.*s", fits ? (int)n : 0, text);
+    if (!fits || !gls_parse_uint64(index_text, &index) || !gls_parse_uint64(slash + 1, &count))
         return gls_fail(GLS_ERR_ARGUMENT, "--shard: '%s' is neither I/N, e.g. 3/8, nor auto", text);
     if (count < 1 || count > GLS_MAX_SHARDS)
         return gls_fail(GLS_ERR_ARGUMENT, "--shard %s: the number of shards must be 1 to %d", text, GLS_MAX_SHARDS);

@@ -163,7 +163,7 @@ static bool step(void *user, size_t done, size_t total)
 }
 
 /* Reads the images of all tissues from the cache. Keeps none unless all are there. */
-static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
+static void read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
 {
     char name[16];
     t->kept = true;
@@ -176,7 +176,6 @@ static gls_status read_kept(gls_tissues *t, const char *cache, const cJSON *key,
         gls_image_destroy(t->image[i]);
         t->image[i] = NULL;
     }
-    return GLS_OK;
 }
 
 gls_status gls_tissues_fit(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,

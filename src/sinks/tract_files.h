@@ -1,5 +1,5 @@
 /* Files beside tractograms and what is written into them: outputs with their columns, tables and scalars, assignments,
- * colour tables. */
+ * colour tables; several tractograms as one stream. */
 #ifndef GLS_SINKS_TRACT_FILES_H
 #define GLS_SINKS_TRACT_FILES_H
 
@@ -150,5 +150,35 @@ bool gls_tract_needs_grid(gls_tractogram_format format);
  * not finite become 0, with a warning, because NaN and infinity separate streamlines in this format. */
 gls_status gls_tract_tsf_create(gls_tract_run *run, const char *path, const char *stamp, const char *column,
                                 uint32_t component, gls_sink *sink);
+
+/* --- Several tractograms as one stream. */
+
+/* Several tractograms as one stream. Free with gls_tract_sources_close(). */
+typedef struct gls_tract_sources {
+    const gls_tract_run *run;
+    const char *const *path;
+    size_t n;
+    bool allow_invalid;
+    bool by_file; /* make a group for each file */
+    gls_tractogram_reader *first;
+    /* dps, dpv and groups that are passed on, in the order of the first file: all, or those that every file has */
+    gls_column *kept[3];
+    size_t n_kept[3];
+    char **stem; /* names of the groups of files */
+    /* from the headers of TCK files, joined as MRtrix3 joins them; 0: not given, NaN: they differ */
+    double step_size, downsample_factor;
+} gls_tract_sources;
+
+/* Opens the first file and compares the others with it. Grids must agree to 1e-4 mm. Columns and groups must agree,
+ * unless common is set, which keeps only those that all files have. */
+gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
+                                  size_t n, bool allow_invalid, bool common, bool by_file);
+/* Information of the first file. */
+const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
+/* Passes all streamlines to the sink, then finishes it; aborts the sink after a failure. May be called several times.
+ */
+gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gls_status status);
+/* Frees the sources. Call it also after a failure of gls_tract_sources_open(). */
+void gls_tract_sources_close(gls_tract_sources *sources);
 
 #endif

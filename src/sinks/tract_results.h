@@ -9,6 +9,12 @@
 #include "sinks/weight_files.h"
 
 #define ROW GLS_ROW_FIELD
+typedef struct gls_convert_cli {
+#include "sinks/convert.def"
+} gls_convert_cli;
+typedef struct gls_edit_cli {
+#include "sinks/edit.def"
+} gls_edit_cli;
 typedef struct gls_sample_cli {
 #include "sinks/sample.def"
 } gls_sample_cli;
@@ -46,6 +52,10 @@ typedef struct gls_weights_cli {
 
 /* Each function below runs one command. options: the command's gls_..._cli. file: its n arguments, in the order of the
  * comment. Texts to print are left in run->printed. */
+/* file: IN OUT */
+gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+/* file: inputs, and the output last. */
+gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS IMAGE... */
 gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: TRACKS... */

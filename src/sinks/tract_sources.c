@@ -1,5 +1,5 @@
 /* Several tractograms as one stream: compares their headers, and passes on the columns that all have. */
-#include "run/tract_commands.h"
+#include "sinks/tract_files.h"
 #include "sinks/tract_tables.h"
 
 #include <math.h>

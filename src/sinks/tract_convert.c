@@ -6,8 +6,8 @@
 #include <glslines/filters.h>
 #include <glslines/summary.h>
 
-#include "run/tract_commands.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "streamlines/filter_parts.h"
 #include "tractogram/readers.h"
 #include "util/file.h"

@@ -8,8 +8,8 @@
 #include <glslines/filters.h>
 #include <glslines/select.h>
 
-#include "run/tract_commands.h"
 #include "sinks/tract_files.h"
+#include "sinks/tract_results.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -145,34 +145,27 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     return GLS_OK;
 }
 
-/* The regions of each role that edit has, in the order of the rows. */
-typedef struct role_regions {
+/* The roles of regions that edit has, in the order of the rows, with the offset of their texts in the options. */
+static const struct {
     gls_region_role role;
-    const gls_strings *texts;
-} role_regions;
-#define GLS_REGION_FILTER(...) +1
-enum {
-    N_ROLES = 0
+    size_t offset;
+} roles[] = {
+#define GLS_REGION_FILTER(symbol, field, ...) {symbol, offsetof(gls_edit_cli, field)},
 #include <glslines/regions.def>
 };
+enum { N_ROLES = sizeof roles / sizeof *roles };
 
-/* Fills the list from the rows of regions.def. */
-static void list_regions(const gls_edit_cli *o, role_regions list[N_ROLES])
+/* The regions of a role. */
+static const gls_strings *regions_of(const gls_edit_cli *o, int role)
 {
-    const role_regions all[] = {
-#define GLS_REGION_FILTER(symbol, field, ...) {symbol, &o->field},
-#include <glslines/regions.def>
-    };
-    memcpy(list, all, sizeof all);
+    return (const gls_strings *)((const char *)o + roles[role].offset);
 }
 
 /* Whether there is a test that --inverse can invert. */
 static bool has_tests(const gls_edit_cli *o)
 {
-    role_regions regions[N_ROLES];
     int named = o->group.n + o->not_group.n + o->connect.n;
-    list_regions(o, regions);
-    for (int i = 0; i < N_ROLES; i++) named += regions[i].texts->n;
+    for (int i = 0; i < N_ROLES; i++) named += regions_of(o, i)->n;
     return named > 0 || o->ids || o->min_points > 0 || o->min_length > 0 || isfinite(o->max_length) ||
            isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
 }
@@ -188,14 +181,12 @@ static double tract_sources_length_slack(const gls_tract_sources *s)
 static gls_status create_selection(edit *e)
 {
     const gls_edit_cli *o = e->o;
-    role_regions regions[N_ROLES];
     gls_select_options options = gls_select_options_default();
-    list_regions(o, regions);
     e->region = calloc((size_t)N_ROLES * GLS_MAX_STRINGS, sizeof *e->region);
     if (!e->region) return gls_no_memory();
     for (int i = 0; i < N_ROLES; i++)
-        for (int k = 0; k < regions[i].texts->n; k++)
-            e->region[options.n_regions++] = (gls_select_region){regions[i].role, regions[i].texts->value[k]};
+        for (int k = 0; k < regions_of(o, i)->n; k++)
+            e->region[options.n_regions++] = (gls_select_region){roles[i].role, regions_of(o, i)->value[k]};
     options.region = e->region;
     /* --like: tests look at points only, as tckedit and DIPY do */
     options.test = o->like ? GLS_ROI_TEST_VERTEX : (gls_roi_test)o->roi_test;
@@ -419,15 +410,13 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
 {
     const gls_edit_cli *o = e->o;
     gls_tract_run *run = e->run;
-    role_regions regions[N_ROLES];
     gls_status status = gls_tract_run_reads_all(run, file, n - 1);
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights),
                                                         o->ids, o->minus, o->both, o->transform, o->warp,
                                                         o->assignments, gls_tract_orient_file(o->orient), o->crop));
-    list_regions(o, regions);
     for (int i = 0; i < N_ROLES && !status; i++)
-        status = gls_tract_run_reads_all(run, regions[i].texts->value, (size_t)regions[i].texts->n);
+        status = gls_tract_run_reads_all(run, regions_of(o, i)->value, (size_t)regions_of(o, i)->n);
     return status ? status : gls_tract_run_writes(run, file[n - 1]);
 }
 

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/bench.h"
 #include "gpu/devices.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/fit_model.h"
 #include "run/job_inputs.h"
-#include "run/tract_commands.h"
 #include "sinks/tract_results.h"
 #include "track/track_params.h"
 #include "util/clock.h"
