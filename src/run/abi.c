@@ -47,10 +47,9 @@ static void add_constants(cJSON *root)
 {
     cJSON *constants = cJSON_AddObjectToObject(root, "constants");
 /* abi.def once more with other macros: here only its rows VALUE have an effect, in add_structs() all others */
-#define VALUE(enum_, name) cJSON_AddNumberToObject(constants, #name, name);
+#define VALUE(name) cJSON_AddNumberToObject(constants, #name, name);
 #define STRUCT(struct_)
 #define FIELD(struct_, field, type)
-#define END(struct_)
 #include "run/abi.def"
 #undef VALUE
 #undef STRUCT
@@ -66,7 +65,7 @@ static void add_constants(cJSON *root)
 static void add_structs(cJSON *root)
 {
     cJSON *structs = cJSON_AddObjectToObject(root, "structs"), *fields;
-#define VALUE(enum_, name)
+#define VALUE(name)
 #define STRUCT(struct_) fields = add_struct(structs, #struct_, sizeof(struct_));
 #define FIELD(struct_, field, type) add_field(fields, ROW(struct_, field, #type));
 #include "run/abi.def"
