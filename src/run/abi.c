@@ -88,12 +88,9 @@ static void add_bound(cJSON *object, const char *key, double bound)
         cJSON_AddNullToObject(object, key);
 }
 
-/* Texts of a row of params.def, and the size of its member in gls_job_options; size 0: there is no member. */
+/* Words of a row of params.def, borrowed. */
 typedef struct row_words {
-    /* words of the row, borrowed */
     const char *group, *owner, *type;
-    /* bytes of the member */
-    size_t size;
 } row_words;
 
 /* Adds an option with its offsets, range and help. */
@@ -104,8 +101,10 @@ static void add_option(cJSON *options, const gls_option *o, const row_words *wor
     gls_json_text(object, "group", words->group);
     gls_json_text(object, "of", words->owner);
     gls_json_text(object, "type", words->type);
-    if (words->size > 0) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
-    if (words->size > 0) cJSON_AddNumberToObject(object, "size", (double)words->size);
+    /* the options of a command are no members of gls_job_options */
+    const bool member = o->owner != GLS_OF_COMMAND;
+    if (member) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
+    if (member) cJSON_AddNumberToObject(object, "size", (double)gls_option_size(o));
     if (o->kind == GLS_KIND_LENGTH) cJSON_AddNumberToObject(object, "mm_offset", (double)o->mm_offset);
     gls_json_text(object, "unit", o->unit);
     add_bound(object, "min", o->range.min);
@@ -116,18 +115,8 @@ static void add_option(cJSON *options, const gls_option *o, const row_words *wor
     cJSON_AddItemToArray(options, object);
 }
 
-/* The struct in which the member of a row lies, by the owner of the row. */
-#define SIZE_OF(at) sizeof(((gls_job_options *)NULL)->at)
-#define SIZE_TRACK(field) SIZE_OF(track.field)
-#define SIZE_JOB(field) SIZE_OF(field)
-#define SIZE_GRADIENTS(field) SIZE_OF(model.field)
-#define SIZE_MODEL(field) SIZE_OF(model.field)
-#define SIZE_BASIS(field) SIZE_OF(model.field)
-/* the options of a command are no members of gls_job_options */
-#define SIZE_COMMAND(field) 0
-
 static const row_words all_words[] = {
-#define GLS_PARAM(owner, group, type, field, ...) {#group, #owner, #type, SIZE_##owner(field)},
+#define GLS_PARAM(owner, group, type, field, ...) {#group, #owner, #type},
 #include <glslines/params.def>
 #undef GLS_PARAM
 };

@@ -61,7 +61,7 @@ void gls_option_set_number(const gls_option *option, void *options, gls_option_n
     }
 }
 
-void gls_option_copy(const gls_option *option, void *to, const void *from)
+size_t gls_option_size(const gls_option *option)
 {
     static const size_t size[] = {[GLS_KIND_FLAG] = sizeof(bool),
                                   [GLS_KIND_COUNT] = sizeof(int),
@@ -74,7 +74,12 @@ void gls_option_copy(const gls_option *option, void *to, const void *from)
                                   [GLS_KIND_STRINGS] = sizeof(gls_strings),
                                   [GLS_KIND_STRING] = sizeof(const char *),
                                   [GLS_KIND_CHOICE] = sizeof(int)};
-    memcpy((char *)to + option->offset, (const char *)from + option->offset, size[option->kind]);
+    return size[option->kind];
+}
+
+void gls_option_copy(const gls_option *option, void *to, const void *from)
+{
+    memcpy((char *)to + option->offset, (const char *)from + option->offset, gls_option_size(option));
     bool *mm = option->kind == GLS_KIND_LENGTH ? gls_option_mm_flag(option, to) : NULL;
     if (mm) *mm = gls_option_in_mm(option, from);
 }

@@ -179,6 +179,8 @@ typedef struct gls_option_number {
 gls_option_number gls_option_get_number(const gls_option *option, const void *options);
 /* Stores a number; does nothing if the value is not a number. */
 void gls_option_set_number(const gls_option *option, void *options, gls_option_number number);
+/* Bytes of the value of an option, without the flag of a length. */
+size_t gls_option_size(const gls_option *option);
 /* Copies the value of this option from one struct to another. */
 void gls_option_copy(const gls_option *option, void *to, const void *from);
 
