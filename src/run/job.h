@@ -14,19 +14,14 @@
 
 /* --- State of the run. */
 
-/* Hashes that are equal for runs that give the same streamlines. */
-typedef struct gls_run_identity {
-    /* over parameters, and over contents of inputs */
-    uint64_t parameters, inputs;
-} gls_run_identity;
-
 struct gls_job {
     gls_job_options options,
         options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
     gls_monitor monitor;
     /* images, seeds and model */
     gls_job_inputs inputs;
-    gls_shard shard;         /* count 0: the whole run */
+    gls_shard shard; /* count 0: the whole run. Its hashes, by which runs that give the same streamlines are known,
+                        are set if there is a journal or a shard */
     gls_track_params params; /* lengths in mm; set once the inputs are read */
     gls_tractogram_format format;
     char *output; /* the tractogram; without one the first result of a sink */
@@ -39,7 +34,6 @@ struct gls_job {
     struct cJSON
         *written;  /* files that this run, or an earlier equal run, wrote, for the sidecar; NULL: not known yet */
     char *journal; /* path of the journal of --resume; NULL: none */
-    gls_run_identity identity; /* set if there is a journal or a shard */
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
     gls_run_sinks sinks;
@@ -97,7 +91,7 @@ void gls_job_log_result(const gls_job *job);
 /* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
 const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
 
-/* Sets the identity, also in the shard. Call it once the inputs are read and the lengths are in mm. */
+/* Sets the hashes of the shard. Call it once the inputs are read and the lengths are in mm. */
 gls_status gls_job_identify(gls_job *job);
 
 /* --- --skip-existing: was this run done before? The sidecar records the outputs for that. */

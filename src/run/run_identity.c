@@ -59,10 +59,8 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
 
 gls_status gls_job_identify(gls_job *job)
 {
-    gls_status status = gls_params_identity(&job->options, &job->params, &job->identity.parameters);
-    if (!status) job->identity.inputs = hash_inputs(&job->inputs);
-    job->shard.parameters = job->identity.parameters;
-    job->shard.inputs = job->identity.inputs;
+    gls_status status = gls_params_identity(&job->options, &job->params, &job->shard.parameters);
+    if (!status) job->shard.inputs = hash_inputs(&job->inputs);
     return status;
 }
 
@@ -255,7 +253,7 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
     snprintf(identity, sizeof identity,
              "parameters=%016" PRIx64 " inputs=%016" PRIx64 " shard=%" PRIu32 "/%" PRIu32 " seeds=%" PRIu64
              " records=%zu version=%.100s",
-             job->identity.parameters, job->identity.inputs, job->shard.index, job->shard.count,
+             job->shard.parameters, job->shard.inputs, job->shard.index, job->shard.count,
              gls_seeds_count(job->inputs.seeds), sizeof(gls_outcome), gls_version());
     snprintf(origin, sizeof origin, "%.100s, %.100s", d->renderer, d->version);
     gls_status status = gls_journal_open(job->journal, identity, origin, job->options.force, journal);
