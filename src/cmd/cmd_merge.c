@@ -4,6 +4,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "options/options.h"
+#include "sinks/sinks.h"
 #include "util/clock.h"
 #include "util/numbers.h"
 #include "util/status.h"
@@ -31,13 +32,6 @@ static const gls_option table[] = {
 static void set_defaults(void *values)
 {
     ((merge_values *)values)->o = gls_merge_options_default();
-}
-
-/* Whether the suffix of the path is one of a tractogram; shards of maps (.nii.gz, .csv) are added up instead. */
-static bool is_tractogram(const char *path)
-{
-    gls_tractogram_format format;
-    return gls_tractogram_format_parse(path, &format) == GLS_OK;
 }
 
 /* Prints what was merged, in how long, and into which files. */
@@ -75,13 +69,11 @@ static int run_merge(void *values, const cmd_arguments *arguments)
     if (status) return cmd_error_status(status);
     /* all files are complete: a signal no longer changes the exit code */
     cmd_interrupt_done();
-    if (!is_tractogram(o->output)) {
+    if (gls_map_is_name(o->output)) {
         cmd_info("%s: the sum of %zu parts", o->output, o->n_shards);
         return CMD_EXIT_OK;
     }
     print_summary(o, &result, sidecar, gls_clock_seconds() - start);
-    if (result.streamlines == 0 && o->fail_if_empty)
-        return cmd_error(CMD_EXIT_EMPTY, "%s: no streamline, and --fail-if-empty was given", o->output);
     return CMD_EXIT_OK;
 }
 

@@ -145,24 +145,6 @@ static void replace(cJSON *object, const char *key, cJSON *value)
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
 }
 
-/* Replaces a whole number, exactly also above 2^53. */
-static void replace_uint(cJSON *object, const char *key, uint64_t value)
-{
-    cJSON *holder = cJSON_CreateObject();
-    gls_json_uint(holder, key, value);
-    replace(object, key, cJSON_DetachItemFromObjectCaseSensitive(holder, key));
-    cJSON_Delete(holder);
-}
-
-/* Replaces a number by its shortest text. */
-static void replace_double(cJSON *object, const char *key, double value)
-{
-    cJSON *holder = cJSON_CreateObject();
-    gls_json_double(holder, key, value);
-    replace(object, key, cJSON_DetachItemFromObjectCaseSensitive(holder, key));
-    cJSON_Delete(holder);
-}
-
 /* Replaces every number in sum by the sum of the numbers of all shards under the same keys. path: depth keys. Returns
  * false if a shard lacks a number. */
 static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const char **path, int depth, bool whole)
@@ -188,10 +170,10 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
                 seconds += other->valuedouble;
         }
         if (whole)
-            replace_uint(sum, path[depth], total);
+            replace(sum, path[depth], gls_json_new_uint(total));
         else
             /* microseconds, as the sidecars have */
-            replace_double(sum, path[depth], round(1e6 * seconds) / 1e6);
+            replace(sum, path[depth], gls_json_new_double(round(1e6 * seconds) / 1e6));
     }
     return true;
 }
@@ -229,9 +211,9 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         largest = fmax(largest, high->valuedouble);
     }
     if (all == 0) return;
-    replace_double(lengths, "mean_mm", (double)sum / (double)all / GLS_LENGTH_PARTS);
-    replace_double(lengths, "min_mm", smallest);
-    replace_double(lengths, "max_mm", largest);
+    replace(lengths, "mean_mm", gls_json_new_double((double)sum / (double)all / GLS_LENGTH_PARTS));
+    replace(lengths, "min_mm", gls_json_new_double(smallest));
+    replace(lengths, "max_mm", gls_json_new_double(largest));
     /* the median of the whole run does not follow from those of the parts */
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
@@ -254,14 +236,14 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
         (cJSON_IsNumber(compress) && compress->valuedouble > 0)) {
         join_lengths(lengths, shards, n);
     } else {
-        replace_double(lengths, "mean_mm", r->mean_steps * mm);
-        replace_double(lengths, "median_mm", r->median_steps * mm);
-        replace_double(lengths, "min_mm", (double)r->min_steps * mm);
-        replace_double(lengths, "max_mm", (double)r->max_steps * mm);
+        replace(lengths, "mean_mm", gls_json_new_double(r->mean_steps * mm));
+        replace(lengths, "median_mm", gls_json_new_double(r->median_steps * mm));
+        replace(lengths, "min_mm", gls_json_new_double((double)r->min_steps * mm));
+        replace(lengths, "max_mm", gls_json_new_double((double)r->max_steps * mm));
     }
-    replace_double(lengths, "mean_points", r->mean_steps + 1);
-    replace_double(lengths, "median_points", r->median_steps + 1);
-    replace_uint(lengths, "max_points", r->max_steps + 1);
+    replace(lengths, "mean_points", gls_json_new_double(r->mean_steps + 1));
+    replace(lengths, "median_points", gls_json_new_double(r->median_steps + 1));
+    replace(lengths, "max_points", gls_json_new_uint(r->max_steps + 1));
 }
 
 /* Adds a line that is not in the list yet. */
@@ -315,7 +297,7 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
     /* lists go into the sidecar, or are freed here */
     if (ok) {
         replace(run, "started", cJSON_CreateString(started));
-        replace_uint(run, "batches", batches);
+        replace(run, "batches", gls_json_new_uint(batches));
         replace(run, "devices", devices);
         cJSON_AddItemToObject(run, "shards", list);
     } else {
@@ -339,9 +321,9 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
     gls_json_get_uint(item_at(shards[0].root, "counts", "streamlines"), &own);
     if (r->last_part == 1 && own == r->streamlines) return true;
     /* numbers of the selection, which ends within a shard */
-    if (r->last_seeds > 0) replace_uint(counts, "seeds", r->last_seeds);
-    replace_uint(counts, "streamlines", r->streamlines);
-    replace_uint(counts, "points", r->points);
+    if (r->last_seeds > 0) replace(counts, "seeds", gls_json_new_uint(r->last_seeds));
+    replace(counts, "streamlines", gls_json_new_uint(r->streamlines));
+    replace(counts, "points", gls_json_new_uint(r->points));
     cJSON_AddBoolToObject(counts, "counters_beyond_selection", true);
     return true;
 }
@@ -362,7 +344,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     replace(parameters, "fail_if_empty", cJSON_CreateBool(o->fail_if_empty));
     replace(parameters, "shard", cJSON_CreateNull());
     replace(output, "path", cJSON_CreateString(o->output));
-    replace_uint(output, "bytes", output_bytes);
+    replace(output, "bytes", gls_json_new_uint(output_bytes));
 }
 
 /* Records the tractogram as the only output, because a merge writes no other results. */
@@ -412,7 +394,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
     *sidecar = NULL;
     if (ok) {
         cJSON_DeleteItemFromObjectCaseSensitive(root, "shard");
-        replace_uint(root, "Count", result->streamlines);
+        replace(root, "Count", gls_json_new_uint(result->streamlines));
         set_lengths(root, shards, n, result);
         join_warnings(root, shards, n, warnings);
         set_names(root, options, gls_output_size(output));

@@ -46,6 +46,9 @@ void gls_json_double(cJSON *object, const char *key, double v);
 void gls_json_append_double(cJSON *array, double v);
 /* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
+/* The values that gls_json_double() and gls_json_uint() add. */
+cJSON *gls_json_new_double(double v);
+cJSON *gls_json_new_uint(uint64_t v);
 /* Reads what gls_json_uint() wrote. Returns false if value is no such number. */
 bool gls_json_get_uint(const cJSON *value, uint64_t *n);
 /* A copy in which every number is written as by gls_json_double(). cJSON alone would shorten some numbers. */

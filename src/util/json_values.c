@@ -12,8 +12,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-/* A number as the shortest decimal that reads back as the same double; null where JSON has no number. */
-static cJSON *number(double v)
+cJSON *gls_json_new_double(double v)
 {
     char text[40];
     return isfinite(v) ? cJSON_CreateRaw(gls_format_double(v, text, sizeof text)) : cJSON_CreateNull();
@@ -21,12 +20,12 @@ static cJSON *number(double v)
 
 void gls_json_append_double(cJSON *array, double v)
 {
-    cJSON_AddItemToArray(array, number(v));
+    cJSON_AddItemToArray(array, gls_json_new_double(v));
 }
 
 void gls_json_double(cJSON *object, const char *key, double v)
 {
-    cJSON_AddItemToObject(object, key, number(v));
+    cJSON_AddItemToObject(object, key, gls_json_new_double(v));
 }
 
 void gls_json_text(cJSON *object, const char *key, const char *text)
@@ -34,14 +33,16 @@ void gls_json_text(cJSON *object, const char *key, const char *text)
     cJSON_AddItemToObject(object, key, text ? cJSON_CreateString(text) : cJSON_CreateNull());
 }
 
-void gls_json_uint(cJSON *object, const char *key, uint64_t v)
+cJSON *gls_json_new_uint(uint64_t v)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, v);
-    if (v <= UINT64_C(1) << 53)
-        cJSON_AddRawToObject(object, key, text);
-    else
-        cJSON_AddStringToObject(object, key, text);
+    return v <= UINT64_C(1) << 53 ? cJSON_CreateRaw(text) : cJSON_CreateString(text);
+}
+
+void gls_json_uint(cJSON *object, const char *key, uint64_t v)
+{
+    cJSON_AddItemToObject(object, key, gls_json_new_uint(v));
 }
 
 cJSON *gls_json_exact(const cJSON *entry)
@@ -50,7 +51,7 @@ cJSON *gls_json_exact(const cJSON *entry)
     char text[40];
     if (cJSON_IsNumber(entry)) {
         double v = entry->valuedouble;
-        if (v != floor(v) || fabs(v) > 0x1p53) return number(v);
+        if (v != floor(v) || fabs(v) > 0x1p53) return gls_json_new_double(v);
         gls_snprintf(text, sizeof text, "%.0f", v);
         return cJSON_CreateRaw(text);
     }
