@@ -49,7 +49,7 @@ upward() {
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
     upward bids util image tracts record sinks run
     upward render util gpu image streamlines tractogram tracts record sinks run bids
-    upward bench util image track streamlines tractogram tracts record check run
+    upward bench util image track streamlines tractogram tracts record check sinks run
     upward options util record
     upward cmd util gpu phantom track record check sinks run bids render bench options
 } | expect_none "tiers: util <- gpu, image, streamlines <- compute, dwi, tractogram <- phantom, track <- tracts, weights <- record <- check, sinks <- run <- bids <- render, bench, options <- cmd"

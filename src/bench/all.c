@@ -12,7 +12,6 @@
 #include "image/formats.h"
 #include "record/run.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/output_file.h"

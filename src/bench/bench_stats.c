@@ -1,7 +1,6 @@
 /* Figures and lists of `glslines bench` that need no device. */
 #include "bench/bench_stats.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

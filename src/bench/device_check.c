@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glslines/glslines.h>
 
 #include "check/device_checks.h"
 #include "util/numbers.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "gpu/devices.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/fit_model.h"

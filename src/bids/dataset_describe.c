@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "bids/dataset.h"
-#include "dwi/series.h"
+#include "run/series_run.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"

@@ -11,7 +11,7 @@
 
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "dwi/series.h"
+#include "run/series_run.h"
 #include "tracts/bundle_parts.h"
 #include "util/file.h"
 #include "util/json_text.h"

@@ -11,7 +11,7 @@
 
 #include "bids/dataset_parts.h"
 #include "record/run_params.h"
-#include "dwi/series.h"
+#include "run/series_run.h"
 #include "sinks/weight_files.h"
 #include "util/file.h"
 #include "util/json_text.h"

@@ -9,7 +9,6 @@
 #include "gpu/drivers.h"
 #include "gpu/objects.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "track/getter/getter.h"
 #include "track/track_params.h"
 #include "track/tracker.h"

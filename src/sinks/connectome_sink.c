@@ -3,14 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/formats.h"
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "sinks/weight_files.h"
 #include "tracts/sink_parts.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
-#include "util/status.h"
 
 /* State of --connectome. */
 typedef struct matrix_state {

@@ -2,7 +2,6 @@
 #include "sinks/tract_files.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "sinks/fdt.h"
 #include "sinks/sinks.h"
 #include "util/file.h"
-#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 

@@ -10,7 +10,6 @@
 #include "track/track_params.h"
 #include "tracts/line_geometry.h"
 #include "util/status.h"
-#include "util/threads.h"
 
 /* Number of bins of 1 / GLS_LENGTH_PARTS mm, together 65 m. For the median a longer streamline counts as this long. */
 #define MAX_BINS ((size_t)1 << 26)

@@ -2,7 +2,6 @@
 #include "sinks/tract_tables.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include <cJSON.h>
 #include <string.h>
 
-#include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "sinks/tract_tables.h"
 #include "util/file.h"

@@ -1,6 +1,5 @@
 /* track --output-seeds: a table of the seeds of all streamlines that are kept. */
 #include <inttypes.h>
-#include <math.h>
 
 #include "sinks/sinks.h"
 #include "util/status.h"

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/sidecar.h"
 #include "sinks/sinks.h"
 #include "sinks/tract_tables.h"
 #include "tractogram/writers.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <glslines/filters.h>
 #include <glslines/summary.h>
 
 #include "record/tract_run.h"

@@ -2,14 +2,12 @@
 #include <glslines/connectome.h>
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <glslines/filters.h>
 
-#include "record/sidecar.h"
 #include "sinks/tract_files.h"
 #include "sinks/tract_tables.h"
 #include "sinks/tract_results.h"

@@ -1,7 +1,6 @@
 /* `glslines density`: a map of how many streamlines, how many mm of them, or which values of them lie in each voxel. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

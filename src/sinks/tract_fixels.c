@@ -1,10 +1,7 @@
 /* `glslines fixels`: writes the lobes of fibre orientation distributions as a fixel directory. */
-#include <cJSON.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "record/sidecar.h"
 #include "sinks/tract_results.h"
 #include "sinks/weight_files.h"
 #include "util/json_text.h"

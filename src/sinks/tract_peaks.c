@@ -1,12 +1,10 @@
 /* `glslines peaks`: writes the peaks of fibre orientation distributions as an image. */
-#include <cJSON.h>
 #include <math.h>
 
 #include <glslines/peaks.h>
 
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "record/sidecar.h"
 #include "sinks/tract_results.h"
 #include "sinks/weight_files.h"
 #include "util/clock.h"

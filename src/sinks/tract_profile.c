@@ -6,7 +6,6 @@
 
 #include <glslines/bundles.h>
 
-#include "record/sidecar.h"
 #include "record/tract_run.h"
 #include "sinks/tract_files.h"
 #include "sinks/tract_results.h"

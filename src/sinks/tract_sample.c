@@ -11,7 +11,6 @@
 #include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
 #include "tractogram/writers.h"
-#include "util/numbers.h"
 #include "util/status.h"
 
 /* values of --like, in the order of its choices */

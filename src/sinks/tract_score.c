@@ -9,7 +9,6 @@
 #include <glslines/filters.h>
 #include <glslines/score.h>
 
-#include "record/sidecar.h"
 #include "sinks/tract_results.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/line_geometry.h"

@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <omp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/sidecar.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/output_file.h"

@@ -54,7 +54,7 @@ static void put_sidecar(const fuzz_folder *folder, const char *name, const uint8
 static void join(gls_merge_shard shard[2])
 {
     bool warned = false;
-    char *text = NULL;
+    cJSON *merged = NULL;
     gls_warnings none = {.n = 0};
     char *argv[] = {"glslines", "merge"};
     gls_merge_options options = gls_merge_options_default();
@@ -68,10 +68,12 @@ static void join(gls_merge_shard shard[2])
     gls_output tractogram;
     if (gls_output_create("/tmp/glslines_fuzz_merged", true, &tractogram)) abort();
     for (result.last_part = 0; result.last_part <= 2; result.last_part++) {
-        if (!fuzz_ok(gls_merge_sidecar_text(shard, 2, &options, &none, &result, &tractogram, &text))) continue;
+        if (!fuzz_ok(gls_merge_sidecar(shard, 2, &options, &none, &result, &tractogram, &merged))) continue;
+        char *text = cJSON_Print(merged);
         cJSON *read = cJSON_Parse(text);
         if (!cJSON_IsObject(read)) abort();
         cJSON_Delete(read);
+        cJSON_Delete(merged);
         free(text);
     }
     gls_output_discard(&tractogram);
