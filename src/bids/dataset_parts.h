@@ -1,4 +1,4 @@
-/* Inside of data sets: identity, fits, locks, choice of participants, and files that appear together. */
+/* Inside of data sets: identity, locks, choice of participants, and files that appear together. */
 #ifndef GLS_BIDS_DATASET_PARTS_H
 #define GLS_BIDS_DATASET_PARTS_H
 
@@ -29,14 +29,6 @@ gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_outp
 gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing);
 /* Entry of a file in a list; NULL: none. */
 const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
-
-/* --- Fits as files of a data set: bids --fit-outputs. */
-
-/* Writes STEM_model-tensor_param-fa_dwimap and STEM_model-MODEL_param-sh_dwimap (param-wm, param-gm and param-csf for
- * several tissues), each an image with its sidecar. Replaces existing files. */
-gls_status gls_dataset_fit(const gls_dataset_options *options, const gls_dataset_unit *unit,
-                           const gls_model_options *model, const char *mask, const char *stem,
-                           const gls_monitor *monitor);
 
 /* --- Locks between processes that write the same output. */
 
