@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 #include "bench/bench.h"
 #include "bench/device_check.h"
 #include "check/device_checks.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #include "check/device_checks.h"
 #include "util/numbers.h"
 #include "util/status.h"

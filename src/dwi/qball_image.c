@@ -1,7 +1,6 @@
 /* Computes the q-ball model of every voxel as an image of SH coefficients. */
 #include <glslines/qball.h>
 
-
 #include "util/status.h"
 
 #include <math.h>
