@@ -232,13 +232,15 @@ static cJSON *make_sidecar(const fit_run *run)
     return root;
 }
 
-/* Writes all outputs in the group, then commits them with the sidecar. */
-static gls_status write_files(fit_run *run)
+/* Writes all outputs with the sidecar, or none, and logs what was written. */
+static gls_status write_output(fit_run *run)
 {
+    char text[32];
     const bool force = run->options->force;
     gls_output_group *group = &run->from.run.group;
     const gls_tissues *tissues = &run->model.tissues;
     gls_status status = GLS_OK;
+    gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);
     /* images first, then texts; a signal ends the run between two images */
     for (int i = 0; i < N_IMAGES && !status; i++) {
         if (!run->output[i]) continue;
@@ -253,17 +255,9 @@ static gls_status write_files(fit_run *run)
     for (size_t i = 0; i < tissues->n && !status; i++)
         status = gls_tissue_response_write_grouped(run->output[OUT_RESPONSE_WM + tissues->kind[i]], force, group,
                                                    tissues->response[i]);
-    return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
-}
-
-/* Writes with progress, and logs what was written. */
-static gls_status write_output(fit_run *run)
-{
-    gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);
-    gls_status status = write_files(run);
+    if (!status) status = gls_series_run_commit(&run->from, make_sidecar(run));
     gls_monitor_end(run->from.monitor, GLS_PHASE_WRITE);
     if (status) return status;
-    char text[32];
     gls_run_log_outputs(&run->from.run);
     if (!run->options->no_model)
         gls_log(GLS_LOG_INFO, "SH           order %d, %s basis, %s axes", run->model.order,

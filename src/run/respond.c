@@ -196,26 +196,20 @@ static cJSON *make_sidecar(const respond_run *run)
     return root;
 }
 
-/* Writes all outputs in the group, then commits them with the sidecar. */
-static gls_status write_files(respond_run *run)
+/* Writes all outputs with the sidecar, or none, and logs what was written. */
+static gls_status write_output(respond_run *run)
 {
+    char text[32];
     const bool force = run->options->force;
     gls_output_group *group = &run->from.run.group;
     gls_status status = GLS_OK;
+    gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);
     for (size_t i = 0; i < run->n && !status; i++)
         status = gls_tissue_response_write_grouped(run->output[i], force, group, run->response[i]);
     if (!status) status = gls_image_write_grouped(run->output[OUT_VOXELS], force, group, run->voxels, GLS_IMAGE_UINT8);
     if (!status && run->output[OUT_MASK])
         status = gls_image_write_grouped(run->output[OUT_MASK], force, group, run->from.mask, GLS_IMAGE_UINT8);
-    return status ? status : gls_series_run_commit(&run->from, make_sidecar(run));
-}
-
-/* Writes with progress, and logs what was written. */
-static gls_status write_output(respond_run *run)
-{
-    char text[32];
-    gls_monitor_begin(run->from.monitor, GLS_PHASE_WRITE);
-    gls_status status = write_files(run);
+    if (!status) status = gls_series_run_commit(&run->from, make_sidecar(run));
     gls_monitor_end(run->from.monitor, GLS_PHASE_WRITE);
     if (status) return status;
     gls_run_log_outputs(&run->from.run);
