@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dwi/odf_parts.h"
+#include "dwi/series.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "run/fit_model.h"
