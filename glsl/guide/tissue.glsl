@@ -209,6 +209,12 @@ uint end_in_maps(Tissue t, uint number, Draw draw)
 }
 
 #if PARTICLES
+float guide_bad = 0.0; // probability of a bad end at the last position that guide_point() tested, for the particles
+
+// Whether a run of the particle filter is at work on the half-streamline: guide_point() then tests the position of a
+// particle.
+bool filter_at_work(uint memory[GUIDE_ROOM]) { return memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
+
 // White matter fraction: what the maps of good and bad ends leave. Word FILTER_MOST of the memory holds its largest
 // value at any point of the half-streamline so far.
 float white_matter(Tissue t) { return t.inside ? 1.0 - t.part.x - t.part.w : 0.0; }
@@ -226,6 +232,10 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
 {
     Tissue t = tissue_at(p);
     uint end = end_in_maps(t, number, draw);
+#if PARTICLES
+    guide_bad = t.inside ? t.part.w : 0.0;
+    if (filter_at_work(memory)) return end;
+#endif
 #if PARTICLES && FILTER_WHITE
     // --pft-min-wm: a half-streamline that has not yet met enough white matter goes on where there is any
     note_white_matter(t, memory);
@@ -279,12 +289,19 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
 {
 #if WITH_REGIONS
     uint bits = regions_at(p);
-    if (left_mask(bits)) return GLS_END_MASK;
+    bool left = left_mask(bits);
+#if PARTICLES
+    left = left || (filter_at_work(memory) && left_tracking_mask(bits));
+#endif
+    if (left) return GLS_END_MASK;
 #endif
     if (!(stop_value(p) > params.stop_threshold)) return end_stuck(GLS_END_STOP_MAP, memory);
     if (!stored) return GUIDE_GO_ON;
     uint end = end_in_tissue(p, number, draw, memory);
     if (end != GUIDE_GO_ON && end != GLS_END_CGM) return end;
+#if PARTICLES
+    if (filter_at_work(memory)) return end;
+#endif
 #if WITH_REGIONS
     if (end == GUIDE_GO_ON && left_tracking_mask(bits)) return GLS_END_MASK;
     uint region_end = end_in_regions(bits, number, memory);
@@ -294,20 +311,6 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
 }
 
 #if PARTICLES
-// End of a particle at p, inside the grid, or GUIDE_GO_ON. bad: the probability of a bad end at p.
-uint guide_particle(vec3 p, uint number, Draw draw, out float bad)
-{
-    bad = 0.0;
-#if WITH_REGIONS
-    uint bits = regions_at(p);
-    if (left_mask(bits) || left_tracking_mask(bits)) return GLS_END_MASK;
-#endif
-    if (!(stop_value(p) > params.stop_threshold)) return GLS_END_STOP_MAP;
-    Tissue t = tissue_at(p);
-    bad = t.inside ? t.part.w : 0.0;
-    return end_in_maps(t, number, draw);
-}
-
 // Notes regions and white matter at a particle's point that becomes a point of the half-streamline. Returns the end of
 // the half-streamline there, or GUIDE_GO_ON.
 uint guide_taken(vec3 p, uint number, inout uint memory[GUIDE_ROOM])

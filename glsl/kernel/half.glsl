@@ -219,13 +219,13 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 // half_report() then.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
-#if PARTICLES
-    if (filter_is_on(h)) return filter_advance(h, outcome, next);
-#endif
     // A getter that wants another try gets one in the next iteration, up to RETRIES times for this step.
     bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;
+#if PARTICLES
+    guide_bad = 0.0;
+#endif
     // The guide works on a copy of its memory, because the joint step of a backward half must leave no trace.
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
@@ -286,14 +286,14 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
     h.memory = memory;
     // Bad ends may be undone: back-tracking takes the half back, particle filtering begins a run of the filter.
+#if PARTICLES
+    return filter_advance(h, outcome, end, moves, q, next);
+#endif
 #if BACKTRACK
     if (end_is_bad(end, memory)) {
         if (half_returns(h, end)) return true;
         moves = moves && end != GLS_END_BACKTRACK;
     }
-#endif
-#if PARTICLES
-    if (end_is_bad(end) && filter_may_begin(h, outcome)) return filter_begin(h, outcome, q, next);
 #endif
     // Take the step, then end the half-streamline if the guide, the pool or the maximum length says so.
     if (moves) {

@@ -16,8 +16,12 @@ const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, F
            FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
 // Bits of the word of a step: vertex, VERTEX_FLIPPED, parent of the particle.
 const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 24u;
-const uint N_PARTICLES = uint(PARTICLES), MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
+const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
+
+// Number of particles. Compilers do not know it, so that they do not unroll loops over particles, which would take
+// registers for all of them; llvmpipe, which runs all branches, leaves a loop that no lane needs after one iteration.
+#define N_PARTICLES (ALWAYS ? uint(PARTICLES) : 0u)
 
 // Whether a run of the filter is at work on the half, and the number of runs that the half has had, the current one
 // included.
@@ -219,64 +223,31 @@ uint choose_particle(Half h, uint base, uint n_steps)
     return stand;
 }
 
-// Ends a filter run: the half-streamline takes the points of the chosen particle, without the last one unless it is a
-// good end, and goes on from there with random numbers of its own. Returns false if the half-streamline has ended.
-bool filter_end(inout Half h, uint base, uint n_steps)
+// Notes the step of the current particle, with its end and the probability of a bad end at q. Returns the FILTER_TURN
+// of the next particle, or 0 if the run is over. steps: the number of steps that the run has made so far.
+uint filter_turn(Half h, uint base, uint end, vec3 q, vec3 next, out uint steps)
 {
-    // Choose a particle, and restore the half-streamline where the run began.
+    uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], step = turn >> FILTER_STEP_SHIFT & 0xffu;
+    if (LANE == 0) {
+        note_particle(h, base, step, turn >> FILTER_PARTICLE_SHIFT, end, q, next, guide_bad);
+        turn = next_particle(h, base, turn & 0xffu, step, turn >> FILTER_PARTICLE_SHIFT);
+    }
+    steps = lane_lead(step);
+    return lane_lead(turn);
+}
+
+// Ends a filter run after n_steps: chooses a particle and returns its end. taken: the number of its steps that the
+// half-streamline takes: all of them but the last one, or all if it came to a good end.
+uint filter_choose(inout Half h, uint base, uint n_steps, out uint taken)
+{
     uint stand = 0u;
     if (LANE == 0) stand = choose_particle(h, base, n_steps);
     stand = lane_lead(stand);
     uint end = (stand & FILTER_END) >> FILTER_END_SHIFT, made = (stand & FILTER_MADE) >> FILTER_MADE_SHIFT;
-    uint taken = end == GLS_END_CGM ? made : max(made, 1u) - 1u;
-    half_restore(h, h.n_points);
+    taken = end == GLS_END_CGM ? made : max(made, 1u) - 1u;
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = 0u;
     if ((stand & FILTER_DRAWN) == 0u) h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] += 1u << FILTER_LOST_SHIFT;
-    h.attempt = 0u;
-    // Add the steps of the particle as points of the half-streamline. Regions that they meet may end it earlier.
-    for (uint i = 0u; i < taken; i++) {
-        uint word = pool_word(way_word(base, i, 0u));
-        vec3 d = signed_direction(word & ~WAY_PARENT);
-        vec3 q = h.p + d * vec3(params.step_x, params.step_y, params.step_z);
-        uint region_end = guide_taken(q, h.n_points + 1u, h.memory);
-        h.aux.x = word & WAY_VERTEX;
-        if (half_move(h, q, d) == HALF_LOST) {
-            half_end(h, HALF_LOST);
-            return false;
-        }
-        if (region_end != GUIDE_GO_ON) {
-            end = region_end;
-            break;
-        }
-    }
-    // The half-streamline goes on with counters of random numbers that no other run of the filter has used.
-    h.draw.step = filter_step(h, 0u);
-    if (end == GUIDE_GO_ON) return true;
-    half_end(h, h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
-    return false;
-}
-
-// Takes the step of the current particle along the direction that was drawn for it, and goes on to the next particle.
-// Returns false if the half-streamline has ended.
-bool filter_advance(inout Half h, uint outcome, vec3 next)
-{
-    uint turn = h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)], steps = turn & 0xffu,
-         step = turn >> FILTER_STEP_SHIFT & 0xffu, k = turn >> FILTER_PARTICLE_SHIFT, base = filter_base(h);
-    // Test the position that the particle steps to; `bad` becomes the probability of a bad end there.
-    vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
-    float bad = 0.0;
-    uint end = GLS_END_NO_DIRECTION;
-    if (outcome == DIRECTION_FOUND)
-        end = inside(q) ? guide_particle(q, h.n_points + step + 1u, h.draw, bad) : GLS_END_OUTSIDE;
-    if (LANE == 0) {
-        note_particle(h, base, step, k, end, q, next, bad);
-        turn = next_particle(h, base, steps, step, k);
-    }
-    turn = lane_lead(turn);
-    step = lane_lead(step);
-    if (turn == 0u) return filter_end(h, base, step);
-    become_particle(h, base, turn);
-    return true;
+    return end;
 }
 
 // Number of points of a half-streamline, the point of its bad end included.
@@ -304,36 +275,83 @@ bool take_store(inout Half h)
     return true;
 }
 
-// Begins a filter run after a bad end: at q, or where no direction was found. The half-streamline is taken back some
-// steps, but keeps its first step, from which the other half-streamline began. Returns false if the half-streamline has
-// ended.
-bool filter_begin(inout Half h, uint outcome, vec3 q, vec3 next)
+// Starts all particles of a new run at the last point of the half-streamline, with equal weights. False: the pool is
+// full.
+bool start_particles(inout Half h)
 {
-    // The run has back + front steps from the point with number n + 1 - back on, and stays within the maximum length.
-    uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;
-    uint front = min(MAX_FRONT, left > back + 1u ? left - back - 1u : 0u), end = GUIDE_GO_ON;
-    bool stored = true;
-    // The point of the bad end becomes a point of the half first, because with back = 1 the particles start there.
-    if (outcome == DIRECTION_FOUND) {
-        if (back == 1u) end = guide_taken(q, n, h.memory);
-        stored = half_move(h, q, next) != HALF_LOST;
-    }
-    // A pool without room for the particles loses the half-streamline: the round tracks it again.
-    if (stored && !take_store(h)) {
-        h.block = params.pool_blocks;
-        stored = false;
-    }
-    if (!stored || end != GUIDE_GO_ON) {
-        half_end(h, !stored ? HALF_LOST : h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
-        return false;
-    }
-    // Take the half-streamline back, and start all particles at its last point with equal weights.
-    half_restore(h, n + 1u - back);
+    if (!take_store(h)) return false;
     h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]++;
     uint base = filter_base(h), vertex = signed_vertex(h.aux.x, h.d);
     for (uint k = 0u; k < N_PARTICLES && LANE == 0; k++)
         set_particle(particle_word(base, k), h.p, vertex, 1.0 / float(N_PARTICLES),
                      k | GUIDE_GO_ON << FILTER_END_SHIFT);
-    become_particle(h, base, back + front);
+    return true;
+}
+
+// Takes the points of the half-streamline that a turn brings: a step along next, or, after a run, `taken` steps of the
+// chosen particle, whose words begin at `base`. Returns the end: the given one, or that of a region on the way, of the
+// maximum length, or HALF_LOST. filtered: the guide has not yet noted these points.
+uint filter_move(inout Half h, uint base, uint taken, bool filtered, bool chosen, vec3 next, uint end)
+{
+    for (uint i = 0u; i < taken; i++) {
+        if (chosen) {
+            uint word = pool_word(way_word(base, i, 0u));
+            next = signed_direction(word & ~WAY_PARENT);
+            h.aux.x = word & WAY_VERTEX;
+        }
+        vec3 q = h.p + next * vec3(params.step_x, params.step_y, params.step_z);
+        uint region_end = filtered ? guide_taken(q, h.n_points + 1u, h.memory) : GUIDE_GO_ON;
+        uint moved = half_move(h, q, next);
+        if (moved == HALF_LOST) return HALF_LOST;
+        if (region_end != GUIDE_GO_ON) return region_end;
+        if (end == GUIDE_GO_ON) end = moved;
+    }
+    return end;
+}
+
+// Goes on after a direction was drawn and the position q along it was tested: the current particle of a run takes the
+// step, or else the half-streamline if `moves` is true. Runs of the filter begin and end here. Returns false if the
+// half-streamline has ended. What these cases share is written once: compilers for GPUs keep less in registers, and
+// llvmpipe, which runs all branches, does less.
+bool filter_advance(inout Half h, uint outcome, uint end, bool moves, vec3 q, vec3 next)
+{
+    bool runs = filter_is_on(h), begins = !runs && end_is_bad(end) && filter_may_begin(h, outcome);
+    uint turn = 0u, taken = moves ? 1u : 0u, keep = 0u, base = filter_base(h);
+    if (runs) {
+        uint n_steps;
+        turn = filter_turn(h, base, end, q, next, n_steps);
+        end = GUIDE_GO_ON;
+        taken = 0u;
+        if (turn == 0u) {
+            end = filter_choose(h, base, n_steps, taken);
+            keep = h.n_points;
+        }
+    }
+    // A new run has back + front steps from the point with number n + 1 - back on, and stays within the maximum length.
+    // The half-streamline is taken back, but keeps its first step, from which the other half-streamline began. With
+    // back = 1 the particles start at the point of the bad end, which becomes one of the half-streamline first.
+    if (begins) {
+        uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;
+        turn = back + min(MAX_FRONT, left > back + 1u ? left - back - 1u : 0u);
+        end = GUIDE_GO_ON;
+        taken = back == 1u && outcome == DIRECTION_FOUND ? 1u : 0u;
+        keep = taken == 0u ? n + 1u - back : 0u;
+    }
+    if (keep > 0u) half_restore(h, keep);
+    end = filter_move(h, base, taken, runs || begins, runs, next, end);
+    // A pool without room for the particles loses the half-streamline: the round tracks it again.
+    if (begins && end == GUIDE_GO_ON && !start_particles(h)) {
+        h.block = params.pool_blocks;
+        end = HALF_LOST;
+    }
+    if (end != GUIDE_GO_ON) {
+        half_end(h, end == HALF_LOST ? HALF_LOST : h.n_points * uint(STEP_PARTS) | end << HALF_END_SHIFT);
+        return false;
+    }
+    // After a run the half-streamline goes on with random numbers that no other run of the filter has used.
+    if (turn != 0u)
+        become_particle(h, filter_base(h), turn);
+    else if (runs)
+        h.draw.step = filter_step(h, 0u);
     return true;
 }
