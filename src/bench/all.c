@@ -325,7 +325,9 @@ static gls_status measure_getters(bench_run *run)
     gls_status status = GLS_OK;
     for (int i = 0; !status && i < run->options->n_dg; i++) status = measure_getter(run, run->options->dg[i]);
     if (!status && run->n_columns == 0)
-        status = gls_fail(GLS_ERR_UNSUPPORTED, "--mapping subgroup: no device here has subgroups");
+        status =
+            gls_fail(GLS_ERR_UNSUPPORTED,
+                     "--mapping subgroup: none of the devices has subgroups: choose another --mapping or --device");
     return status;
 }
 

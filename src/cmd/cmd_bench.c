@@ -147,7 +147,7 @@ static const gls_option measure_rows[] = {
         "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
         "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json)."),
     GLS_OPTION(OUTPUT, FLAG, o.force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Overwrite an existing FILE of --json and --trace, and the files in DIR."),
+               "Overwrite existing files of --json, --trace and --write-data."),
     {.name = NULL},
 };
 
@@ -166,7 +166,7 @@ static void set_defaults(void *values)
 /* Runs the benchmark, and writes the timeline, the JSON and the table. Returns an exit code. */
 static int measure(const bench_values *v)
 {
-    /* where standard error is no terminal, the table is the only output: no lines of progress */
+    /* no lines of progress where standard error is not a terminal */
     cmd_progress progress = {.quiet_lines = true};
     gls_monitor monitor = cmd_progress_monitor(&progress);
     bench_run *run = malloc(sizeof *run);

@@ -287,8 +287,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     else if (n * n > gradients->n && n > 3)
         status =
             gls_fail(GLS_ERR_INPUT,
-                     "%zu shells among %zu volumes are no shells but a grid of b-values (%s): use another model, or "
-                     "one shell alone",
+                     "choose another --model, or one shell with --shells: %zu b-values of %zu volumes are a grid, not "
+                     "shells (%s)",
                      n, gradients->n, text);
     else if (n_tissues > n)
         status = gls_fail(GLS_ERR_INPUT,
@@ -299,7 +299,9 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
                 n_tissues, gradients->n_b0, n_weighted, text);
     for (size_t i = 0; i < n && !status; i++)
         if (!shell[i].is_b0 && shell[i].n < 6)
-            gls_log(GLS_LOG_WARNING, "the shell of b = %.6g s/mm2 has %zu directions only", shell[i].bval, shell[i].n);
+            gls_log(GLS_LOG_WARNING,
+                    "the shell of b = %.6g s/mm2 has only %zu volumes: its part of the fit is uncertain", shell[i].bval,
+                    shell[i].n);
     free(shell);
     return status;
 }
@@ -313,10 +315,10 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
         GLS_REQUIRE(asked >= -1 && asked <= GLS_MSMT_MAX_ORDER && (asked < 0 || asked % 2 == 0));
         order[t] = asked >= 0 ? asked : has < USUAL_MAX_ORDER ? has : USUAL_MAX_ORDER;
         if (order[t] > has)
-            gls_log(GLS_LOG_WARNING,
-                    "tissue %zu: the response has coefficients up to order %d, the higher ones up to %d count as 0: "
-                    "the constraint alone supplies them",
-                    t + 1, has, order[t]);
+            gls_log(
+                GLS_LOG_WARNING,
+                "tissue %zu: the response ends at order %d: above it, up to %d, only non-negativity determines the FOD",
+                t + 1, has, order[t]);
     }
     return GLS_OK;
 }

@@ -147,7 +147,7 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
     plan->factor = gls_aligned_zeros(k * k);
     plan->inside = gls_aligned_zeros(k + n_rows);
     if (!plan->project || !plan->rows || !plan->factor || !plan->inside)
-        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for %zu coefficients of %zu volumes", what, k, n);
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a fit of %zu coefficients", what, k);
     else if (!set_factor(plan, design, standard_form))
         status = gls_fail(GLS_ERR_INPUT, "%s: the data do not determine %zu coefficients", what, k);
     if (status) goto fail;

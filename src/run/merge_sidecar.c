@@ -49,7 +49,8 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     if (!gls_json_get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) ||
         streamlines != file.n_streamlines || !gls_json_get_uint(item_at(shard->root, "shard", "index"), &index) ||
         index != file.shard.index)
-        return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of %s: its number or count of streamlines differs",
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is not the sidecar of %s: the number of the shard or of its streamlines differs",
                         shard->sidecar, shard->path);
     return GLS_OK;
 }

@@ -341,13 +341,12 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status) {
         uint64_t total = gls_bundles_streamlines(s.bundles);
         gls_tract_run_count(run, "read", total);
-        /* all bundles empty is probably a mistake of space */
+        /* if all bundles are empty, the regions are probably in another space */
         if (empty == s.n && total > 0)
-            gls_log(
-                GLS_LOG_WARNING,
-                "%s: no bundle has a streamline: are its regions in the space of %s? Those of a template have to be "
-                "warped there first",
-                file[1], file[0]);
+            gls_log(GLS_LOG_WARNING,
+                    "%s: no bundle has a streamline: are its regions in the space of %s? Warp regions of a template "
+                    "there first",
+                    file[1], file[0]);
         gls_tract_run_message(run, "%s: %" PRIu64 " streamlines in %zu bundles, %" PRIu64 " of them empty",
                               run->files.n_outputs > 0 ? run->files.output[0] : o->each, members, s.n, empty);
     }

@@ -96,7 +96,8 @@ typedef enum gls_param_user {
     GLS_FOR_PEAKS,    /* boot, prob, det and ptt: seeds start along peaks */
     GLS_FOR_STARTS,   /* those of GLS_FOR_PEAKS, fact and eudx: several streamlines may start from a seed */
     GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
-    GLS_FOR_CUTOFF,   /* the same, fact and eudx, and prob and det where amplitudes have a unit */
+    GLS_FOR_CUTOFF,   /* those of GLS_FOR_FOD, fact, eudx, tensordet, tensorprob and bedpost; prob and det where
+                         amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,
     GLS_FOR_RK4,             /* tensordet, tensorprob */

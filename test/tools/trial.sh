@@ -45,7 +45,7 @@ nothing=
     finding "A1: those of before are a preset" 0 'max-angle 60|60 degrees' sh -c "\"$program\" track $series $cheap --model csd --preset gpustreamlines -o before.tck && grep max_angle before.json | sed 's/:.60/: 60 degrees/;s/:	60/: 60 degrees/'"
     finding "A1: streamlines that are cut" 0 'cut at --max-length 30 mm' "$program" track $series $cheap --max-length 30 -o cut.tck
     finding "A1: figures for a brain" 0 'tckgen iFOD2' grep 'tckgen iFOD2' "$manual/presets.md"
-    finding "A2: what --boot-retry does to lengths" 0 'cone makes streamlines longer' sh -c "\"$program\" help track | tr -s ' \\n' ' ' | grep -oE 'boot: draw.{190}'"
+    finding "A2: what --boot-retry does to lengths" 0 'which makes streamlines longer' sh -c "\"$program\" help track | tr -s ' \\n' ' ' | grep -oE 'boot: when to draw.{190}'"
     finding "A2: DIPY's rules in one word" 0 'boot-retry peak' "$program" track $series --preset dipy --dry-run
     finding "A7: a response that contradicts itself" 0 'raise --response-fa' "$program" track $series $cheap --model csd --response-fa 0 --response-radius 0 -o response.tck
     finding "A4: an empty variable" 2 'no input files; usage' "$program" track $nothing -o sub-01.trx --nseeds 1000
@@ -149,7 +149,7 @@ END
 9|of which one is the smallest side of a voxel|Step length: 0.5mm, or 0.5vox
 10|Longer streamlines are cut, and counted.|A streamline stops growing at this length; it is kept
 11|Streamlines from one seed, strongest peak first|At most N streamlines start from one seed
-12|Repeat a bootstrap sample without a peak|draw the sample again, up to five times
+12|Repeat a bootstrap sample without a peak|when to draw another bootstrap sample, up to five
 13|or (newer DIPY's rule) from the fit|take the first directions from one bootstrap sample
 14|auto: coefficients where there are some|auto: coefficients, except with --odf
 15|on which the threads of the probe lie|its --probe-count parallel curves lie on this circle
