@@ -285,11 +285,10 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     if (n_weighted == 0)
         status = gls_fail(GLS_ERR_INPUT, "the gradient table has no shell of three volumes or more");
     else if (n * n > gradients->n && n > 3)
-        status =
-            gls_fail(GLS_ERR_INPUT,
-                     "choose another --model, or one shell with --shells: %zu b-values of %zu volumes are a grid, not "
-                     "shells (%s)",
-                     n, gradients->n, text);
+        status = gls_fail(
+            GLS_ERR_INPUT,
+            "choose another --model, or one shell with --shells: the b-values of these %zu volumes are a grid (%s)",
+            gradients->n, text);
     else if (n_tissues > n)
         status = gls_fail(GLS_ERR_INPUT,
                           "%zu tissues need as many b-values, there are %zu (%s%s): deconvolve into %zu tissues",
