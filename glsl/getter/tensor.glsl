@@ -4,8 +4,8 @@
 // of the voxel's own fit (Jones 2008): signs are bits of random numbers that are counted by voxel, so that a voxel has
 // the same ones all along a streamline. With TENSOR_RK4 a step is one of the Runge-Kutta method of fourth order.
 //
-// The field has a tile for four volumes; the channel behind the last volume is 1 where a voxel has any signal. For the
-// bootstrap a tile of residuals follows each of them. src/track/getter/tensor_getters.c fills the field.
+// The field has a quad of channels for four volumes; the channel behind the last volume is 1 where a voxel has any
+// signal. For the bootstrap a quad of residuals follows each quad. src/track/getter/tensor_getters.c fills the field.
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
@@ -18,36 +18,7 @@ float direction_amplitude = 0.0; // FA
 void prepare_getter() {}
 
 const uint RETRIES = 0u;
-const int TILES_OF_QUAD = 1 + TENSOR_BOOTSTRAP;
 const uint DRAW_SIGNS = 0x7fffffffu; // for signs of the bootstrap, in place of the number of a step in other draws
-
-// Texel of a voxel in tile 0 of a texture. voxel: whole voxel coordinates.
-ivec3 texel_of(vec3 voxel)
-{
-    return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
-}
-
-// Tile t beside the first of its texture.
-ivec3 tile_offset(int t) { return ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0); }
-
-// Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
-bool has_signal(vec3 p)
-{
-    // Tile that holds the channel behind the last volume.
-    const int tile = TENSOR_VOLUMES / 4 * TILES_OF_QUAD;
-    if (!inside(p)) return false;
-    ivec3 texel = texel_of(clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0));
-    float any_signal = 0.0;
-#define TILES(i, n_tiles, first)                                                                                  \
-    if (tile >= first / 4 && tile < first / 4 + n_tiles)                                                          \
-        any_signal = texelFetch(volume[i], texel + tile_offset(tile - first / 4), 0)[TENSOR_VOLUMES % 4];
-#include <tile_loops>
-#undef TILES
-    return any_signal > 0.0;
-}
-
-// The logarithm of a signal in the units of the series; 0 where there is none. scale: params.min_signal.
-float log_signal(float s, float scale) { return s > 0.0 ? ln(s) - scale : 0.0; }
 
 // Elements of a tensor in units of 1e-3 mm2/s, along the voxel axes.
 struct Tensor {
@@ -56,36 +27,6 @@ struct Tensor {
 };
 
 #if TENSOR_BOOTSTRAP
-// The corners of the cell around a point, for the residuals.
-struct Corners {
-    vec3 f;
-    ivec3 texel, further; // texel of the corner with the lowest coordinates; texels from it to the opposite corner
-    uint voxel;           // number of the low corner
-};
-
-Corners corners_of(vec3 p)
-{
-    // p is rounded to 1/1024 voxel as in volume_base(), so that signals and residuals have the same weights.
-    Corners c;
-    vec3 q = volume_position(p);
-    vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));
-    c.f = q - low;
-    c.texel = texel_of(low);
-    c.further = ivec3(min(low + 1.0, GRID - 1.0) - low);
-    c.voxel = uint(low.x) + uint(GRID_NX) * (uint(low.y) + uint(GRID_NY) * uint(low.z));
-    return c;
-}
-
-// Whether corner k lies at the high end of x, y and z.
-ivec3 corner_high(int k) { return ivec3(k & 1, k >> 1 & 1, k >> 2); }
-
-// Number of the voxel at corner k, x fastest: the counter of its random signs.
-uint corner_voxel(Corners c, int k)
-{
-    uvec3 away = uvec3(c.further * corner_high(k));
-    return c.voxel + away.x + uint(GRID_NX) * (away.y + uint(GRID_NY) * away.z);
-}
-
 // Signs of a block of 128 volumes in a voxel: one bit each.
 uvec4 signs_of(uint voxel, int block, Draw draw)
 {
@@ -94,91 +35,8 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 }
 #endif
 
-#if WRITTEN_OUT
-const vec4 tensor_fit[] = vec4[](
-#include <tensor_rows>
-);
-#define TENSOR_FIT(i) tensor_fit[i]
-#else
-#define TENSOR_FIT(i) MODEL_FLOATS(MODEL_TENSOR + i)
-#endif
-
-// Fits the tensor to the interpolated signals: each element is the sum over volumes of ln S times a row of the
-// pseudoinverse of the design matrix, which the table MODEL_TENSOR holds for four volumes at a time.
-Tensor tensor_at(vec3 p, Draw draw)
-{
-    vec3 base = volume_base(p);
-    float scale = params.min_signal;
-    // In the order xx yy zz xy xz yz. Each lane adds up its own quads of volumes.
-    float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
-#if TENSOR_BOOTSTRAP
-    Corners c = corners_of(p);
-#if TENSOR_SIGNS_KEPT
-    uvec4 signs[8];
-    int drawn = -1; // the block of 128 volumes that signs are of
-#endif
-#endif
-#define ADD_QUAD(i, t)                                                                                            \
-    {                                                                                                             \
-        vec4 s = VOLUME_TILE(i, t, base);                                                                         \
-        ADD_RESIDUALS(i, t)                                                                                       \
-        vec4 y = vec4(log_signal(s.x, scale), log_signal(s.y, scale), log_signal(s.z, scale),                     \
-                      log_signal(s.w, scale));                                                                    \
-        for (int k = 0; k < 6; k++) sum[k] += dot(TENSOR_FIT(6 * quad + k), y);                                   \
-    }
-#if TENSOR_BOOTSTRAP
-#if TENSOR_SIGNS_KEPT
-#define DRAW_BLOCK(block)                                                               \
-    if (drawn != (block)) {                                                             \
-        drawn = block;                                                                  \
-        for (int k = 0; k < 8; k++) signs[k] = signs_of(corner_voxel(c, k), block, draw); \
-    }
-#define SIGNS(k, block) signs[k]
-#else
-#define DRAW_BLOCK(block)
-#define SIGNS(k, block) signs_of(corner_voxel(c, k), block, draw)
-#endif
-// Adds the residuals of the eight corners to the signals s of a quad, weighted trilinearly, each with its random sign.
-// A sign is one bit: shifted to bit 31, it flips the sign bit of the float.
-#define ADD_RESIDUALS(i, t)                                                                                       \
-    DRAW_BLOCK(quad / 32)                                                                                         \
-    for (int k = 0; k < 8; k++) {                                                                                 \
-        ivec3 high = corner_high(k);                                                                              \
-        vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
-        vec4 r = vec4(0.0);                                                                                       \
-        if (TENSOR_SIGNS_KEPT != 0 || k % 4 != 0 || ALWAYS) /* four corners are on their way at a time */         \
-            r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                      \
-        uvec4 flip = (SIGNS(k, quad / 32) >> uint(quad % 32)) << 31;                                              \
-        s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \
-    }
-#else
-#define ADD_RESIDUALS(i, t)
-#endif
-#if WRITTEN_OUT
-// llvmpipe loads a word of a table for each invocation, and runs what is behind a branch in every turn of a loop. So
-// the table is part of the source, and signs are drawn where a block of volumes begins.
-#define TILE(i, t, first)                                                                                         \
-    {                                                                                                             \
-        const int quad = first / 4 / TILES_OF_QUAD;                                                               \
-        if (first / 4 % TILES_OF_QUAD == 0 && quad < TENSOR_QUADS) ADD_QUAD(i, t)                                 \
-    }
-#include <tile_rows>
-#undef TILE
-#else
-#define TILES(i, n_tiles, first)                                                                                  \
-    for (int t = LANE * TILES_OF_QUAD; t < n_tiles; t += LANES * TILES_OF_QUAD) {                                 \
-        int quad = (first / 4 + t) / TILES_OF_QUAD;                                                               \
-        if (quad < TENSOR_QUADS) ADD_QUAD(i, t)                                                                   \
-    }
-#include <tile_loops>
-#undef TILES
-#endif
-#undef ADD_QUAD
-#undef ADD_RESIDUALS
-    // Each lane gets the whole tensor.
-    for (int k = 0; k < 6; k++) sum[k] = lane_sum(sum[k]);
-    return Tensor(vec3(sum[0], sum[1], sum[2]), vec3(sum[3], sum[4], sum[5]));
-}
+// Defines approach(), which is called before the others, has_signal() and tensor_at().
+#include <tensor_signals>
 
 // FA, and the axis of the largest eigenvalue. The deviatoric tensor, scaled so that its characteristic polynomial is
 // x^3 - 3 x - det, is solved by Newton's method; the eigenvector is the longest cross product of two rows of A - x I.
@@ -211,6 +69,7 @@ float main_axis(Tensor tensor, out vec3 axis)
 // no signal; DIRECTION_NONE where FA is below the cutoff or the angle too large.
 uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out vec3 axis)
 {
+    approach(p, draw);
     bool there = has_signal(p);
     fa = main_axis(tensor_at(p, draw), axis);
     float c = dot(axis, d);
@@ -270,6 +129,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 // the largest angle of it. Its sign is arbitrary.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
+    approach(p, draw);
     bool there = has_signal(p);
     vec3 axis;
     float fa = main_axis(tensor_at(p, draw), axis);

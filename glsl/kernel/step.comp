@@ -20,14 +20,25 @@ void main()
     bool running = work_live() && state[slot] == HALF_RUNNING, changed = running;
     Half h = load_half(slot);
     for (uint turn = 0u; turn < params.turns; turn++) {
-        h.draw.block = h.attempt << 16;
-        vec3 next = h.d;
-        uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
-#if VOXEL_RUNS
-        if (running) running = half_run(h, outcome, next);
-#else
-        if (running) running = half_advance(h, outcome, next);
+#ifdef CELL_STEPS
+        // A turn is at most CELL_STEPS steps in one cell, whose data serve all of them.
+        enter_cell(h.p, h.draw);
+        bool here = running;
+        for (int step = 0; step < CELL_STEPS && here; step++)
 #endif
+        {
+            h.draw.block = h.attempt << 16;
+            vec3 next = h.d;
+            uint outcome = next_direction(h.p, h.d, h.aux, h.draw, next);
+#if VOXEL_RUNS
+            if (running) running = half_run(h, outcome, next);
+#else
+            if (running) running = half_advance(h, outcome, next);
+#endif
+#ifdef CELL_STEPS
+            here = running && in_cell(h.p);
+#endif
+        }
     }
     if (changed) store_half(slot, h);
     if (changed && !running) half_report(h);

@@ -71,6 +71,7 @@ typedef struct gls_device_info {
     uint32_t max_uniform_bytes;    /* largest uniform block */
     uint32_t max_texture_3d;       /* texels along each axis of a 3D texture */
     uint32_t max_texture_units;    /* textures in a compute shader */
+    uint64_t max_texel_bytes;      /* largest buffer of texels, 0 in OpenGL ES */
     uint32_t max_shared_bytes;     /* shared memory of a work group */
     uint32_t max_work_group_size;  /* invocations of a work group */
     uint32_t max_work_groups;      /* work groups along x */
@@ -162,7 +163,8 @@ GLS_API gls_status gls_device_clear_cache(gls_device *device);
 
 typedef enum gls_buffer_kind {
     GLS_BUFFER_STORAGE, /* shader storage */
-    GLS_BUFFER_UNIFORM  /* uniform block */
+    GLS_BUFFER_UNIFORM, /* uniform block */
+    GLS_BUFFER_TEXELS   /* texels of four integers, a usamplerBuffer; as an argument its slot is a texture unit */
 } gls_buffer_kind;
 
 /* Creates a buffer of bytes >= 1; its contents are undefined until gls_buffer_clear(). label: for debuggers and

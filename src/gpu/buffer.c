@@ -28,13 +28,38 @@ static bool refuse_allocation(gls_device *device, uint64_t bytes)
     return true;
 }
 
+/* Where a buffer of this kind is bound. */
+static GLenum target_of(gls_buffer_kind kind)
+{
+    return kind == GLS_BUFFER_UNIFORM  ? GL_UNIFORM_BUFFER
+           : kind == GLS_BUFFER_TEXELS ? GL_TEXTURE_BUFFER
+                                       : GL_SHADER_STORAGE_BUFFER;
+}
+
+/* The most bytes of a buffer of this kind. */
+static uint64_t limit_of(const gls_device_info *info, gls_buffer_kind kind)
+{
+    return kind == GLS_BUFFER_UNIFORM  ? info->max_uniform_bytes
+           : kind == GLS_BUFFER_TEXELS ? info->max_texel_bytes
+                                       : info->max_storage_bytes;
+}
+
+/* Makes the texture of a buffer of texels. */
+static gls_status view_texels(gls_buffer *buffer, const char *label)
+{
+    glGenTextures(1, &buffer->texels);
+    glBindTexture(GL_TEXTURE_BUFFER, buffer->texels);
+    glTexBuffer(GL_TEXTURE_BUFFER, GL_RGBA32UI, buffer->name);
+    return gls_device_check(buffer->device, label ? label : "buffer");
+}
+
 /* Gets storage for a buffer, from the cache or from the driver. If memory runs out, the cache is emptied and the driver
  * asked again. */
 static gls_status allocate(gls_buffer *buffer, const char *label)
 {
     gls_device *device = buffer->device;
     const char *what = label ? label : "buffer";
-    GLenum target = buffer->kind == GLS_BUFFER_UNIFORM ? GL_UNIFORM_BUFFER : GL_SHADER_STORAGE_BUFFER;
+    const GLenum target = target_of(buffer->kind);
     bool refused = refuse_allocation(device, buffer->size);
     if (!refused) buffer->name = gls_cache_take_buffer(device, buffer->kind, buffer->size);
     bool pooled = buffer->name != 0;
@@ -66,8 +91,8 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
                              gls_buffer **out)
 {
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
-    GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_UNIFORM);
-    uint64_t limit = kind == GLS_BUFFER_UNIFORM ? device->info.max_uniform_bytes : device->info.max_storage_bytes;
+    GLS_REQUIRE(out && bytes > 0 && kind >= GLS_BUFFER_STORAGE && kind <= GLS_BUFFER_TEXELS);
+    const uint64_t limit = limit_of(&device->info, kind);
     if (bytes > limit)
         return gls_fail(GLS_ERR_UNSUPPORTED, "buffer '%s' of %zu bytes is over the device's limit of %llu",
                         label ? label : "", bytes, (unsigned long long)limit);
@@ -80,12 +105,14 @@ gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t by
         return status;
     }
     status = allocate(buffer, label);
+    if (!status && kind == GLS_BUFFER_TEXELS) status = view_texels(buffer, label);
     if (!status) status = gls_handle_add(buffer, GLS_HANDLE_BUFFER, device, label, free);
     if (!status) {
         device->memory.n_buffers++;
         account(device, bytes, 0);
         *out = buffer;
     } else {
+        glDeleteTextures(1, &buffer->texels);
         glDeleteBuffers(1, &buffer->name);
         free(buffer);
     }
@@ -98,6 +125,7 @@ void gls_buffer_destroy(gls_buffer *buffer)
     if (!buffer || !gls_handle_remove(buffer, GLS_HANDLE_BUFFER)) return;
     gls_device *device = buffer->device;
     gls_device_hold(device);
+    if (!device->lost) glDeleteTextures(1, &buffer->texels);
     if (!gls_cache_keep_buffer(device, buffer->kind, buffer->size, buffer->name) && !device->lost)
         glDeleteBuffers(1, &buffer->name);
     device->memory.n_buffers--;

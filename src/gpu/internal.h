@@ -124,6 +124,7 @@ struct gls_buffer {
     gls_buffer_kind kind;
     size_t size;
     GLuint name;
+    GLuint texels; /* the texture by which shaders read a buffer of texels; 0: none */
     gls_order order;
 };
 

@@ -219,7 +219,14 @@ void gls_kernel_destroy(gls_kernel *kernel)
 static void bind_argument(const gls_arg *arg)
 {
     switch (arg->kind) {
-    case GLS_ARG_BUFFER: glBindBufferBase(GL_SHADER_STORAGE_BUFFER, arg->slot, arg->value.buffer->name); break;
+    case GLS_ARG_BUFFER:
+        if (arg->value.buffer->kind == GLS_BUFFER_TEXELS) {
+            glActiveTexture(GL_TEXTURE0 + arg->slot);
+            glBindTexture(GL_TEXTURE_BUFFER, arg->value.buffer->texels);
+        } else {
+            glBindBufferBase(GL_SHADER_STORAGE_BUFFER, arg->slot, arg->value.buffer->name);
+        }
+        break;
     case GLS_ARG_UNIFORMS: glBindBufferBase(GL_UNIFORM_BUFFER, arg->slot, arg->value.buffer->name); break;
     case GLS_ARG_TEXTURE:
         glActiveTexture(GL_TEXTURE0 + arg->slot);

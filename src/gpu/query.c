@@ -79,6 +79,8 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
     }
     if (!strcmp(key, "storage_bytes")) {
         if (value < info->max_storage_bytes) info->max_storage_bytes = value;
+    } else if (!strcmp(key, "texel_bytes")) {
+        if (value < info->max_texel_bytes) info->max_texel_bytes = value;
     } else if (!strcmp(key, "float_linear")) {
         if (value == 0) info->float_linear = false;
     } else if (!strcmp(key, "subgroup")) {
@@ -146,6 +148,9 @@ void gls_device_query(gls_device_info *info)
     info->max_uniform_bytes = (uint32_t)get_limit(GL_MAX_UNIFORM_BLOCK_SIZE);
     info->max_texture_3d = (uint32_t)get_limit(GL_MAX_3D_TEXTURE_SIZE);
     info->max_texture_units = (uint32_t)get_limit(GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
+    /* drivers count the bytes of a buffer in 31 bits */
+    const uint64_t texel_bytes = 16 * get_limit(GL_MAX_TEXTURE_BUFFER_SIZE);
+    info->max_texel_bytes = info->gles ? 0 : texel_bytes < INT32_MAX ? texel_bytes : INT32_MAX;
     info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
     /* along one axis freedreno's compiler allows half as many invocations as in the whole group */
     GLint along = 0;

@@ -108,7 +108,9 @@ static gls_status create(gls_field *field, const char *label)
     gls_status status = GLS_OK;
     for (uint32_t i = 0; i < plan->n_parts && !status; i++) {
         uint64_t here = i + 1 < plan->n_parts ? plan->cells.layers + shared : plan->cells.last_layers;
-        status = gls_buffer_create(field->device, GLS_BUFFER_STORAGE, layer * here, label, &field->buffer[i]);
+        status =
+            gls_buffer_create(field->device, plan->kind == &gls_field_texels ? GLS_BUFFER_TEXELS : GLS_BUFFER_STORAGE,
+                              layer * here, label, &field->buffer[i]);
     }
     return status;
 }
@@ -168,6 +170,7 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of)
 typedef struct pair_work {
     size_t nx, n, words; /* words of a voxel */
     bool singles;        /* values without their neighbour along x */
+    bool floats;         /* of single precision */
     const gls_field_source *source;
 } pair_work;
 
@@ -194,8 +197,13 @@ static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *ha
         bool last = x + count == w->nx;
         w->source->block(w->source->user, first + x, count, rows, scratch);
         for (size_t c = 0; c < w->n; c++) {
-            gls_half_convert(rows + c * GLS_FIELD_BLOCK, count, half);
-            store_channel(w, w->source->index_of[c], half, x, count, last, out);
+            const float *row = rows + c * GLS_FIELD_BLOCK;
+            if (w->floats) {
+                for (size_t v = 0; v < count; v++) memcpy(out + (x + v) * w->words + c, row + v, sizeof *row);
+                continue;
+            }
+            gls_half_convert(row, count, half);
+            store_channel(w, w->source->index_of ? w->source->index_of[c] : c, half, x, count, last, out);
         }
         if (last) return;
     }
@@ -211,6 +219,7 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
         float *rows = aligned_alloc(64, (n_values + n_scratch) * sizeof *rows);
         uint16_t half[GLS_FIELD_BLOCK];
         ok = rows != NULL;
+        if (rows) memset(rows, 0, n_values * sizeof *rows); /* channels that fill up a texel */
 #pragma omp for schedule(dynamic, 4)
         for (size_t r = 0; r < n_rows; r++)
             if (rows) fill_row(w, (first + r) * w->nx, rows, half, rows + n_values, out + r * w->nx * w->words);
@@ -310,7 +319,13 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
                             const gls_field_source *source, size_t *failed)
 {
     size_t n_channels = fields[0]->plan.n_channels, n_targets = 0, at = 0;
-    pair_work w = {(size_t)grid->dim[0], n_channels, singles ? (n_channels + 1) / 2 : n_channels, singles, source};
+    const bool floats = fields[0]->plan.kind == &gls_field_texels && fields[0]->plan.cells.floats;
+    pair_work w = {(size_t)grid->dim[0],
+                   n_channels,
+                   singles && !floats ? (n_channels + 1) / 2 : n_channels,
+                   singles,
+                   floats,
+                   source};
     uint64_t layer_bytes = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * w.words * sizeof(uint32_t),
              per_slab = SLAB_BYTES / layer_bytes + 1, slab_bytes = (per_slab + 1) * layer_bytes;
     target *targets = calloc(n, sizeof *targets);
@@ -350,4 +365,42 @@ const gls_field_kind gls_field_cells = {
     .fill = fill,
     .shrink = shrink,
     .define = define,
+};
+
+/* --- Texels: single values, whose channels need no order. */
+
+bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_device_info *limits, gls_field_plan *plan)
+{
+    const uint64_t in_texel = floats ? 4 : 8, n_texels = (n + in_texel - 1) / in_texel,
+                   bytes = gls_grid_voxels(grid) * n_texels * 16;
+    if (bytes > limits->max_texel_bytes || (limits->memory_bytes > 0 && bytes > limits->memory_bytes / 2)) return false;
+    *plan = (gls_field_plan){
+        .kind = &gls_field_texels, .n_channels = (uint32_t)(n_texels * in_texel), .n_parts = 1, .bytes = bytes};
+    plan->cells.floats = floats;
+    plan->cells.corners = 1;
+    plan->cells.layers = plan->cells.last_layers = (uint32_t)grid->dim[2];
+    return true;
+}
+
+/* Definitions of glsl/base/texels.glsl. */
+static void define_texels(const gls_field_plan *plan, gls_define_list *d)
+{
+    const uint32_t quads = plan->cells.floats ? 1 : 2;
+    gls_define_int(d, "TEXEL_QUADS", quads, "quads of values in a texel");
+    gls_define_int(d, "TEXELS", plan->n_channels / 4 / quads, "texels of a voxel");
+}
+
+/* Fills fields that all have the same precision. */
+static gls_status fill_texels(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
+                              size_t *failed)
+{
+    return fill_form(fields, n, true, grid, source, failed);
+}
+
+const gls_field_kind gls_field_texels = {
+    .name = "texels",
+    .shader = "base/texels.glsl",
+    .create = create,
+    .fill = fill_texels,
+    .define = define_texels,
 };

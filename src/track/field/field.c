@@ -52,7 +52,8 @@ size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg 
 {
     size_t n = 0;
     for (uint32_t i = 0; i < GLS_FIELD_MAX_BUFFERS && field->buffer[i]; i++)
-        args[n++] = gls_arg_buffer(GLS_FIELD_FIRST_BINDING + i, field->buffer[i]);
+        args[n++] = gls_arg_buffer((field->plan.kind == &gls_field_texels ? first_unit : GLS_FIELD_FIRST_BINDING) + i,
+                                   field->buffer[i]);
     for (uint32_t i = 0; i < GLS_FIELD_MAX_TEXTURES && field->texture[i]; i++)
         args[n++] = gls_arg_texture(first_unit + i, field->texture[i]);
     return n;

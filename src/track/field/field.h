@@ -41,6 +41,7 @@ typedef struct gls_field_plan {
         } textures;
         /* Buffers with all channels of a voxel together, and each value next to those of its neighbours. */
         struct {
+            bool floats;                  /* texels: single precision */
             uint32_t corners;             /* values side by side: 1, 2 or 8 */
             uint32_t layers, last_layers; /* layers of voxels in each buffer, and in the last */
         } cells;
@@ -66,7 +67,7 @@ typedef struct gls_field_source {
     gls_field_block block;
     const void *user;
     size_t n_scratch;         /* floats of scratch */
-    const uint32_t *index_of; /* cells: index of each channel among a voxel's values; textures: not used */
+    const uint32_t *index_of; /* cells: index of each channel among a voxel's values; else not used */
 } gls_field_source;
 
 struct gls_field_kind {
@@ -91,8 +92,8 @@ void gls_field_finish(gls_field *field);
 /* Fills n fields of any kinds. *failed: index of the field that failed; unchanged if the host failed. */
 gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                           size_t *failed);
-/* Sets the arguments of a kernel: textures from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on. Returns
- * their number. */
+/* Sets the arguments of a kernel: textures and texels from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on.
+ * Returns their number. */
 size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args);
 /* The power of two that scales `largest` to at most `maximum`, so that values keep their digits; 1 if largest <= 0. */
 float gls_field_scale(float largest, float maximum);
@@ -110,6 +111,15 @@ bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_inf
 /* Fills index_of[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
  * memory ran out. */
 bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of);
+
+/* --- Texels: all channels of a voxel together in a buffer, for shaders that load whole voxels, see
+ * glsl/base/texels.glsl. */
+
+extern const gls_field_kind gls_field_texels;
+
+/* Makes the plan for at least n channels, in half precision or as floats. Returns false if a buffer of texels has no
+ * room for them. */
+bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_device_info *limits, gls_field_plan *plan);
 
 /* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one position. */
 

@@ -188,26 +188,32 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
             const float value = (float)(weight / (double)DIFFUSIVITY_UNIT);
             memcpy(word + (6 * (t / 4) + p) * 4 + t % 4, &value, sizeof value);
         }
+    gls_text calls = {0};
+    for (uint32_t q = 0; q < n_quads(input); q++) gls_text_printf(&calls, "QUAD(%u)\n", q);
+    gls_define_slot(&model->defines, "tensor_quads", gls_text_take(&calls), "a call for each quad of volumes");
     if (word)
         gls_define_slot(&model->defines, "tensor_rows", rows_of(word, 6 * n_quads(input)), "the table MODEL_TENSOR");
     gls_tensor_plan_finish(&fit);
     return GLS_OK;
 }
 
-/* Plans the field. For the bootstrap, both tiles of a pair must lie in the same texture. Textures are small enough that
- * samples lie at finer positions than those of other getters: an axis turns with the position more than an ODF does. */
+/* Plans the field: for a software renderer a buffer of texels, if it has room, else textures. For the bootstrap, both
+ * tiles of a pair must lie in the same texture. Textures are small enough that samples lie at finer positions than
+ * those of other getters: an axis turns with the position more than an ODF does. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);
+    const bool floats = request->params->precision == GLS_PRECISION_FLOAT;
     gls_device_info limits = *request->limits;
+    if (limits.software && !request->looped &&
+        gls_texels_plan(&request->input->stop_map->grid, (size_t)quads * (bootstrap ? 8 : 4), floats, &limits, plan))
+        return GLS_OK;
     if (limits.max_texture_3d > LARGEST_TEXTURE) limits.max_texture_3d = LARGEST_TEXTURE;
     gls_status status = GLS_OK;
     /* More quads than needed make other shares for the textures: try until each has an even number of tiles. */
     for (uint32_t n = quads; n < quads + GLS_FIELD_MAX_TEXTURES; n++) {
         status = gls_textures_plan(&request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
-                                   request->params->precision == GLS_PRECISION_FLOAT ? GLS_TEXTURE_RGBA32F
-                                                                                     : GLS_TEXTURE_RGBA16F,
-                                   &limits, request->n_units, plan);
+                                   floats ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F, &limits, request->n_units, plan);
         plan->textures.rounding = ROUNDING;
         if (status || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
     }
@@ -228,7 +234,11 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
     gls_define_int(d, "TENSOR_SIGNS_KEPT", !request->looped, "a lane reads several quads that share a block of signs");
     gls_define_int(d, "TENSOR_QUADS", n_quads(request->input), "groups of four volumes");
     gls_define_int(d, "TENSOR_VOLUMES", (int64_t)request->input->dwi->n_volumes, "volumes of the series");
-    return plan_field(request, bootstrap, &model->field);
+    status = plan_field(request, bootstrap, &model->field);
+    const bool texels = model->field.kind == &gls_field_texels;
+    gls_define_file(d, "tensor_signals", texels ? "getter/tensor_texels.glsl" : "getter/tensor_textures.glsl",
+                    texels ? "a software renderer" : "a GPU, or no room for a buffer of texels");
+    return status;
 }
 
 /* The function `plan` of tensordet's row. */
@@ -243,11 +253,12 @@ static gls_status plan_prob(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
-/* Iterations of a dispatch: each reads all volumes of the series once, or with Runge-Kutta steps five times. */
+/* Iterations of a dispatch: each reads all volumes of the series once, or with Runge-Kutta steps five times; with a
+ * buffer of texels it is all steps in a cell, at most CELL_STEPS of glsl/getter/tensor_texels.glsl. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
-    return 16;
+    return 8;
 }
 
 /* Passes ln(scale) of the signals to the shader. */

@@ -1,0 +1,132 @@
+// Signals of tensordet and tensorprob from a buffer of texels, for one invocation on a software renderer. The signals
+// at the eight corners of a cell are loaded once, with the residuals of the bootstrap, and then serve all points in the
+// cell. With WRITTEN_OUT the signals of a cell stay in private memory, and the kernel takes the steps in a cell
+// together, at most CELL_STEPS of them (kernel/step.comp); else, and with Runge-Kutta steps, each point loads its cell.
+#if WRITTEN_OUT && !TENSOR_RK4
+#define CELL_STEPS 6
+#endif
+
+vec3 cell;         // the cell whose corners are loaded
+uint cell_signals; // bit k: corner k has a signal
+#if WRITTEN_OUT
+// The signals in the cell as polynomials, see polynomial(): eight vectors for each quad of volumes.
+vec4 cell_quad[8 * TENSOR_QUADS];
+
+const vec4 tensor_fit[] = vec4[](
+#include <tensor_rows>
+);
+#define TENSOR_FIT(i) tensor_fit[i]
+#else
+#define TENSOR_FIT(i) MODEL_FLOATS(MODEL_TENSOR + i)
+#endif
+
+// First texel of corner k.
+int corner_texel(int k) { return texel_corner(cell, k) * TEXELS; }
+
+// The signs of a block of 128 volumes at the eight corners.
+void draw_signs(int block, Draw draw, out uvec4 signs[8])
+{
+#if TENSOR_BOOTSTRAP
+    for (int k = 0; k < 8; k++) signs[k] = signs_of(uint(texel_corner(cell, k)), block, draw);
+#endif
+}
+
+// Loads the signals of a quad of volumes and returns the polynomials that interpolate them, in the order 1 x y xy z xz
+// yz xyz.
+vec4[8] polynomial(int quad, uvec4 signs[8])
+{
+    vec4 s[8];
+    for (int k = 0; k < 8; k++) {
+        int at = corner_texel(k);
+#if TENSOR_BOOTSTRAP
+        uvec4 flip = (signs[k] << uint(31 - quad % 32)) & 0x80000000u; // the sign of a float is its bit 31
+        s[k] = texel_quad(at, 2 * quad) + uintBitsToFloat(floatBitsToUint(texel_quad(at, 2 * quad + 1)) ^ flip);
+#else
+        s[k] = texel_quad(at, quad);
+#endif
+    }
+    for (int k = 0; k < 8; k += 2) s[k + 1] -= s[k];
+    for (int k = 0; k < 4; k++) s[k + (k & 2) + 2] -= s[k + (k & 2)];
+    for (int k = 0; k < 4; k++) s[k + 4] -= s[k];
+    return s;
+}
+
+// Enters the cell around p.
+void enter_cell(vec3 p, Draw draw)
+{
+    cell = texel_cell(p);
+    cell_signals = 0u;
+    // The quad that holds the channel behind the last volume; with the bootstrap a quad of residuals follows each.
+    const int last = TENSOR_VOLUMES / 4 * (1 + TENSOR_BOOTSTRAP);
+    for (int k = 0; k < 8; k++)
+        cell_signals |= texel_quad(corner_texel(k), last)[TENSOR_VOLUMES % 4] > 0.0 ? 1u << k : 0u;
+#if WRITTEN_OUT
+    uvec4 signs[8];
+    vec4 c[8];
+#define QUAD(quad)                                             \
+    if (quad % 32 == 0) draw_signs(quad / 32, draw, signs);    \
+    c = polynomial(quad, signs);                               \
+    for (int k = 0; k < 8; k++) cell_quad[8 * quad + k] = c[k];
+#include <tensor_quads>
+#undef QUAD
+#endif
+}
+
+// Whether p lies in the cell that was entered.
+bool in_cell(vec3 p) { return texel_cell(p) == cell; }
+
+void approach(vec3 p, Draw draw)
+{
+#ifndef CELL_STEPS
+    enter_cell(p, draw);
+#endif
+}
+
+// Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
+bool has_signal(vec3 p)
+{
+    uvec3 high = uvec3(greaterThanEqual(p - cell, vec3(0.5)));
+    return inside(p) && (cell_signals >> (high.x + 2u * high.y + 4u * high.z) & 1u) != 0u;
+}
+
+// Adds a quad of volumes to the sums of the fit. c: its polynomials; f: the position in the cell; unit: a signal whose
+// logarithm counts as 0.
+void add_quad(int quad, vec4 c[8], vec3 f, float unit, inout float sum[6])
+{
+    vec4 s = c[0] + f.x * c[1] + f.y * (c[2] + f.x * c[3]) + f.z * (c[4] + f.x * c[5] + f.y * (c[6] + f.x * c[7]));
+    // The logarithm to base 2, times 2^23, up to a constant, which the fit does not see because ln S0 is a parameter of
+    // its own. A float read as an integer is that logarithm but for a polynomial of the mantissa t, 1 to 2, which
+    // leaves an error of 1.6e-5 * 2^23. Where there is no signal, `unit` stands in.
+    s = mix(vec4(unit), s, greaterThan(s, vec4(0.0)));
+    ivec4 bits = floatBitsToInt(s);
+    vec4 t = intBitsToFloat((bits & 0x007fffff) | 0x3f800000);
+    vec4 y = vec4(bits - floatBitsToInt(TEXEL_UNIT)) +
+             t * (34451815.8 + t * (-29937765.6 + t * (13769058.2 + t * (-3517519.8 + t * 378737.8))));
+    for (int k = 0; k < 6; k++) sum[k] += dot(TENSOR_FIT(6 * quad + k), y);
+}
+
+// Fits the tensor to the interpolated signals: each element is the sum over volumes of ln S times a row of the
+// pseudoinverse of the design matrix.
+Tensor tensor_at(vec3 p, Draw draw)
+{
+    vec3 f = texel_position(p) - cell;
+    float unit = exp(params.min_signal) * TEXEL_UNIT, sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+#if WRITTEN_OUT
+    vec4 c[8];
+#define QUAD(quad)                                             \
+    for (int k = 0; k < 8; k++) c[k] = cell_quad[8 * quad + k]; \
+    add_quad(quad, c, f, unit, sum);
+#include <tensor_quads>
+#undef QUAD
+#else
+    for (int first = 0; first < TENSOR_QUADS; first += 32) {
+        uvec4 signs[8];
+        draw_signs(first / 32, draw, signs);
+        for (int quad = first; quad < min(first + 32, TENSOR_QUADS); quad++)
+            add_quad(quad, polynomial(quad, signs), f, unit, sum);
+    }
+#endif
+    const float scale = 0.69314718056 / 8388608.0; // from the logarithm to base 2, times 2^23
+    for (int k = 0; k < 6; k++) sum[k] *= scale;
+    return Tensor(vec3(sum[0], sum[1], sum[2]), vec3(sum[3], sum[4], sum[5]));
+}
