@@ -19,9 +19,14 @@ const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 
 const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
 
-// Number of particles. Compilers do not know it, so that they do not unroll loops over particles, which would take
-// registers for all of them; llvmpipe, which runs all branches, leaves a loop that no lane needs after one iteration.
+// Number of particles. Most compilers unroll loops over a known number, which takes registers for all particles; here
+// they do not know it. llvmpipe, which runs all branches, then leaves a loop that no lane needs after one iteration.
+// NVIDIA's compiler knows it: it spills nothing, and its kernel takes a sixth less time.
+#if LANES_IN_STEP
+#define N_PARTICLES uint(PARTICLES)
+#else
 #define N_PARTICLES (ALWAYS ? uint(PARTICLES) : 0u)
+#endif
 
 // Whether a run of the filter is at work on the half, and the number of runs that the half has had, the current one
 // included.
