@@ -129,7 +129,7 @@ void resample(Half h, uint base, uint step, float total)
         uint at = particle_word(base, k);
         // All particles are equal now: clear the counts of draws and reset the weights.
         pool[at + PARTICLE_STATE] &= FILTER_DRAWN - 1u;
-        pool[at + PARTICLE_WEIGHT] = floatBitsToUint(1.0 / float(N_PARTICLES));
+        pool[at + PARTICLE_WEIGHT] = floatBitsToUint(1.0 / float(PARTICLES));
     }
 }
 
@@ -145,7 +145,7 @@ void end_filter_step(Half h, uint base, uint step)
         pool[at] = floatBitsToUint(weight);
         squares += weight * weight;
     }
-    if (1.0 / squares < float(N_PARTICLES) / 10.0) resample(h, base, step, weight_sum(base));
+    if (1.0 / squares < float(PARTICLES) / 10.0) resample(h, base, step, weight_sum(base));
 }
 
 // Stores the step of particle k to q along next, with its end and its new weight, which is the old one times 1 - bad;
@@ -288,7 +288,7 @@ bool start_particles(inout Half h)
     h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)]++;
     uint base = filter_base(h), vertex = signed_vertex(h.aux.x, h.d);
     for (uint k = 0u; k < N_PARTICLES && LANE == 0; k++)
-        set_particle(particle_word(base, k), h.p, vertex, 1.0 / float(N_PARTICLES),
+        set_particle(particle_word(base, k), h.p, vertex, 1.0 / float(PARTICLES),
                      k | GUIDE_GO_ON << FILTER_END_SHIFT);
     return true;
 }

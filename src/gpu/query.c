@@ -100,8 +100,9 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
 }
 
 /* The minimum limits that every OpenGL ES 3.1 implementation has. */
-#define GLES31_LIMITS                                                                                              \
-    "storage_bytes=134217728,storage_bindings=4,uniform_bytes=16384,texture_3d=256,texture_units=16,shared_bytes=" \
+#define GLES31_LIMITS                                                                                               \
+    "storage_bytes=134217728,storage_bindings=4,texel_bytes=0,uniform_bytes=16384,texture_3d=256,texture_units=16," \
+    "shared_bytes="                                                                                                 \
     "16384,work_group_size=128,work_groups=65535"
 
 /* Lowers limits, for tests of code that splits work. Example: "storage_bytes=1048576,texture_3d=64". "gles31" stands

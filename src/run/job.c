@@ -37,14 +37,14 @@ static gls_status prepare_results(gls_job *job)
     return gls_sinks_prepare(&job->sinks);
 }
 
-/* Starts all results, which know the fit. *tractogram: see gls_sinks_open(). */
-static gls_status open_results(gls_job *job, gls_sink *tractogram)
+/* Lets results know the fit, and begin what goes on beside the making of the tracker. */
+static gls_status begin_results(gls_job *job)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;
     job->sinks.scalar = gls_job_inputs_scalar(&job->inputs);
     job->sinks.seed_mask = job->inputs.roi; /* without --roi the fit has made it */
     job->sinks.devices = &job->devices;
-    return gls_sinks_open(&job->sinks, tractogram);
+    return gls_sinks_begin(&job->sinks);
 }
 
 gls_status gls_job_open(gls_job *job)
@@ -215,21 +215,8 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     return gls_tractogram_writer_create(job->output, job->format, job->inputs.grid, &options, writer);
 }
 
-/* Makes the tracker on all devices of the run. */
-static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
-{
-    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
-    double start = gls_clock_seconds();
-    /* so that the driver compiles the kernel of the density map early */
-    for (size_t i = 0; i < job->devices.n && job->options.density; i++)
-        gls_visitor_announce(job->devices.device[i], job->inputs.grid);
-    gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
-    job->result.seconds_upload = gls_trace_phase("upload", start, 0);
-    return status;
-}
-
 /* Writes all outputs except the sidecar, in the group. */
-static gls_status track_into_files(gls_job *job, gls_tracker **tracker, gls_journal *journal)
+static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal)
 {
     gls_tractogram_writer *writer = NULL;
     gls_sink sink = {0};
@@ -239,12 +226,10 @@ static gls_status track_into_files(gls_job *job, gls_tracker **tracker, gls_jour
         gls_writer_join(writer, &job->run.group);
         sink = gls_tractogram_writer_sink(writer);
     }
-    status = open_results(job, &sink);
-    /* after the results, some of which prepare on threads of their own meanwhile */
-    if (!status) status = create_tracker(job, tracker);
+    status = gls_sinks_open(&job->sinks, &sink);
     const bool ends_alone =
         !status && !writer && !journal && !gls_sinks_need_points(&job->sinks, &job->inputs.stop_map->grid);
-    if (!status) status = track(job, *tracker, &sink, journal, ends_alone);
+    if (!status) status = track(job, tracker, &sink, journal, ends_alone);
     /* A shard of a selection does not know which of its streamlines will count. */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_sinks_complete(&job->sinks, writer);
@@ -266,7 +251,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker **tracker, gls_jour
 
 /* Writes all files or none. Opens the sidecar before the work, so that a name that cannot be written is reported early.
  */
-static gls_status write_results(gls_job *job, gls_tracker **tracker)
+static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output sidecar = GLS_OUTPUT_NONE;
     /* the name is taken early; the text follows at the end */
@@ -296,15 +281,32 @@ static gls_status write_results(gls_job *job, gls_tracker **tracker)
     return status;
 }
 
+/* Makes the tracker on all devices of the run. */
+static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
+{
+    gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
+    double start = gls_clock_seconds();
+    /* so that the driver compiles the kernel of the density map early */
+    for (size_t i = 0; i < job->devices.n && job->options.density; i++)
+        gls_visitor_announce(job->devices.device[i], job->inputs.grid);
+    gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
+    job->result.seconds_upload = gls_trace_phase("upload", start, 0);
+    return status;
+}
+
 gls_status gls_job_track(gls_job *job)
 {
     gls_tracker *tracker = NULL;
     GLS_REQUIRE(job && job->inputs.stop_map);
-    gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
-    gls_status status = write_results(job, &tracker);
-    /* Within the phase, so that a cancelled run has complete outputs. */
-    gls_tracker_destroy(tracker);
-    gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
+    gls_status status = begin_results(job);
+    if (!status) status = create_tracker(job, &tracker);
+    if (!status) {
+        gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
+        status = write_results(job, tracker);
+        /* Within the phase, so that a cancelled run has complete outputs. */
+        gls_tracker_destroy(tracker);
+        gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
+    }
     if (!status) gls_job_explain_empty(job);
     return status;
 }

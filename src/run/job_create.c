@@ -361,9 +361,10 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
 void gls_job_destroy(gls_job *job)
 {
     if (!job) return;
+    /* first of all: a thread of a result may still read the inputs */
+    gls_sinks_finish(&job->sinks);
     gls_device_set_close(&job->devices);
     gls_job_inputs_finish(&job->inputs);
-    gls_sinks_finish(&job->sinks);
     gls_run_end(&job->run);
     cJSON_Delete(job->written);
     free(job->bval);

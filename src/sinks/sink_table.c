@@ -109,6 +109,14 @@ gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash)
 
 /* --- The run. */
 
+gls_status gls_sinks_begin(gls_run_sinks *sinks)
+{
+    gls_status status = GLS_OK;
+    FOR_EACH(gls_run_sink, sink, sinks, begin)
+    if (!status) status = sink->kind->begin(sink, sinks);
+    return status;
+}
+
 gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram)
 {
     gls_sink own[GLS_MAX_SINKS + 1] = {{0}}, results = {0};

@@ -81,7 +81,7 @@ typedef struct gls_run_sinks {
     const gls_grid *grid; /* grid of the images of the run */
     double step_size;     /* mm */
 
-    /* --- Set from open() on. */
+    /* --- Set from begin() on. */
     const gls_image *seed_mask; /* seed region, given or made; NULL: none */
     const gls_image *fod;       /* SH coefficients, read or fitted; NULL: none */
     const gls_image *scalar;    /* FA, or the image of --fa, if wants_fa is set; NULL: none */
@@ -104,6 +104,8 @@ typedef struct gls_sink_kind {
     gls_status (*take)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Reads rules. The grid of the run is known. */
     gls_status (*prepare)(gls_run_sink *sink, gls_run_sinks *sinks);
+    /* Begins what goes on beside the making of the tracker, on a thread of the sink. finish() waits for the thread. */
+    gls_status (*begin)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Starts before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
      * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
      * tractogram is written. */
@@ -157,6 +159,8 @@ gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
 gls_status gls_sinks_prepare(gls_run_sinks *sinks);
 /* Fills in *hash: of all inputs of sinks and of choice(). 0: no inputs. */
 gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);
+/* Calls begin(). */
+gls_status gls_sinks_begin(gls_run_sinks *sinks);
 /* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
 gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram);
 /* Whether any sink reads more than the two ends of streamlines. tracked: as in needs_points(). */

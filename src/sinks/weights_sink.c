@@ -120,13 +120,18 @@ static gls_status append(void *user, const gls_streamlines *s)
 }
 
 /* Starts the thread that segments the FODs. */
+static gls_status begin(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    weights_state *w = sink->state;
+    w->sinks = sinks;
+    w->segmenting = pthread_create(&w->thread, NULL, segment, w) == 0;
+    return w->segmenting ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "a thread for the weights cannot be started");
+}
+
 static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     weights_state *w = sink->state;
     (void)tractogram;
-    w->sinks = sinks;
-    w->segmenting = pthread_create(&w->thread, NULL, segment, w) == 0;
-    if (!w->segmenting) return gls_fail(GLS_ERR_MEMORY, "a thread for the weights cannot be started");
     open_mappers(w, sinks->devices);
     *own = (gls_sink){.append = append, .user = w};
     return GLS_OK;
@@ -204,6 +209,7 @@ static void finish(gls_run_sink *sink)
 const gls_sink_kind gls_weights_kind = {.role = "weights",
                                         .size = sizeof(weights_state),
                                         .take = take,
+                                        .begin = begin,
                                         .open = open_weights,
                                         .complete = complete,
                                         .write = write_weights,

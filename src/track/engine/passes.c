@@ -303,7 +303,8 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     *all_iterations += iterations;
     for (uint32_t at = 0, n; at < n_active && !status; at += n) {
         double start = gls_clock_seconds();
-        n = gls_pace_items(pace, (n_active - at) * iterations) / iterations;
+        const uint64_t all = (uint64_t)(n_active - at) * iterations;
+        n = gls_pace_items(pace, all < UINT32_MAX ? (uint32_t)all : UINT32_MAX) / iterations;
         if (n == 0) n = 1;
         /* Each piece overwrites the first n words of the device's list. */
         status = upload_uniforms(t, n_items, n, iterations, initial);

@@ -130,9 +130,13 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     p.voxel_runs = runs && p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel &&
                    !params->loop_check && !(params->step_noise > 0);
     p.split = !p.mapping->looped && getter->handed_over;
-    p.iterations = p.split ? 1 : p.voxel_runs ? VOXELS_IN_TURN : getter->iterations ? getter->iterations(params) : 8;
-    /* a GPU has no limit of loop iterations, but waits 0.7 ms for the host between two dispatches */
-    if (!limits->software) p.iterations *= 8;
+    p.iterations = p.split              ? (limits->software ? 1 : 8)
+                   : p.voxel_runs       ? VOXELS_IN_TURN
+                   : getter->iterations ? getter->iterations(params)
+                   : limits->software   ? 8
+                                        : 4;
+    /* a GPU has no limit of loop iterations, but waits 0.7 ms for the host between two dispatches of cheap steps */
+    if (!limits->software && getter->one_lane) p.iterations *= 8;
     p.ordered = p.staged || getter->ordered;
     /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;

@@ -373,7 +373,7 @@ bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_devi
 {
     const uint64_t in_texel = floats ? 4 : 8, n_texels = (n + in_texel - 1) / in_texel,
                    bytes = gls_grid_voxels(grid) * n_texels * 16;
-    if (bytes > limits->max_texel_bytes || (limits->memory_bytes > 0 && bytes > limits->memory_bytes / 2)) return false;
+    if (bytes > limits->max_texel_bytes) return false;
     *plan = (gls_field_plan){
         .kind = &gls_field_texels, .n_channels = (uint32_t)(n_texels * in_texel), .n_parts = 1, .bytes = bytes};
     plan->cells.floats = floats;

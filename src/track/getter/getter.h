@@ -93,7 +93,7 @@ typedef struct gls_getter {
      */
     uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in one dispatch of a staged plan that is not split: a software renderer may end a kernel after
-     * some tens of thousands of loop iterations. A GPU draws eight times as many. NULL: 8. */
+     * some tens of thousands of loop iterations. A GPU draws eight times as many where one_lane is set. NULL: 4. */
     uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
