@@ -64,8 +64,8 @@ bool comes_first(int n_a, double a, double m, int n_b, double b, double n)
     return n_b == 0 || (n_a > 0 && a * n < b * m);
 }
 
-// Whether two such shares differ by so little that rounding could have swapped them. The host then counts the
-// streamline.
+// Whether a / m and b / n (see comes_first()) are so close that rounding could swap their order. If so, the host finds
+// the voxels of this streamline instead of the device.
 bool is_close(int n_a, double a, double m, int n_b, double b, double n)
 {
     return n_a > 0 && n_b > 0 && !(abs(a * n - b * m) > MARGIN * (m + n));

@@ -3,7 +3,7 @@ SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
 
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // last direction of the streamline; --angular-weight favours vertices near it
 
 #if ANGULAR_WEIGHT
 // Angular weights of the vertices v to v + 3.

@@ -2,7 +2,7 @@
 // invocation. Channels that pad the last tile repeat the last vertex.
 float odf[ODF_CHANNELS];
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // last direction of the streamline; --angular-weight favours vertices near it
 
 // Interpolates the ODF at p for all vertices and finds its largest and smallest value.
 void odf_at(vec3 p)

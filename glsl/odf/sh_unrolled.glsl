@@ -3,7 +3,7 @@
 // that the four members of a reflection orbit cost little more than one.
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
-vec3 odf_axis = vec3(0.0); // axis of the soft angular weighting
+vec3 odf_axis = vec3(0.0); // last direction of the streamline; --angular-weight favours vertices near it
 #include "odf/axes.glsl"
 
 // Larger and smaller of two numbers that are not NaN. CPU renderers need three instructions for max() and min(), which

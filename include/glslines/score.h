@@ -43,9 +43,11 @@ typedef struct gls_score_bundle {
 /* Every streamline belongs to one of four classes: valid + wrong_path + invalid + no_connection = streamlines. */
 typedef struct gls_score_result {
     uint64_t streamlines;
-    uint64_t valid;           /* VS: joins both end regions of a bundle and stays near the bundle */
-    uint64_t wrong_path;      /* WPC: joins both end regions of a bundle, but leaves it on the way */
-    uint64_t invalid;         /* IC: joins two end regions that are not those of one bundle */
+    uint64_t valid;           /* VS: streamlines that join both end regions of a bundle, stay near its mask if that is
+                                 known, and pass its other rules */
+    uint64_t wrong_path;      /* WPC: streamlines that join both end regions of a bundle, but leave its mask on the
+                                 way or fail another of its rules */
+    uint64_t invalid;         /* IC: streamlines that join two end regions of different bundles */
     uint64_t no_connection;   /* NC: all other streamlines */
     uint64_t valid_bundles;   /* VB: number of bundles with a valid streamline */
     uint64_t invalid_bundles; /* IB: number of pairs of end regions that an invalid connection joins */

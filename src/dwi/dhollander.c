@@ -40,7 +40,7 @@ typedef struct estimation {
     size_t n, *voxel; /* number of voxels, and their indices in the grid, ascending */
     double *sdm;      /* signal decay metric: how fast the signal falls with b */
     float *fa;
-    double (*axis)[3]; /* main axis of the tensor along the voxel axes */
+    double (*axis)[3]; /* principal eigenvector of the tensor of each voxel, in voxel axes */
     uint8_t *wm, *gm, *csf, *outlier,
         *half;     /* sets: 1 for each voxel in them; one allocation, at wm; half: work space */
     double *work;  /* n values of work space */

@@ -1,5 +1,6 @@
-/* Built-in sets of directions, made by test/peer/make_spheres.py: lowest electrostatic energy among sets closed under
- * the three reflections. */
+/* Built-in sets of directions that are closed under reflection in the three coordinate planes and have a low
+ * electrostatic energy, found by the random search of test/peer/make_spheres.py. The arrays hold one direction of each
+ * orbit under these reflections. */
 #include "dwi/sphere_data.h"
 
 static const double default_first[104][3] = {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* relative to the largest singular value: below, the table does not determine the parameters */
+/* Smallest singular value, relative to the largest, with which the gradient table determines the parameters. */
 #define MIN_SINGULAR 1e-6
 
 void gls_tensor_plan_finish(gls_tensor_plan *plan)
@@ -31,8 +31,8 @@ static void design_row(double b, const double g[3], double row[GLS_TENSOR_PARAME
     row[6] = -1;
 }
 
-/* Computes the design matrix with columns scaled to a largest magnitude of 1, and the smallest eigenvalue, which
- * follows from the largest entry of the design. */
+/* Computes the design matrix with columns scaled to a largest magnitude of 1, and the limit to which lower eigenvalues
+ * are raised, which follows from the most negative entry of the unscaled matrix. */
 static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
@@ -46,7 +46,7 @@ static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
             most = fmax(most, -row[p]);
         }
     }
-    /* as in DIPY: 1e-6 over the largest entry of the design, about 1e-9 mm2/s */
+    /* as in DIPY: 1e-6 over the magnitude of the most negative entry of the design, about 1e-9 mm2/s */
     plan->min_eigenvalue = 1e-6 / most;
     for (size_t i = 0; i < plan->n; i++) {
         double *row = plan->design + i * GLS_TENSOR_STRIDE;
@@ -128,9 +128,9 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
     for (size_t i = 0; i < n; i++) {
         const double *x = plan->design + i * GLS_TENSOR_STRIDE;
         double weight = exp(y[i] - most), value = signal[i * stride];
-        for (size_t p = 0; p < P; p++)
-            a[p * n + i] = weight * x[p] * plan->scale[p]; /* not scaled: the cut-off below is relative to the largest
-                                                              singular value of this matrix */
+        /* Undo the scaling of the columns: dgelsd's cut-off is relative to the largest singular value of the unscaled
+         * matrix. */
+        for (size_t p = 0; p < P; p++) a[p * n + i] = weight * x[p] * plan->scale[p];
         y[i] = weight * log(value > plan->min_signal ? fmin(value, FLT_MAX) : plan->min_signal);
     }
     lapack_int rank;

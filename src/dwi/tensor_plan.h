@@ -19,7 +19,7 @@ enum {
 typedef struct gls_tensor_plan {
     size_t n;                            /* number of volumes */
     double min_signal;                   /* > 0 */
-    double min_eigenvalue;               /* in mm2/s */
+    double min_eigenvalue;               /* mm2/s; lower eigenvalues are raised to it */
     double scale[GLS_TENSOR_PARAMETERS]; /* largest magnitude of each column of the design matrix, by which the columns
                                             are divided */
     double *design;  /* n x 8: scaled design matrix, last column 0. All three matrices are 64-byte aligned */

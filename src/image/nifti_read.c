@@ -1,4 +1,4 @@
-/* Reads NIfTI images: single files and .hdr/.img pairs, plain or packed. */
+/* Reads NIfTI images: single files and .hdr/.img pairs, compressed or not. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -50,7 +50,7 @@ static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
     return 0;
 }
 
-/* Reads a file that is not packed: each thread reads and converts blocks of its own. */
+/* Reads a file that is not compressed: each thread reads and converts blocks of its own. */
 static gls_status read_plain_file(const reader *r)
 {
     const gls_nifti_header *h = r->header;
@@ -82,7 +82,7 @@ static gls_status read_plain_file(const reader *r)
     return GLS_OK;
 }
 
-/* A ring of blocks: one thread unpacks into it while the caller's thread converts. */
+/* A ring of blocks: a second thread decompresses into it while the calling thread converts. */
 typedef struct pipeline {
     const reader *r;
     unsigned char *ring; /* RING blocks of BLOCK_BYTES */
@@ -91,7 +91,7 @@ typedef struct pipeline {
     pthread_cond_t changed;
     uint64_t filled, emptied; /* numbers of blocks */
     gls_status status;
-    char message[1024]; /* error of the reading thread; stored here because messages belong to a thread */
+    char message[1024]; /* error of the second thread; stored here because each thread has its own last error */
 } pipeline;
 
 /* Reads the next block of voxel values from the stream, in the order of the file. */
@@ -103,7 +103,7 @@ static gls_status fill_block(const reader *r, uint64_t block, void *to)
     return status;
 }
 
-/* The unpacking thread: fills a ring of blocks, and waits while it is full. */
+/* The second thread: decompresses blocks into the ring, and waits while the ring is full. */
 static void *unpack(void *argument)
 {
     pipeline *p = argument;
@@ -125,7 +125,7 @@ static void *unpack(void *argument)
     return NULL;
 }
 
-/* Converts blocks as they arrive. */
+/* The calling thread: converts blocks of the ring to float as they arrive. */
 static void convert(pipeline *p)
 {
     const reader *r = p->r;
@@ -145,7 +145,7 @@ static void convert(pipeline *p)
     }
 }
 
-/* Reads packed values: one thread unpacks while this one converts to float. */
+/* Reads compressed values: a second thread decompresses while the calling thread converts to float. */
 static gls_status read_pipeline(const reader *r)
 {
     pthread_t thread;
@@ -167,7 +167,7 @@ static gls_status read_pipeline(const reader *r)
     return p.status;
 }
 
-/* Reads a packed file with two threads: one unpacks, the other converts. */
+/* Reads a compressed file. Values that need conversion take two threads, one of which decompresses. */
 static gls_status read_packed_file(const reader *r)
 {
     const uint64_t bytes = r->header->bytes;
@@ -234,8 +234,8 @@ static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
     return status;
 }
 
-/* Path of the other file of a pair: replaces the suffix `from` by `to` ("hdr", "img") in the same case; a packed file
- * if only that exists. */
+/* Path of the other file of a pair: replaces the suffix `from` by `to` ("hdr", "img") in the same case. If only one of
+ * the compressed and the uncompressed file exists, the path is that of the file that exists. */
 static char *pair_name(const char *path, const char *from, const char *to)
 {
     size_t n = strlen(path);

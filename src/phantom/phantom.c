@@ -374,7 +374,7 @@ gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **ph
     if (!status) status = images_make(made, &grid);
     if (!status && params->ground_truth) status = bundles_make(made, &grid, tube, n_tubes, scale);
     if (status) goto done;
-    /* everything is computed in a reference frame of fixed size; `scale` maps the grid's extent in mm to it */
+    /* everything is computed in a reference frame of fixed size, which `scale` maps to mm of the world */
     gls_phantom_scene_init(&scene, made, tube, n_tubes, scale);
     const phantom_scan scan = {made->gradients, (const double(*)[3])world, params->snr, params->seed};
     status = voxels_fill(&scene, &scan);

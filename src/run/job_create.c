@@ -61,7 +61,8 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
     return status;
 }
 
-/* Adds all input files. Call it after gls_sinks_take(). */
+/* Adds all input files of the run and of its sinks to job->run.inputs. Call this after gls_sinks_take(), which makes
+ * the sinks. */
 static gls_status name_inputs(gls_job *job)
 {
     gls_status status = gls_job_options_inputs(&job->options, &job->run.inputs);

@@ -1,5 +1,5 @@
-/* `glslines segment`: finds bundles by a table of rules. The first pass decides membership, the second pass writes
- * the tractogram, a file for each bundle, and tables. */
+/* `glslines segment`: finds bundles by a table of rules. The first pass decides which streamlines belong to which
+ * bundle, the second pass writes the tractogram, a file for each bundle, and tables. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static char *name_file(const char *each, const char *bundle)
     return gls_text_take(&path);
 }
 
-/* Keeps columns of values in the file and removes groups. */
+/* Puts a filter before *sink that drops the groups and passes on the other columns. */
 static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 {
     const size_t max_columns = info->n_dps + info->n_dpv;
@@ -142,8 +142,7 @@ gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volu
     return gls_tract_text_close(&t, GLS_OK);
 }
 
-/* --- `glslines segment`: finds bundles by a table of rules. The first pass decides membership, the second pass writes.
- */
+/* --- The two passes over the streamlines. */
 
 /* State of `glslines segment`. */
 typedef struct segmentation {
@@ -156,14 +155,14 @@ typedef struct segmentation {
     gls_bundles *bundles;
     /* number of bundles */
     size_t n;
-    /* a grid is known, for volumes */
+    /* whether a grid is known, on which volumes are measured */
     bool has_grid;
     /* grid of the volumes */
     gls_grid grid;
     gls_bundle_stats **volume; /* one for each bundle; NULL: no grid */
-    /* n_flipped of each bundle, for dpg */
+    /* number of flipped streamlines of each bundle, for dpg */
     uint32_t *turned;
-    /* the count of turned streamlines as a value of each group */
+    /* the numbers of flipped streamlines as a value of each group, n_flipped */
     gls_group_data *dpg;
     const gls_column **group; /* membership of each bundle's streamlines in a batch */
     bundle_files files;
@@ -181,7 +180,8 @@ static gls_status collect(segmentation *s, const char *rules)
     gls_status status = gls_tract_weights_open(&weights, o->weights, s->run, s->tracks, false);
     if (!status && s->run->options.reference) {
         status = gls_tract_grid_read(s->run->options.reference, &grid);
-        /* regions of rules may be on other grids; masks of tractograms need one */
+        /* Rules may name tractograms as regions; these are turned into masks on this grid. Images keep their own
+         * grids. */
         options.grid = &grid;
     }
     options.weights = weights.column;
@@ -246,7 +246,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     return status;
 }
 
-/* Second pass: writes tractogram, files of bundles and figures at once. */
+/* Second pass: writes the tractogram and the file of each bundle, and counts streamlines and volumes. */
 static gls_status write(segmentation *s)
 {
     gls_tractogram_reader *reader = NULL;

@@ -13,9 +13,9 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* Bits behind the point for mm without weights: room for sums up to 1e9 mm. */
+/* Fraction bits of the fixed-point sums of mm without weights; sums may reach LARGEST / 2^32 = 9.3e8 mm. */
 #define LENGTH_BITS 32
-/* With weights: mm in one voxel that one streamline may have at most. */
+/* Length, in mm, of one streamline in one voxel for which weighted fixed-point sums have room. */
 #define LENGTH_ROOM 8192.0
 /* Largest sum in units of the last bit, below 2^62 = 4.6e18, so that no int64_t overflows. */
 #define LARGEST 4.0e18

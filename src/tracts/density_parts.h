@@ -64,7 +64,7 @@ static inline void gls_wide_join(gls_wide *to, const gls_wide *other)
     to->low += other->low;
 }
 
-/* The sum as a double; up to 2^53 units of the whole part are exact. */
+/* The sum as a double. Whole parts up to 2^53 are exact. */
 static inline double gls_wide_value(const gls_wide *sum)
 {
     return (double)sum->high + (double)sum->low * 0x1p-64;
@@ -76,10 +76,10 @@ static inline double gls_wide_value(const gls_wide *sum)
  * EXTREME: the smallest or largest value. */
 typedef enum gls_density_kind { NARROW, WIDE, EXTREME } gls_density_kind;
 
-/* Counts of one thread in one call. */
+/* Counts of one thread during one call that adds streamlines. */
 typedef struct gls_density_sums {
-    /* partial: streamlines with points outside the grid; places, places_outside: points that were mapped, and those
-     * among them outside the grid */
+    /* partial: streamlines with points outside the grid; places, places_outside: lookups of voxels, and how many of
+     * them were outside the grid, see gls_visits */
     uint64_t partial, places, places_outside;
     /* sum of the largest additions of the streamlines, as gls_density.total */
     double total;
@@ -88,7 +88,7 @@ typedef struct gls_density_sums {
 struct gls_density {
     /* grid of the map */
     gls_grid grid;
-    /* the same grid in the form of the mappings */
+    /* the same grid, prepared for finding visited voxels */
     gls_visit_grid visit_grid;
     /* a copy; strings and lists belong to the caller */
     gls_density_options options;
@@ -100,10 +100,10 @@ struct gls_density {
     double unit;     /* 2^bits */
     int n_copies;    /* copies of sum and wide: one for each thread, or one that all threads share */
     int64_t **sum;   /* NARROW: n_maps x n_voxels for each copy */
-    gls_wide **wide; /* WIDE: for each copy and map, n_planes sums for each voxel: of w f; for means, of w f and w; with
-                        directions, of x, y, z and w f */
+    gls_wide **wide; /* WIDE: for each copy and map, n_planes sums for each voxel: of w f (w: weight of the streamline,
+                        f: value to be mapped); for means, of w f and w; with directions, of x, y, z and w f */
     double *extreme; /* EXTREME: n_maps x n_voxels; +-INFINITY without visits */
-    double total;    /* upper bound of all additions to one voxel, in units of the last bit; WIDE: in units of 1 */
+    double total; /* upper bound of the sum of all additions to any one voxel, in units of the last bit; WIDE: of 1 */
     /* factor of all values on output */
     double scale;
     /* streamlines that were counted, left out and so on */

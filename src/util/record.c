@@ -45,7 +45,7 @@ static const char *find_end(const char *field)
     return at;
 }
 
-/* quotes count only at the start of a field */
+/* A quotation mark quotes a field only if it is the first character of the field. */
 size_t gls_record_bytes(const char *text, const char *separators)
 {
     const char *at = text;

@@ -195,7 +195,7 @@ static float make_row(const gls_rows *rows, row_thread *t)
     return (float)contribution;
 }
 
-/* One call for all threads. */
+/* The data of one call to add streamlines; all threads share them. */
 typedef struct map_task {
     /* receives the rows when all threads are done */
     gls_rows *rows;

@@ -66,7 +66,8 @@ typedef struct gls_fixel_costs {
 } gls_fixel_costs;
 
 typedef struct gls_solver gls_solver;
-/* How a solver does an iteration; functions return GLS_ERR_DEVICE and the like when a device fails. */
+/* Functions of a solver, on the CPU or on devices: the two halves of an iteration, reading, freeing. If a device fails,
+ * they return its error. */
 typedef struct gls_solver_kind {
     /* Computes new coefficients from those at index `from` (0 or 1), stores them at the other index, and sums them up
      * in fixels. costs: those of the coefficients at `from`. */

@@ -224,7 +224,9 @@ def normalised(x):
 
 def write(sets):
     out = [
-        "/* Made by test/peer/make_spheres.py: points of least electrostatic energy among the sets closed under the three reflections. */",
+        "/* Built-in sets of directions that are closed under reflection in the three coordinate planes and have a low",
+        " * electrostatic energy, found by the random search of test/peer/make_spheres.py. The arrays hold one direction of each",
+        " * orbit under these reflections. */",
         '#include "dwi/sphere_data.h"',
         "",
     ]

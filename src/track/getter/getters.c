@@ -1,4 +1,4 @@
-/* The table of direction getters, and what others ask of a row. */
+/* The table of direction getters, and functions that answer questions of other files about a getter. */
 #include <string.h>
 
 #include "track/field/field.h"
@@ -16,7 +16,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return GLS_OK;
 }
 
-/* Every kernel needs a field: fill it with zeros. */
+/* Fills a block of the field with zeros: every kernel needs a field. */
 static void empty_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
     (void)user, (void)first, (void)count, (void)scratch;
@@ -34,8 +34,8 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
 }
 
-/* Getters that look at no data still get a field of one channel and a table of one 0, because kernels must have a model
- * to bind. */
+/* A kernel always binds a model. Getters without data therefore get a field with one channel and a table with one
+ * zero. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     static const int steps[] = {[GLS_DG_NULLDIST1] = 1, [GLS_DG_NULLDIST2] = 2, [GLS_DG_SEEDTEST] = 0};
@@ -60,14 +60,14 @@ static uint32_t parts(const gls_track_params *params)
     return 3;
 }
 
-/* The step in mm, for arcs. */
+/* Sets the step in mm, from which kernels compute arcs. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;
     u->step_mm = (float)params->step_size;
 }
 
-/* The row of a getter without data; the arguments behind the name are what differs. */
+/* The row of a getter without data. The arguments after the name are the members in which these getters differ. */
 #define NULL_GETTER(word, ...)                                           \
     const gls_getter gls_getter_##word = {.name = #word,                 \
                                           .shader = "getter/null.glsl",  \

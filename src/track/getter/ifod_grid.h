@@ -1,5 +1,6 @@
-/* The fixed candidates of iFOD1 and iFOD2, which bound the weights of all others: a grid of directions over the cone
- * and beyond its edge, so dense that the sharpest peak of the given harmonic order is at most `ratio` times higher than
+/* Bounds the weights of the candidates of iFOD1 and iFOD2. Each step first evaluates a fixed grid of directions over
+ * the cone and a little beyond. Their largest weight times `ratio` bounds the weight of any direction in the cone,
+ * because the grid is so dense that the sharpest peak of the given harmonic order is at most `ratio` times as high as
  * its value at the nearest grid direction (Tournier et al. 2010; the search for spacing and ratio follows MRtrix3). */
 #ifndef GLS_TRACK_GETTER_IFOD_GRID_H
 #define GLS_TRACK_GETTER_IFOD_GRID_H
@@ -19,7 +20,7 @@ gls_status gls_ifod_grid_make(const gls_track_params *params, int sh_order, doub
                               gls_ifod_grid *grid);
 /* Frees the directions. */
 void gls_ifod_grid_finish(gls_ifod_grid *grid);
-/* Exponent of FOD amplitudes. */
+/* Power to which FOD amplitudes are raised in the weight of a candidate. */
 double gls_ifod_power(const gls_track_params *params);
 
 #endif

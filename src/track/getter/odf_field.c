@@ -7,7 +7,8 @@
 #include "dwi/odf_parts.h"
 #include "util/status.h"
 
-/* Amplitudes may have any unit: the largest is scaled to at most this, well within the range of half floats. */
+/* ODFs may have any unit. Their largest value is scaled to at most this, so that values stay well within the range of
+ * half floats. Amplitudes that are evaluated from SH may be larger, see gls_odf_field_fill(). */
 #define VOLUME_MAXIMUM 1024.0f
 
 /* Inputs of the threads that fill the field with ODFs. scale: factor of all values; per_voxel: each voxel is divided by
@@ -133,8 +134,9 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
     odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels, .index_of = index_of};
     float largest = largest_value(odf);
     if (largest <= 0) return fail_empty();
-    /* an amplitude is the sum of k coefficients times basis functions, whose root mean square over the sphere is 1 /
-     * sqrt(4 pi) */
+    /* Only the largest coefficient is known, not the largest amplitude. An amplitude is the sum of k coefficients times
+     * basis functions, whose root mean square over the sphere is 1 / sqrt(4 pi). Headroom for a factor of sqrt(k)
+     * between amplitudes and coefficients keeps amplitudes in the range of half floats. */
     double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
     f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_field_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
     for (size_t i = 0; i < n; i++) models[i]->scale = f.scale;
