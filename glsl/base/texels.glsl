@@ -1,6 +1,7 @@
-// A field in a buffer of texels: voxel by voxel, x fastest, and the values of a voxel in quads, two to a texel in half
-// precision. Software renderers look up a texel at a whole number with a tenth of the instructions that they need to
-// interpolate one. The unit below is the guide's limit, as in base/textures.glsl.
+// Reads the field from a buffer of texels. Voxels are stored x fastest. The values of a voxel are stored in quads of
+// four: two quads in a texel in half precision, one in single precision. Software renderers fetch a texel of a buffer
+// with a tenth of the instructions that an interpolated sample of a texture takes. The texture unit below follows those
+// of the guide, as in base/textures.glsl.
 layout(binding = GUIDE_TEXTURES) uniform usamplerBuffer texels;
 
 #if TEXEL_QUADS == 2
@@ -9,8 +10,9 @@ const float TEXEL_UNIT = 1.92592994e-34; // 2^-112: values times this are what t
 const float TEXEL_UNIT = 1.0;
 #endif
 
-// Quad q of the voxel whose first texel is `at`, times TEXEL_UNIT. The bits of a half, moved to the places of sign,
-// exponent and mantissa in a float, are its value times 2^-112; llvmpipe needs ten instructions for unpackHalf2x16().
+// Returns quad q of the voxel whose first texel is `at`, times TEXEL_UNIT. If the sign, exponent and mantissa of a half
+// are moved to their positions in a float, the float is the half times 2^-112. This takes fewer instructions than
+// unpackHalf2x16(), for which llvmpipe needs ten.
 vec4 texel_quad(int at, int q)
 {
 #if TEXEL_QUADS == 2
@@ -22,13 +24,13 @@ vec4 texel_quad(int at, int q)
 #endif
 }
 
-// The position at which p is sampled: in the grid.
+// The position at which p is sampled: p, or the nearest position between the outermost voxel centres.
 vec3 texel_position(vec3 p) { return clamp(p, vec3(0.0), GRID - 1.0); }
 
 // The voxel with the lowest coordinates of the cell of eight voxel centres around p.
 vec3 texel_cell(vec3 p) { return min(floor(texel_position(p)), max(GRID - 2.0, vec3(0.0))); }
 
-// Number of the voxel at corner k of a cell, whose bits say whether it lies at the high end of x, y and z.
+// Index of the voxel at corner k of a cell. Bits 0, 1 and 2 of k are set for corners at the high end of x, y and z.
 int texel_corner(vec3 cell, int k)
 {
     ivec3 voxel = min(ivec3(cell) + ivec3(k & 1, k >> 1 & 1, k >> 2), ivec3(GRID_NX, GRID_NY, GRID_NZ) - 1);

@@ -1,11 +1,13 @@
-// Direction getters tensordet and tensorprob: along the main axis of a tensor (Basser et al. 2000). Signals are
-// interpolated, then the tensor is fitted to their logarithms by unweighted least squares. With TENSOR_BOOTSTRAP
-// (tensorprob) the signals of each voxel are those of a wild bootstrap, the measured ones plus or minus the residuals
-// of the voxel's own fit (Jones 2008): signs are bits of random numbers that are counted by voxel, so that a voxel has
-// the same ones all along a streamline. With TENSOR_RK4 a step is one of the Runge-Kutta method of fourth order.
+// Direction getters tensordet and tensorprob: streamlines follow the principal eigenvector of a tensor (Basser et al.
+// 2000). Signals are interpolated, then the tensor is fitted to their logarithms by unweighted least squares. With
+// TENSOR_BOOTSTRAP (tensorprob) the signals of each voxel are those of a wild bootstrap: the measured signals plus or
+// minus the residuals of the voxel's own fit (Jones 2008). The signs are bits of random numbers that are drawn by the
+// index of the voxel, so that a voxel keeps its signs all along a streamline. With TENSOR_RK4 a step is one of the
+// Runge-Kutta method of fourth order.
 //
-// The field has a quad of channels for four volumes; the channel behind the last volume is 1 where a voxel has any
-// signal. For the bootstrap a quad of residuals follows each quad. src/track/getter/tensor_getters.c fills the field.
+// The field has a quad of channels for four volumes; the channel after the last volume is 1 where a voxel has any
+// signal. For the bootstrap each quad of signals is followed by a quad of residuals. The field is filled by
+// src/track/getter/tensor_getters.c.
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
@@ -18,7 +20,7 @@ float direction_amplitude = 0.0; // FA
 void prepare_getter() {}
 
 const uint RETRIES = 0u;
-const uint DRAW_SIGNS = 0x7fffffffu; // for signs of the bootstrap, in place of the number of a step in other draws
+const uint DRAW_SIGNS = 0x7fffffffu; // key of the signs of the bootstrap; other draws have the number of a step there
 
 // Elements of a tensor in units of 1e-3 mm2/s, along the voxel axes.
 struct Tensor {
@@ -27,7 +29,7 @@ struct Tensor {
 };
 
 #if TENSOR_BOOTSTRAP
-// Signs of a block of 128 volumes in a voxel: one bit each.
+// Draws the signs of the residuals of 128 volumes in a voxel, a bit for each volume.
 uvec4 signs_of(uint voxel, int block, Draw draw)
 {
     return philox(uvec4(voxel, DRAW_SIGNS ^ (uint(block) << 8), draw.seed_lo, draw.seed_hi),
@@ -35,11 +37,12 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 }
 #endif
 
-// Defines approach(), which is called before the others, has_signal() and tensor_at().
+// Defines approach(), has_signal() and tensor_at(); approach() is called first.
 #include <tensor_signals>
 
-// FA, and the axis of the largest eigenvalue. The deviatoric tensor, scaled so that its characteristic polynomial is
-// x^3 - 3 x - det, is solved by Newton's method; the eigenvector is the longest cross product of two rows of A - x I.
+// Returns FA, and in axis the principal eigenvector. The deviatoric tensor A is scaled so that its characteristic
+// polynomial is x^3 - 3 x - det. Newton's method finds the largest root x; the eigenvector is the longest cross product
+// of two rows of A - x I.
 float main_axis(Tensor tensor, out vec3 axis)
 {
     axis = vec3(0.0);
@@ -65,8 +68,8 @@ float main_axis(Tensor tensor, out vec3 axis)
     return sqrt(1.5 * off / all);
 }
 
-// The main axis at p, turned to the side of d. DIRECTION_OUTSIDE where the series has
-// no signal; DIRECTION_NONE where FA is below the cutoff or the angle too large.
+// Finds the principal eigenvector at p, flipped if it points away from d. Returns DIRECTION_OUTSIDE where the series
+// has no signal, and DIRECTION_NONE where FA is below the cutoff or the angle to d is too large.
 uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out vec3 axis)
 {
     approach(p, draw);
@@ -78,7 +81,8 @@ uint axis_along(vec3 p, vec3 d, float least_cosine, Draw draw, out float fa, out
     return fa >= params.fod_cutoff && abs(c) >= least_cosine ? DIRECTION_FOUND : DIRECTION_NONE;
 }
 
-// A step of one axis, or with TENSOR_RK4 of four. d becomes the direction of the step. aux is not used.
+// Finds the direction of a step from one eigenvector, or with TENSOR_RK4 from four. d and next become the direction.
+// aux is not used.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
@@ -86,7 +90,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     vec3 axis;
     uint outcome = DIRECTION_FOUND;
 #if TENSOR_RK4
-    // four axes make the step, a fifth at its end says whether it bends too much
+    // Four eigenvectors make the step. A fifth, at the end of the step, decides whether the step bends too much.
     vec3 at = p, towards = d, first = vec3(0.0), second = vec3(0.0), sum = vec3(0.0);
     vec3 h = vec3(params.step_x, params.step_y, params.step_z);
     for (int stage = 0; stage < 5 && outcome == DIRECTION_FOUND; stage++) {
@@ -97,7 +101,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
             direction_amplitude = fa;
 #endif
         }
-        // The weights of the four axes are 1, 2, 2, 1.
+        // The weights of the four eigenvectors are 1, 2, 2, 1.
         if (stage < 4) sum += stage == 0 || stage == 3 ? axis : 2.0 * axis;
         if (stage < 2) at = p + 0.5 * h * axis;
         if (stage == 1) second = axis;
@@ -125,8 +129,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// One direction for each seed: the main axis, if FA reaches the cutoff of seeds, and with a seed direction only within
-// the largest angle of it. Its sign is arbitrary.
+// Finds the direction of a seed: the principal eigenvector, with an arbitrary sign, if FA reaches the cutoff of seeds.
+// If the user gave a seed direction, the angle to it must be at most the largest angle of a step.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     approach(p, draw);

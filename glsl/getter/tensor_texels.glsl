@@ -1,7 +1,8 @@
-// Signals of tensordet and tensorprob from a buffer of texels, for one invocation on a software renderer. The signals
-// at the eight corners of a cell are loaded once, with the residuals of the bootstrap, and then serve all points in the
-// cell. With WRITTEN_OUT the signals of a cell stay in private memory, and the kernel takes the steps in a cell
-// together, at most CELL_STEPS of them (kernel/step.comp); else, and with Runge-Kutta steps, each point loads its cell.
+// Fits the tensors of tensordet and tensorprob to signals in a buffer of texels, in one invocation for each streamline,
+// on software renderers. A cell is the cube between eight neighbouring voxel centres. With WRITTEN_OUT the signals at
+// the corners of a cell are loaded once, with the residuals of the bootstrap, and stay in private memory. The kernel
+// then takes the steps in a cell together, at most CELL_STEPS of them (kernel/step.comp). Without WRITTEN_OUT, and with
+// Runge-Kutta steps, the signals are loaded for each point.
 #if WRITTEN_OUT && !TENSOR_RK4
 #define CELL_STEPS 6
 #endif
@@ -20,10 +21,10 @@ const vec4 tensor_fit[] = vec4[](
 #define TENSOR_FIT(i) MODEL_FLOATS(MODEL_TENSOR + i)
 #endif
 
-// First texel of corner k.
+// Index of the first texel of the voxel at corner k.
 int corner_texel(int k) { return texel_corner(cell, k) * TEXELS; }
 
-// The signs of a block of 128 volumes at the eight corners.
+// Draws the signs of a block of 128 volumes for the voxels at the eight corners.
 void draw_signs(int block, Draw draw, out uvec4 signs[8])
 {
 #if TENSOR_BOOTSTRAP
@@ -51,7 +52,7 @@ vec4[8] polynomial(int quad, uvec4 signs[8])
     return s;
 }
 
-// Enters the cell around p.
+// Makes the cell around p the current cell: finds which corners have a signal and, with WRITTEN_OUT, loads all signals.
 void enter_cell(vec3 p, Draw draw)
 {
     cell = texel_cell(p);
@@ -72,7 +73,7 @@ void enter_cell(vec3 p, Draw draw)
 #endif
 }
 
-// Whether p lies in the cell that was entered.
+// Whether p lies in the current cell.
 bool in_cell(vec3 p) { return texel_cell(p) == cell; }
 
 void approach(vec3 p, Draw draw)
@@ -82,21 +83,22 @@ void approach(vec3 p, Draw draw)
 #endif
 }
 
-// Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
+// Whether p lies in the grid and the nearest voxel has a signal. Voxels without a signal count as outside of the image,
+// as in MRtrix3.
 bool has_signal(vec3 p)
 {
     uvec3 high = uvec3(greaterThanEqual(p - cell, vec3(0.5)));
     return inside(p) && (cell_signals >> (high.x + 2u * high.y + 4u * high.z) & 1u) != 0u;
 }
 
-// Adds a quad of volumes to the sums of the fit. c: its polynomials; f: the position in the cell; unit: a signal whose
-// logarithm counts as 0.
+// Adds a quad of volumes to the sums of the fit. c: polynomials of the quad; f: position in the cell, from 0 to 1 along
+// each axis; unit: the signal whose logarithm counts as 0.
 void add_quad(int quad, vec4 c[8], vec3 f, float unit, inout float sum[6])
 {
     vec4 s = c[0] + f.x * c[1] + f.y * (c[2] + f.x * c[3]) + f.z * (c[4] + f.x * c[5] + f.y * (c[6] + f.x * c[7]));
-    // The logarithm to base 2, times 2^23, up to a constant, which the fit does not see because ln S0 is a parameter of
-    // its own. A float read as an integer is that logarithm but for a polynomial of the mantissa t, 1 to 2, which
-    // leaves an error of 1.6e-5 * 2^23. Where there is no signal, `unit` stands in.
+    // y is the logarithm of s to base 2, times 2^23, up to a constant. The constant does not change the tensor, because
+    // ln S0 is a parameter of the fit. A float read as an integer is this logarithm but for a function of the mantissa
+    // t, 1 to 2, which the polynomial approximates with an error of 1.6e-5 * 2^23. A signal of 0 is replaced by `unit`.
     s = mix(vec4(unit), s, greaterThan(s, vec4(0.0)));
     ivec4 bits = floatBitsToInt(s);
     vec4 t = intBitsToFloat((bits & 0x007fffff) | 0x3f800000);

@@ -1,5 +1,5 @@
-// Signals of tensordet and tensorprob from textures, which the texture unit interpolates: a tile for four volumes, for
-// the bootstrap one of residuals behind each. Lanes of a streamline share the volumes.
+// Fits the tensors of tensordet and tensorprob to signals that texture units interpolate. A tile holds four volumes;
+// for the bootstrap each tile is followed by a tile of residuals. The lanes of a streamline share the volumes.
 const int TILES_OF_QUAD = 1 + TENSOR_BOOTSTRAP;
 
 void approach(vec3 p, Draw draw) {}
@@ -10,13 +10,14 @@ ivec3 texel_of(vec3 voxel)
     return ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
 }
 
-// Tile t beside the first of its texture.
+// Offset, in texels, of tile t from tile 0 of its texture.
 ivec3 tile_offset(int t) { return ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0); }
 
-// Whether the nearest voxel has a signal: others count as outside of the image, as in MRtrix3.
+// Whether p lies in the grid and the nearest voxel has a signal. Voxels without a signal count as outside of the image,
+// as in MRtrix3.
 bool has_signal(vec3 p)
 {
-    // Tile that holds the channel behind the last volume.
+    // Tile that holds the channel after the last volume.
     const int tile = TENSOR_VOLUMES / 4 * TILES_OF_QUAD;
     if (!inside(p)) return false;
     ivec3 texel = texel_of(clamp(floor(p + 0.5), vec3(0.0), GRID - 1.0));
@@ -29,15 +30,15 @@ bool has_signal(vec3 p)
     return any_signal > 0.0;
 }
 
-// The logarithm of a signal in the units of the series; 0 where there is none. scale: params.min_signal.
+// Logarithm of a signal in the units of the series; 0 where the signal is not positive. scale: params.min_signal.
 float log_signal(float s, float scale) { return s > 0.0 ? ln(s) - scale : 0.0; }
 
 #if TENSOR_BOOTSTRAP
-// The corners of the cell around a point, for the residuals.
+// The cell of eight voxel centres around a point, at whose corners residuals are read.
 struct Corners {
     vec3 f;
     ivec3 texel, further; // texel of the corner with the lowest coordinates; texels from it to the opposite corner
-    uint voxel;           // number of the low corner
+    uint voxel;           // index of the voxel at the corner with the lowest coordinates
 };
 
 Corners corners_of(vec3 p)
@@ -56,7 +57,7 @@ Corners corners_of(vec3 p)
 // Whether corner k lies at the high end of x, y and z.
 ivec3 corner_high(int k) { return ivec3(k & 1, k >> 1 & 1, k >> 2); }
 
-// Number of the voxel at corner k, x fastest: the counter of its random signs.
+// Index of the voxel at corner k, x fastest. The random signs of the voxel are drawn by this index.
 uint corner_voxel(Corners c, int k)
 {
     uvec3 away = uvec3(c.further * corner_high(k));
@@ -70,13 +71,13 @@ Tensor tensor_at(vec3 p, Draw draw)
 {
     vec3 base = volume_base(p);
     float scale = params.min_signal;
-    // In the order xx yy zz xy xz yz. Each lane adds up its own quads of volumes.
+    // Elements of the tensor in the order xx yy zz xy xz yz. Each lane adds up its own quads of volumes.
     float sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if TENSOR_BOOTSTRAP
     Corners c = corners_of(p);
 #if TENSOR_SIGNS_KEPT
     uvec4 signs[8];
-    int drawn = -1; // the block of 128 volumes that signs are of
+    int drawn = -1; // the block of 128 volumes whose signs are in `signs`
 #endif
 #endif
 #define ADD_QUAD(i, t)                                                                                            \

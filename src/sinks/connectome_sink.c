@@ -13,8 +13,8 @@
 typedef struct matrix_state {
     /* the matrix so far */
     gls_connectome *connectome;
-    /* with --weights, which are known after the last streamline: regions of the ends of each streamline, their number,
-     * and room for them */
+    /* With --weights: the regions of the ends of each streamline, kept because weights are known only after the last
+     * streamline. n: number of streamlines; capacity: number of pairs for which memory is allocated. */
     int32_t (*pair)[2];
     size_t n, capacity;
 } matrix_state;
@@ -41,7 +41,7 @@ static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Makes the matrix. With --weights complete() fills it. */
+/* Makes the matrix. Streamlines are added as they arrive, or with --weights by complete(). */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *s = sink->state;
@@ -57,7 +57,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     return status;
 }
 
-/* Whether the matrix needs more than the ends, as for some rules of assignment. */
+/* Whether streamlines are assigned to regions by more than their end points. */
 static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;
@@ -85,7 +85,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
                                         &sinks->run->group, NULL, "nan");
 }
 
-/* Adds the image of labels to the inputs, unless it was deleted meanwhile. */
+/* Adds the image of labels to the inputs in the sidecar, unless the file has been deleted. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_input_file labels = {.role = "labels", .path = sink->input[0]};

@@ -21,29 +21,29 @@
 typedef struct weights_state {
     /* borrowed */
     const gls_run_sinks *sinks;
-    /* segments the FODs; `segmenting` until it is joined */
+    /* the thread that segments the FODs; `segmenting` is true until the thread is joined */
     pthread_t thread;
     bool segmenting;
-    /* status of the thread, and its message, since last errors belong to a thread */
+    /* status of the thread, and its message, which is copied because each thread has its own last error */
     gls_status status;
     char message[GLS_MESSAGE_BYTES];
     /* fixels of the FODs that are tracked */
     gls_fod fod;
     /* the mapper, then the solver; NULL until await_fixels() */
     gls_weights *weights;
-    gls_device_set mappers; /* map streamlines while others track; empty: the CPU maps */
+    gls_device_set mappers; /* contexts that map streamlines while other contexts track; empty: the CPU maps */
     bool solved;
     float *alike; /* 1 for each streamline if no weights can be computed; NULL otherwise */
 } weights_state;
 
-/* TRX files hold weights as a column. With other formats they go to a text file. */
+/* Reads the option. TRX files hold weights as a column; with other formats the weights go to a text file. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
     if (!o->weights) return GLS_OK;
     if (o->shard)
         return gls_fail(GLS_ERR_ARGUMENT, "--weights: not with --shard: merge the shards, then 'glslines weights'");
-    /* OPDT and CSA are no fibre densities */
+    /* ODFs of OPDT and CSA are not fibre densities */
     if (!o->sh && (!gls_fits_model(o) || o->model.model == GLS_MODEL_OPDT || o->model.model == GLS_MODEL_CSA))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--weights: needs fibre orientation distributions: --model msmt or csd, or --sh");
@@ -53,7 +53,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
-/* Opens a context of its own on each GPU, so that the trackers continue beside it. */
+/* Opens a second context on each GPU, which maps streamlines while the trackers continue. If one cannot be opened, the
+ * GPUs that have one map all streamlines. */
 static void open_mappers(weights_state *w, const gls_device_set *devices)
 {
     gls_device_set *to = &w->mappers;
@@ -72,7 +73,7 @@ static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
     gls_status status =
-        /* to the basis and axes in which fixels are found */
+        /* fixels are found in this basis and these axes */
         gls_odf_convert_sh(from, fod.sh, o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
                            o->sh ? gls_model_frame(&o->model) : GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &sh);
     if (!status) status = gls_fod_segment(&fod, sh, &w->fod);
@@ -80,11 +81,11 @@ static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
     return status;
 }
 
-/* The thread: segments the FODs, and keeps its status and message. */
+/* Main function of the thread: segments the FODs, and stores status and message. */
 static void *segment(void *user)
 {
     weights_state *w = user;
-    /* the number of threads that the caller chose for OpenMP */
+    /* use as many OpenMP threads as the caller chose */
     gls_threads_apply();
     gls_trace_call_thread("segmentation", "");
     const double start = gls_clock_seconds();
@@ -154,7 +155,7 @@ gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, c
     const gls_device_set *devices = sinks->devices;
     const bool software = gls_device_get_info(devices->device[0])->software;
     gls_status status = await_fixels(w);
-    /* weights are asked for by the connectome, the tractogram and the text, but are computed once */
+    /* the connectome, the tractogram and the text ask for weights, which are computed once */
     if (!status && !w->solved) {
         status = gls_weights_solve(w->weights, devices->device, software ? 0 : devices->n, NULL, NULL);
         if (!status) gls_weights_log(w->weights);
@@ -167,7 +168,7 @@ gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, c
     return GLS_OK;
 }
 
-/* Solves for the weights and adds them as a column of the tractogram, if they go there. */
+/* Solves for the weights and adds them as a column of the tractogram, unless they go to a text file. */
 static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
 {
     const float *weight = NULL;
@@ -178,7 +179,7 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
-/* Solves for the weights (SIFT2) now that all streamlines are mapped, and writes one line for each. */
+/* If the weights go to a text file: solves for them (SIFT2) and writes a line for each streamline. */
 static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const float *weight = NULL;
@@ -189,7 +190,7 @@ static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
                                   "weights by glslines");
 }
 
-/* Adds counts, mu and the cost of the fit. */
+/* Adds counts, mu and the cost of the fit to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), ((const weights_state *)sink->state)->weights);

@@ -21,7 +21,7 @@ typedef struct gls_nodes {
 } gls_nodes;
 
 /* Finds the regions: the labels that occur, ascending, or with `raw` all labels from 1 to the largest. name: for
- * messages. GLS_ERR_INPUT: a value is no label. Call gls_nodes_finish() even after a failure. */
+ * messages. GLS_ERR_INPUT: a value is not a label. Call gls_nodes_finish() even after a failure. */
 gls_status gls_nodes_init(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw);
 /* Frees the arrays. */
 void gls_nodes_finish(gls_nodes *nodes);

@@ -25,7 +25,8 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
     return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no label", name);
 }
 
-/* Numbers the labels: number[label] gets the region. */
+/* Numbers the regions and measures them. number: for each label from 0 to `largest`, on entry 0, on return the number
+ * of its region, 0: none. */
 static gls_status number_labels(gls_nodes *nodes, const gls_image *labels, const char *name, bool raw, int32_t *number,
                                 int32_t largest)
 {
