@@ -84,7 +84,7 @@ static inline gls_arg gls_arg_array(uint32_t slot, gls_array *array)
 
 /* --- programs: grid and block --------------------------------------------- */
 
-/* Result of a run. A function that fills it in waits for the device; with NULL it does not wait. */
+/* Result of a run. A function that fills in a result waits for the device; with NULL the function does not wait. */
 typedef struct gls_run_result {
     gls_status status;   /* what the function returned */
     double gpu_seconds;  /* time of the kernels alone, by the device's clock, or by the host's if the device has none */
@@ -109,7 +109,7 @@ GLS_API gls_status gls_program_run(gls_program *program, const uint32_t grid[3],
 
 /* --- element-wise kernels ------------------------------------------------- */
 
-/* A kernel that does the same for each element of its arrays. */
+/* A kernel that does the same operation for each element of its arrays. */
 typedef struct gls_elementwise gls_elementwise;
 
 /* Creates an element-wise kernel.
@@ -192,7 +192,7 @@ typedef enum gls_unary_op {
  * may be one of the inputs. float32 arrays accept all operations; int32 arrays accept all but GLS_DIV, GLS_SQRT,
  * GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS; uint32 arrays accept those of int32 except GLS_ABS and GLS_NEGATIVE. Other
  * operations are GLS_ERR_ARGUMENT. Integers wrap around. Functions are as accurate as the driver's; OpenGL guarantees
- * little, so measure where accuracy matters (test/gpu/compute_kernels.c has figures). Outside the domain of a function
+ * little, so measure where accuracy matters (test/gpu/compute_kernels.c has errors). Outside the domain of a function
  * the result is undefined. */
 GLS_API gls_status gls_binary(gls_binary_op op, gls_array *a, gls_array *b, gls_array *y, gls_run_result *result);
 GLS_API gls_status gls_unary(gls_unary_op op, gls_array *x, gls_array *y, gls_run_result *result);

@@ -52,7 +52,7 @@ typedef struct gls_connectome_options {
     const char *weights; /* column of one component for each streamline; default NULL: weights of 1. Borrowed until the
                             connectome is destroyed */
     const char *scale_column; /* column of one component for each streamline by which the value is multiplied; default
-                                 NULL: none. Borrowed in the same way */
+                                 NULL: none. Borrowed, as the column of weights */
     /* Receives the labels of each streamline in order: those of its first and last end, 0 for none; with GLS_ASSIGN_ALL
      * all n >= 0 labels. Default NULL. */
     void (*assigned)(void *user, const int32_t *label, size_t n);

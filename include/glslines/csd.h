@@ -22,7 +22,7 @@ typedef struct gls_response {
     double zonal[GLS_CSD_MAX_ORDER / 2 +
                  1]; /* SH coefficients (l, m = 0) of the signal of a shell, l = 0, 2, ..., raw signal units */
     int order;       /* highest even degree in zonal */
-    size_t n_voxels; /* number of voxels from which it was estimated; 0: it was given */
+    size_t n_voxels; /* number of voxels from which the response was estimated; 0: the response was given */
 } gls_response;
 
 typedef struct gls_response_options {
@@ -64,7 +64,7 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * values make no response. gradients: the table with all shells; with NULL only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
-/* Writes a response in the form that it has, replacing an existing file. dwi2fod csd of MRtrix3 reads the second
+/* Writes a response in the form that it has, and replaces an existing file. dwi2fod csd of MRtrix3 reads the second
  * form. */
 GLS_API gls_status gls_response_write(const char *path, const gls_response *response);
 /* Converts a response to the second form by a least-squares SH fit of order sh_order to its signal at the weighted

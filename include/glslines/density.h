@@ -25,7 +25,7 @@ typedef enum gls_density_mapping {
     GLS_DENSITY_ENDS     /* voxels of its two ends; twice if both ends lie in one voxel. As tckmap -ends_only */
 } gls_density_mapping;
 
-/* The value f of a streamline, given to the voxels that it visits. */
+/* The value f that a streamline gives to each voxel that it visits. */
 typedef enum gls_density_value {
     GLS_DENSITY_ONE,       /* f = 1 */
     GLS_DENSITY_MM,        /* length of the streamline, mm */

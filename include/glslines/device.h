@@ -148,7 +148,7 @@ typedef struct gls_device_memory {
     size_t n_buffers, n_textures, n_kernels;
     uint64_t cached_bytes; /* storage of destroyed buffers kept for new ones; not part of allocated_bytes */
     size_t n_cached_buffers;
-    size_t n_cached_programs; /* compiled programs without a kernel, kept for kernels with the same source */
+    size_t n_cached_programs; /* compiled programs that no kernel uses, kept for later kernels with the same source */
 } gls_device_memory;
 /* Memory that the library's objects on the device take at this moment. */
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
@@ -221,7 +221,7 @@ typedef struct gls_define {
     const char *reason;
 } gls_define;
 
-/* A definition of this name enables the directives for KHR_shader_subgroup, as far as the device has it. */
+/* A definition of this name enables the directives for the parts of KHR_shader_subgroup that the device has. */
 #define GLS_DEFINE_SUBGROUPS "SUBGROUPS"
 
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files

@@ -87,7 +87,7 @@ GLS_API gls_status gls_random_largest(uint64_t seed, uint64_t total, uint64_t n,
 typedef struct gls_line_set gls_line_set;
 typedef enum gls_line_sense {
     GLS_LINES_DIRECTED,  /* a reversed streamline is a different one */
-    GLS_LINES_EITHER_WAY /* a reversed streamline is the same */
+    GLS_LINES_EITHER_WAY /* a reversed streamline counts as the same streamline */
 } gls_line_sense;
 /* Creates a set. decimals: 0 .. 6. */
 GLS_API gls_status gls_line_set_create(int decimals, gls_line_sense sense, gls_line_set **set);

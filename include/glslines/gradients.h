@@ -10,7 +10,7 @@ extern "C" {
 
 /* Frame in which the vectors of a bvecs file are given. */
 typedef enum gls_bvec_frame {
-    GLS_BVEC_FSL,   /* voxel axes as stored, x negated where the affine's determinant is positive (the rule of FSL's
+    GLS_BVEC_FSL,   /* voxel axes as stored, x negated where the affine's determinant is positive (the frame of FSL's
                        tools): the default */
     GLS_BVEC_IMAGE, /* voxel axes as they are (what DIPY and GPUStreamlines do) */
     GLS_BVEC_WORLD  /* scanner (RAS+) axes, rotated into the voxel frame */
@@ -54,7 +54,7 @@ GLS_API gls_gradients_options gls_gradients_options_default(void); /* NULL optio
  * weighted volumes whose largest b-value is below 50 or above 1e6, which means other units; a table without a b0; a
  * vector of a weighted volume that is zero or not finite. All other vectors of weighted volumes are normalised, see
  * gls_bvalue_scaling. Vectors of b0 volumes whose length differs from 1 by more than 1 % are set to zero. grid: of the
- * series; may be NULL for GLS_BVEC_IMAGE. The rule for the axes and the number of b0s are logged. */
+ * series; may be NULL for GLS_BVEC_IMAGE. The frame of the vectors and the number of b0s are logged. */
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
                                       const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);
@@ -107,7 +107,8 @@ GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_sh
  * gls_free()) gives each one's index in the old series. GLS_ERR_INPUT lists the shells. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);
-/* Like gls_gradients_select_shell(), for several shells. GLS_ERR_INPUT also if two b-values name the same shell. */
+/* Like gls_gradients_select_shell(), for several shells. Also returns GLS_ERR_INPUT if two b-values name the same
+ * shell. */
 GLS_API gls_status gls_gradients_select_shells(const gls_gradients *gradients, const double *bval, size_t n_bvals,
                                                gls_gradients **selected, size_t **volume);
 

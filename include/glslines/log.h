@@ -1,4 +1,4 @@
-/* Messages of the library. It never prints; it passes each line to a callback. */
+/* Messages of the library, which never prints, but passes each line to a callback. */
 #ifndef GLSLINES_LOG_H
 #define GLSLINES_LOG_H
 
@@ -11,7 +11,7 @@ extern "C" {
 typedef enum gls_log_level {
     GLS_LOG_ERROR = 0,
     GLS_LOG_WARNING, /* results may differ from what the user expects */
-    GLS_LOG_INFO,    /* what the results depend on: sign rule of b-vectors, shells, device, batch size */
+    GLS_LOG_INFO,    /* what the results depend on: frame of b-vectors, shells, device, batch size */
     GLS_LOG_DETAIL,  /* more about the run, which the program prints with --verbose */
     GLS_LOG_DEBUG    /* for developers: driver messages, shader sources, timings */
 } gls_log_level;

@@ -13,7 +13,7 @@ extern "C" {
 typedef struct gls_shard_file {
     gls_shard shard;
     gls_tractogram_format format;
-    char version[32]; /* version of the library that wrote it */
+    char version[32]; /* version of the library that wrote the shard */
     uint64_t n_streamlines;
     uint64_t bytes; /* size of the file */
 } gls_shard_file;

@@ -23,7 +23,7 @@ typedef struct gls_tissue_response {
     int order;       /* highest even degree; 0 is isotropic */
     double *zonal;   /* n_shells x (order / 2 + 1) */
     double *bval;    /* n_shells means in s/mm2; NULL: unknown */
-    size_t n_voxels; /* number of voxels from which it was estimated; 0: it was given */
+    size_t n_voxels; /* number of voxels from which the response was estimated; 0: the response was given */
 } gls_tissue_response;
 
 /* Creates a response with all coefficients 0. */
@@ -35,7 +35,7 @@ GLS_API void gls_tissue_response_destroy(gls_tissue_response *response);
  * Shells: 0,1000,2000" names the b-values. Columns of zeros at the end are left out. GLS_ERR_INPUT names the file and
  * the row for rows of unequal length, values that are not finite, a first coefficient that is not above 0. */
 GLS_API gls_status gls_tissue_response_read(const char *path, gls_tissue_response **response);
-/* Writes a response with 15 digits, replacing an existing file. dwi2fod msmt_csd reads it. */
+/* Writes a response with 15 digits, and replaces an existing file. dwi2fod msmt_csd of MRtrix3 reads the file. */
 GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_response *response);
 
 /* Whether a response must fit the b-values of a gradient table, or only their number. */

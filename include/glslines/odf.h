@@ -37,7 +37,8 @@ typedef struct gls_odf_source {
 
 /* Name of a frame. The functions below get the frame of the coefficients and directions in an image: GLS_BVEC_WORLD for
  * images by MRtrix3; GLS_BVEC_IMAGE for images by gls_csd_fit(), and by DIPY if its b-vectors lay along the voxel axes;
- * GLS_BVEC_FSL for images by programs that read FSL's b-vectors without the sign rule, as DIPY does. */
+ * GLS_BVEC_FSL for images by programs that take FSL's b-vectors along the voxel axes without negating x, as DIPY
+ * does. */
 GLS_API const char *gls_odf_frame_name(gls_bvec_frame frame);
 
 /* Creates a source from SH coefficients. An even basis of order L has (L + 1)(L + 2) / 2 volumes, a full basis (with

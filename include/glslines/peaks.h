@@ -32,12 +32,12 @@ GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, con
  * of voxels), whose length is the amplitude; 0 0 0 where there is none.
  *
  * gls_peaks_append() appends the volumes of an image of peaks, whose vectors lie along the axes of `frame`, to *peaks
- * (NULL at first). A vector that is not finite, or has length 0, is no peak. An image with four volumes for each peak,
- * a unit vector and its amplitude, as gls_phantom has it, is recognised. GLS_ERR_INPUT names the image: its number of
- * volumes is no multiple of 3, or its grid is not that of *peaks. */
+ * (NULL at first). A vector that is not finite, or has length 0, is not a peak. An image with four volumes for each
+ * peak, a unit vector and its amplitude, as gls_phantom has it, is recognised. GLS_ERR_INPUT names the image: its
+ * number of volumes is not a multiple of 3, or its grid is not that of *peaks. */
 GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame);
 /* Sets the amplitudes of peaks from number `first` on, one volume for each peak; where the value is not above 0 there
- * is no peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */
+ * is not a peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */
 GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name);
 /* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. They are not
  * negative, reach the threshold, and are at least 8 degrees apart. */

@@ -18,7 +18,7 @@ typedef struct gls_qball_options {
     gls_qball_model model; /* default GLS_QBALL_OPDT */
     int sh_order;          /* even, 2 .. 8; default 4 */
     double smooth;         /* Laplace-Beltrami regularisation, >= 0; default 0.006 */
-    double min_signal;     /* raw signal units, > 0; smaller values are set to it; default 1 */
+    double min_signal;     /* raw signal units, > 0; smaller signals are raised to this value; default 1 */
 } gls_qball_options;
 GLS_API gls_qball_options gls_qball_options_default(void); /* NULL options mean these */
 

@@ -46,7 +46,7 @@ typedef struct gls_render_options {
     double opacity;                /* 0.01 .. 1; default 1 */
     double occlusion;              /* 0 .. 1; default 0.8 */
     uint64_t max_streamlines;      /* 1 .. 2^32 - 1, of each file, evenly spread; default 50000 */
-    double min_length, max_length; /* mm; others are not drawn; default 0, INFINITY */
+    double min_length, max_length; /* mm; streamlines outside this range are not drawn; default 0, INFINITY */
     const char *tile;              /* WxH, size of a view in pixels, each 64 to 8192; default "800x800", for slabs
                                       "400x400". The whole picture has at most 65535 pixels a side and 2^29 in all */
     int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */

@@ -41,7 +41,8 @@ typedef struct gls_select_options {
     const gls_select_region *region;
     size_t n_regions;
     gls_roi_test test; /* default GLS_ROI_TEST_SEGMENT */
-    bool either_way;   /* GLS_REGION_INCLUDE_ORDERED also from the other end; default false */
+    bool either_way;   /* true: streamlines may meet the regions of GLS_REGION_INCLUDE_ORDERED also in order from their
+                          other end; default false */
     double distance; /* distance in mm by which regions are widened, >= 0; default 0. Voxels whose centre lies this near
                         to the centre of a voxel of the region belong to it */
     double min_length, max_length; /* limits in mm, with a tolerance of 1e-4 mm; default 0, INFINITY */
@@ -120,8 +121,8 @@ GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, gls_inside_kep
 typedef struct gls_orientation {
     int axis;               /* 1, 2, 3: the end with the smaller world x, y, z; 0: another rule */
     const double *centre;   /* otherwise the end nearer to this point, world mm; NULL: another rule */
-    const float (*line)[3]; /* otherwise the direction in which 12 points along the streamline lie nearer to those of
-                               this line */
+    const float (*line)[3]; /* otherwise streamlines run in the direction in which 12 points along them lie nearer to 12
+                               points along this line */
     size_t n_line;
 } gls_orientation;
 /* Creates a filter that orients streamlines, with their columns per vertex. *n_turned (may be NULL): number of

@@ -24,12 +24,13 @@ extern "C" {
  * by rejection; ifod1: a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs
  * drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak next to the last
  * direction, as MRtrix3's SD_STREAM; fact: the peak of the nearest voxel, as MRtrix3's FACT (Mori et al. 1999); eudx:
- * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012); tensordet: the main axis of a
- * tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: the same of a wild
- * bootstrap that is drawn for each streamline, as MRtrix3's Tensor_Prob (Jones 2008); nulldist1, nulldist2: uniform in
- * the cone whatever the data, as MRtrix3's NullDist1 and NullDist2 (Morris et al. 2008); seedtest: the seeds alone, as
- * MRtrix3's SeedTest; closest: the peak of the ODF that is nearest to the last direction, as DIPY's closest peak;
- * bedpost: a random sample of the fibres of a random voxel around, as FSL's probtrackx2 (Behrens et al. 2007). */
+ * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012); tensordet: the principal
+ * eigenvector of a tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: the
+ * principal eigenvector for a wild bootstrap of the signals that is drawn for each streamline, as MRtrix3's Tensor_Prob
+ * (Jones 2008); nulldist1, nulldist2: uniform in the cone whatever the data, as MRtrix3's NullDist1 and NullDist2
+ * (Morris et al. 2008); seedtest: the seeds alone, as MRtrix3's SeedTest; closest: the peak of the ODF that is nearest
+ * to the last direction, as DIPY's closest peak; bedpost: a random sample of the fibres of a random voxel around, as
+ * FSL's probtrackx2 (Behrens et al. 2007). */
 #define GLS_GETTERS(ROW)               \
     ROW(GLS_DG_BOOT, boot)             \
     ROW(GLS_DG_PROB, prob)             \
@@ -104,7 +105,7 @@ typedef enum gls_region_rule {
     GLS_REGION_RULE_HALVES,         /* half-streamlines, as probtrackx2 does; all include regions must be met */
     GLS_REGION_RULE_HALVES_ANY,     /* half-streamlines; one include region must be met */
     GLS_REGION_RULE_HALVES_ORDERED, /* half-streamlines; include regions must be met in their order */
-    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; what one met does not count for the other */
+    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; a region that one half met does not count for the other half */
 } gls_region_rule;
 #define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered|halves-one-way"
 
@@ -191,14 +192,14 @@ typedef struct gls_track_input {
                                        counts as 1 */
     const gls_image *stop_map;      /* 1 volume, e.g. FA */
     const gls_sphere *sphere;       /* boot: directions on which its ODFs are sampled; antipodal */
-    const gls_regions *regions;     /* complete, for the grid of the others; NULL: none */
-    const gls_tissue *tissue;       /* for the grid of the others; NULL: none. With tissue, an end by the stop map is a
-                                       bad end; to switch the stop map off, set stop_threshold below all its values */
+    const gls_regions *regions;     /* complete, on the grid of the other inputs; NULL: none */
+    const gls_tissue *tissue; /* on the grid of the other inputs; NULL: none. With tissue, an end by the stop map is a
+                                 bad end; to switch the stop map off, set stop_threshold below all its values */
 } gls_track_input;
 
-/* The mapping that GLS_MAPPING_AUTO stands for on such a device. */
+/* The mapping that GLS_MAPPING_AUTO stands for on a device. */
 GLS_API gls_mapping gls_mapping_auto(const gls_device_info *device);
-/* Number of invocations for each streamline in this mapping on such a device; 0: the device does not support it. */
+/* Number of invocations for each streamline in a mapping on a device; 0: the device does not support the mapping. */
 GLS_API uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device);
 
 /* Why a half-streamline ended: the list in ends.def. */
@@ -236,8 +237,9 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 typedef struct gls_particle_counts {
     uint64_t streamlines; /* number of streamlines with a half that was taken back */
     uint64_t runs;        /* how often a half was taken back and filtered */
-    uint64_t lost;        /* number of runs that no particle outlived; in the others a particle saved the half */
-    uint64_t exhausted;   /* number of halves that had used up pft_trials when they came to their bad end */
+    uint64_t lost;      /* number of runs of the particle filter that no particle outlived; in the other runs a particle
+                           saved the half */
+    uint64_t exhausted; /* number of halves that had used up pft_trials when they came to their bad end */
 } gls_particle_counts;
 
 /* Result of a run. Lengths are of kept streamlines. */
@@ -274,11 +276,11 @@ typedef struct gls_track_result {
 
 /* Share of one device of a tracker in the last run. */
 typedef struct gls_track_share {
-    uint64_t seeds, streamlines, batches; /* numbers of those that the device tracked */
+    uint64_t seeds, streamlines, batches; /* numbers of streamlines that the device tracked */
     uint32_t resumes;                     /* how often the device was lost and replaced by a new context */
     uint32_t halvings;                    /* how often batches were halved because memory was short */
-    bool failed;                          /* the device failed for good, and the other devices took over its work */
-    double seconds;                       /* time that the device was in use, including waiting */
+    bool failed;    /* true: the device failed for good, and the other devices took over its work */
+    double seconds; /* time that the device was in use, including waiting */
 } gls_track_share;
 
 /* Progress, from the thread of the run; return false to cancel. */
