@@ -66,11 +66,11 @@ bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 /* Facts from the row of a getter, with the names that they have in track/getter/getter.h. */
 typedef struct gls_getter_facts {
     bool deterministic, mm_steps, one_point;
-    bool curved; /* a step is no straight line, so that lengths need all points */
+    bool curved; /* a step is not a straight line, so that lengths need all points */
     uint32_t n_peaks;
     double act_cutoff;
 } gls_getter_facts;
-/* The facts of a getter. All are false or 0 for a value that is no getter. */
+/* The facts of a getter. All are false or 0 for a value that is not a getter. */
 gls_getter_facts gls_getter_facts_of(gls_direction_getter dg);
 /* Writes the names of the getters that use these parameters, "boot, prob, det", into text and returns text. */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);

@@ -45,7 +45,7 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     return status;
 }
 
-/* Tries the next mapping if the driver does not compile the kernels of this one; not if the user chose the mapping. */
+/* Tries the next mapping if the driver does not compile the kernels of a mapping that the user did not choose. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);

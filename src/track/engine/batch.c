@@ -39,8 +39,8 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_batch_resul
     gls_status status = reserve(&result->visited, gls_visitor_words(&t->grid, t->plan.batch_lines, room));
     if (!status) status = gls_buffer_write(v->uniforms, 0, sizeof u, &u);
     if (!status) status = gls_buffer_clear(v->words);
-    /* Storage 0 placed lines, 1 packed points, 2 words, see glsl/kernel/visit.comp. A work group takes one line after
-     * the other. */
+    /* Storage buffers: 0 placed lines, 1 packed points, 2 words, see glsl/kernel/visit.comp. A work group takes one
+     * line after the other. */
     gls_arg args[] = {gls_arg_uniforms(0, v->uniforms), gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]),
                       gls_arg_buffer(1, t->buffer[GLS_TRACK_OUTPUT]), gls_arg_buffer(2, v->words)};
     if (!status)
@@ -292,7 +292,7 @@ typedef struct rest {
     uint32_t from;
 } rest;
 
-/* The seeds behind those of a round. */
+/* Returns the seeds of the batch that follow those of a round. */
 static rest rest_behind(const gls_round *r)
 {
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};

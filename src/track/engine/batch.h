@@ -110,7 +110,7 @@ typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4];
-    gls_batch_host host; /* poll() may be NULL; its other functions, too, if a pass runs alone */
+    gls_batch_host host; /* functions of the host; poll() may be NULL, and all of them if a pass runs alone */
     bool counts_visits;  /* results carry the voxels that their streamlines visit */
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
@@ -123,7 +123,7 @@ typedef struct gls_batch {
     uint64_t delivered;          /* the seeds before this one are committed; traces name it */
     uint32_t *direction;         /* direction and seed point into the seed batch that the host works on */
     gls_seed_record *start;      /* seed records for pass 1 */
-    gls_upload upload;           /* one of uploads: the one of the round that the host works on */
+    gls_upload upload;           /* the upload of the round that the host works on, one of uploads */
     gls_upload uploads[2];
     gls_state_header *head; /* what pass 2 returns: a header, then state */
     uint32_t *state;        /* gls_half_words() words for 2 x batch_lines half-streamlines */
@@ -136,7 +136,7 @@ typedef struct gls_batch {
     uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */
     double points_per_line; /* running estimate of the pool points that one streamline takes */
     gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
-    gls_pace track_pace;    /* limits pass 2: streamlines; staged: half-streamlines x iterations */
+    gls_pace track_pace;    /* limits pass 2: streamlines; in staged plans half-streamlines x iterations */
 } gls_batch;
 
 /* Bytes on the host of all arrays of a batch for this plan. */
@@ -156,7 +156,7 @@ void gls_batch_free_arrays(gls_batch *batch);
  *     device   pass 2 of k-1 | pass 3 of k-2 | pass 1 of k+1 | pass 2 of k | pass 3 of k-1 | pass 1 of k+2 | ...
  *     host                     reads k-2, places k-1 | lists k+1 ... */
 gls_status gls_batch_run(gls_batch *batch);
-#define GLS_BATCHES_OUT (GLS_SEED_BATCHES + 1) /* those of seed_batch, and one whose points are on their way */
+#define GLS_BATCHES_OUT (GLS_SEED_BATCHES + 1) /* largest number of seed batches in work */
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 

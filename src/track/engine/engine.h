@@ -26,7 +26,7 @@ void gls_model_finish(gls_model *model);
 
 /* Kernels that the plan does not need are NULL. */
 typedef struct gls_kernels {
-    gls_kernel *initial;                      /* pass 1 in one kernel */
+    gls_kernel *initial;                      /* runs pass 1 in one kernel */
     gls_kernel *track;                        /* pass 2 in one kernel */
     gls_kernel *step;                         /* staged plans: a few iterations of pass 2 */
     gls_kernel *sample, *first_sample, *turn; /* split plans: both passes, an iteration is sample, then turn;
@@ -59,8 +59,8 @@ typedef struct gls_engine {
     gls_visitor visitor; /* counts visited voxels, where that pays */
     float (*vertex)[3];  /* unit vectors of the sphere's vertices */
     uint32_t n_vertices;
-    bool antipodal;           /* each vertex stands for both senses of its axis */
-    bool has_direction;       /* a seed direction was given */
+    bool antipodal;           /* true: each vertex stands for both senses of its axis */
+    bool has_direction;       /* true: the user gave a seed direction */
     double seed_direction[3]; /* unit vector along the voxel axes, if has_direction */
     struct {
         gls_buffer *buffer[GLS_TRACK_BUFFERS];
@@ -72,9 +72,9 @@ typedef struct gls_engine {
     double seconds_upload, seconds_compile;
     double iteration_cost; /* cost of drawing a direction, as a multiple of the search for the peaks of a seed */
     uint32_t halvings;     /* how often batches were halved because memory was short */
-    bool owns_device;      /* the engine opened this device after the old context was lost */
+    bool owns_device;      /* true: the engine opened the device itself after the old context was lost */
     bool complete;         /* gls_engine_complete() has succeeded */
-    bool timed;            /* sum up the times of kernels in kernel_seconds */
+    bool timed;            /* true: sum up the times of kernels in kernel_seconds */
     double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;

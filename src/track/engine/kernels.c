@@ -163,7 +163,7 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
     gls_define_list *d = &model->defines;
     gls_tables *tables = &model->tables;
     *model = (gls_model_plan){0};
-    /* The getter plans the field and makes the tables; the rest is the same for all getters. */
+    /* The getter plans the field and makes the tables. What follows is the same for all getters. */
     gls_status status = plan->getter->plan(&request, model);
     if (status) return status;
     /* llvmpipe reads a storage block lane by lane, but a uniform block at once */

@@ -17,7 +17,7 @@ typedef struct gls_track_histogram {
 /* Counts of a run or of a part of one; they add up in any order. Lengths follow from the histograms. */
 typedef struct gls_track_stats {
     gls_track_result result;
-    uint32_t each;                    /* parts of a step, times gls_refine_pieces() */
+    uint32_t each;                    /* number of parts of a step, times gls_refine_pieces() */
     gls_track_histogram steps, parts; /* histograms over kept streamlines: steps begun, and parts passed */
 } gls_track_stats;
 /* Sets all counts to 0 and allocates the histograms. max_steps: largest number of steps of a streamline. parts: see
@@ -43,15 +43,15 @@ typedef struct gls_outcome {
     uint32_t met;               /* bits, as of gls_regions_at(), of the regions that the streamline met */
     uint16_t retries;           /* how often the streamline was tracked again */
     uint16_t filter_runs;       /* runs of the particle filter in both half-streamlines */
-    uint16_t filter_lost;       /* those of them that no particle outlived */
+    uint16_t filter_lost;       /* runs of the particle filter that no particle outlived */
     uint8_t verdict;            /* a gls_verdict */
     uint8_t end[2];             /* gls_end of the backward and of the forward half-streamline */
     uint8_t filter_ends;        /* half-streamlines that came to a bad end after their last run of the filter */
     bool truncated;
-    bool met_counts; /* count `met`: the streamline was not rejected for other reasons */
+    bool met_counts; /* true: `met` counts, because the streamline was not rejected for reasons other than regions */
 } gls_outcome;
 
-/* In place of a number of streamlines: the guide rejected the seed. */
+/* Stands in place of a number of streamlines if the guide rejected the seed. */
 #define GLS_SEED_REJECTED UINT32_MAX
 
 /* Outcomes of successive seeds, of which each has `lines` streamlines. */

@@ -82,7 +82,7 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = r->pending[i];
         gls_retry *retry = &r->retry[at];
-        /* Not finished: the line stays pending with the same random numbers, and no retry is counted. */
+        /* A line that did not finish stays pending with the same random numbers, and no retry is counted. */
         if (!gls_line_is_finished(c, i)) {
             r->pending[left++] = at;
             continue;
@@ -91,8 +91,8 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
         ++*n_ended;
         retry->outcome = c->outcomes.outcome[i];
         retry->outcome.retries = times;
-        /* Kept: store the points until gls_retries_place(). Rejected: a retry with another stream, while any is
-         * left. */
+        /* Store the points of a kept line until gls_retries_place(). Retry a rejected line with another stream of
+         * random numbers, while retries are left. */
         if (retry->outcome.verdict == GLS_VERDICT_KEPT) {
             if (!points) continue;
             uint64_t from = points->offset[kept], m = points->offset[kept + 1] - from;

@@ -10,7 +10,7 @@
 #include "util/threads.h"
 #include "util/maths.h"
 
-/* The direction word that points the opposite way. */
+/* Returns the direction word of the opposite direction. */
 static uint32_t turned(const gls_engine *t, uint32_t vertex)
 {
     if (t->plan.getter->own_start) {
@@ -19,7 +19,7 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
         return gls_direction_pack((const float[3]){-d[0], -d[1], -d[2]});
     }
     if (t->antipodal) return vertex ^ VERTEX_FLIPPED;
-    /* Without antipodal symmetry the opposite direction is the vertex that is farthest from this one. */
+    /* Without antipodal symmetry the opposite direction is that of the vertex farthest from `vertex`. */
     const float *d = t->vertex[vertex];
     uint32_t best = 0;
     float least = 2;
@@ -42,7 +42,7 @@ static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
     bool found = false;
     uint32_t chosen = 0;
     if (t->plan.getter->towards) return true;
-    /* a getter whose directions are no vertices starts exactly along the given direction */
+    /* a getter whose directions are not vertices starts exactly along the given direction */
     if (t->plan.getter->own_start) {
         vertex[0] = gls_direction_pack((const float[3]){(float)wanted[0], (float)wanted[1], (float)wanted[2]});
         return true;

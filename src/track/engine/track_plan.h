@@ -30,14 +30,14 @@ typedef struct gls_mapping_kind {
     gls_status (*check)(const gls_device_info *limits);
     /* Invocations of a streamline. */
     uint32_t (*lanes)(const gls_device_info *limits);
-    /* The work group for n_streamlines streamlines. It holds fewer if the device's limits demand it, and more in some
-     * mappings. */
+    /* Plans the work group for n_streamlines streamlines. The group holds fewer if the device's limits demand it, and
+     * more in some mappings. */
     gls_group_plan (*group)(const gls_device_info *limits, uint32_t n_streamlines);
     /* Largest number of streamlines of a group for each one that was asked for. */
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 
-/* The mapping to try next if this one does not compile; GLS_MAPPING_AUTO: none is left. */
+/* Returns the mapping to try if the kernels of `mapping` do not compile; GLS_MAPPING_AUTO: none is left. */
 gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits);
 /* Sets *kind to the row of `mapping`, for GLS_MAPPING_AUTO to that of gls_mapping_auto(). GLS_ERR_UNSUPPORTED. */
 gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind);
@@ -57,7 +57,7 @@ typedef struct gls_track_plan {
     uint32_t output_points;
     uint32_t max_steps; /* largest number of steps of a half-streamline */
     uint32_t substeps;  /* iterations of the loop for each stored point */
-    uint32_t min_parts; /* a streamline of fewer parts is too short */
+    uint32_t min_parts; /* smallest number of parts of a streamline that is not too short */
     uint32_t parts;     /* positions that one step passes, see getter.h */
     uint32_t lanes;     /* invocations for each streamline */
     bool lanes_in_step; /* lanes of a subgroup run in step and need no barrier, see glsl/base/lanes_subgroup.glsl */

@@ -6,7 +6,7 @@
 
 #include <glslines/image.h>
 
-/* All counts are of streamlines, not of points. Owned by the batch result that holds it. */
+/* Counts of visited voxels, made by a device. All counts are of streamlines, not of points. Owned by a batch result. */
 typedef struct gls_visited {
     bool valid;
     bool ends_alone;    /* the result holds only first and last points of streamlines that are not left to the host */

@@ -12,7 +12,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* Bytes computed and sent at a time; at least one layer of the grid. */
+/* Bytes that are computed and sent to the device at a time; at least one layer of the grid is sent. */
 #define SLAB_BYTES ((uint64_t)64 << 20)
 /* Invocations of a work group of kernel/octets.comp. */
 #define GROUP 256
@@ -91,7 +91,7 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
     return true;
 }
 
-/* The next smaller form: octets, then pairs, then single values; 0: there is none. */
+/* Returns the flags of the next smaller form of cells: octets, then pairs, then single values; 0: there is none. */
 static int shrink(const gls_field_plan *plan)
 {
     return plan->cells.corners == 8 ? NO_OCTETS : plan->cells.corners == 2 ? NO_PAIRS : 0;
@@ -169,8 +169,8 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of)
 /* Inputs of the threads that pack a slab together. nx: voxels along x; n: directions of a voxel. */
 typedef struct pair_work {
     size_t nx, n, words; /* words of a voxel */
-    bool singles;        /* values without their neighbour along x */
-    bool floats;         /* of single precision */
+    bool singles;        /* true: values are stored without their neighbour along x */
+    bool floats;         /* true: values have single precision */
     const gls_field_source *source;
 } pair_work;
 
@@ -219,7 +219,7 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
         float *rows = aligned_alloc(64, (n_values + n_scratch) * sizeof *rows);
         uint16_t half[GLS_FIELD_BLOCK];
         ok = rows != NULL;
-        if (rows) memset(rows, 0, n_values * sizeof *rows); /* channels that fill up a texel */
+        if (rows) memset(rows, 0, n_values * sizeof *rows); /* set the channels that fill up a texel to 0 */
 #pragma omp for schedule(dynamic, 4)
         for (size_t r = 0; r < n_rows; r++)
             if (rows) fill_row(w, (first + r) * w->nx, rows, half, rows + n_values, out + r * w->nx * w->words);
@@ -236,8 +236,8 @@ typedef struct target {
     gls_kernel *octets;
 } target;
 
-/* With 8 corners the host uploads pairs, and a kernel makes octets of them; loads the kernel and creates the buffer of
- * pairs. */
+/* Opens the target. With 8 corners the host uploads pairs, of which a kernel makes octets: loads the kernel and creates
+ * the buffer of pairs. */
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
     if (t->field->plan.cells.corners < 8) return GLS_OK;

@@ -41,9 +41,9 @@ typedef struct gls_field_plan {
         } textures;
         /* Buffers with all channels of a voxel together, and each value next to those of its neighbours. */
         struct {
-            bool floats;                  /* texels: single precision */
-            uint32_t corners;             /* values side by side: 1, 2 or 8 */
-            uint32_t layers, last_layers; /* layers of voxels in each buffer, and in the last */
+            bool floats;                  /* texels have single precision */
+            uint32_t corners;             /* number of values that are stored side by side: 1, 2 or 8 */
+            uint32_t layers, last_layers; /* number of layers of voxels in each buffer, and in the last buffer */
         } cells;
     };
 } gls_field_plan;
@@ -66,7 +66,7 @@ typedef void (*gls_field_block)(const void *user, size_t first, size_t count, fl
 typedef struct gls_field_source {
     gls_field_block block;
     const void *user;
-    size_t n_scratch;         /* floats of scratch */
+    size_t n_scratch;         /* number of floats of scratch */
     const uint32_t *index_of; /* cells: index of each channel among a voxel's values; else not used */
 } gls_field_source;
 
@@ -95,7 +95,8 @@ gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *gr
 /* Sets the arguments of a kernel: textures and texels from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on.
  * Returns their number. */
 size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args);
-/* The power of two that scales `largest` to at most `maximum`, so that values keep their digits; 1 if largest <= 0. */
+/* Returns the power of two that scales `largest` to at most `maximum`, so that values keep their digits; 1 if largest
+ * <= 0. */
 float gls_field_scale(float largest, float maximum);
 
 /* --- Cells: fields of ODFs as buffers, for shaders that look up one direction at a time, see glsl/odf/cells.glsl. */

@@ -9,10 +9,11 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Larger textures are refused or swapped out by drivers: llvmpipe's limit is 1 GiB. */
+/* Largest texture. Drivers refuse larger textures or swap them out; llvmpipe's limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
-#define ROUNDING 1024 /* exact on the largest textures that devices have, 16384 texels a side */
-/* With narrower strips, in texels, the planes that are stored twice would take over a third of the memory. */
+#define ROUNDING 1024 /* samples lie at multiples of 1 / 1024 voxel, exact even on 16384 texels a side */
+/* Smallest width of a strip, texels. With narrower strips the planes that are stored twice would take over a third of
+ * the memory. */
 #define MIN_STRIP 4
 
 /* Smallest power of two that is not below n. */

@@ -11,7 +11,7 @@
 gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_input *input, bool coefficients);
 /* `sphere` of gls_getter for getters whose directions are the vertices of the source's sphere. */
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);
-/* For getters whose directions are no vertices: a fixed sphere of three axes, the smallest possible. */
+/* For getters whose directions are not vertices: a fixed sphere of three axes, the smallest possible. */
 const gls_sphere *gls_no_sphere(const gls_track_input *input);
 
 /* Chooses the values that are interpolated between voxels: coefficients if they are wanted and both the getter

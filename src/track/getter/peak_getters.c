@@ -11,7 +11,7 @@
 
 #define MAXIMUM 1024.0f /* the largest component is scaled to at most this, well within the range of half floats */
 
-/* Samples of the peaks of a voxel; peaks that are no samples count as one. */
+/* Samples of the peaks of a voxel; peaks that are not samples count as one. */
 static uint32_t n_samples(const gls_track_input *input)
 {
     return input->peak_samples > 0 ? input->peak_samples : 1;
@@ -46,7 +46,7 @@ static void peak_block(const void *user, size_t at, size_t count, float *rows, f
     (void)scratch;
     for (size_t k = 0; k < f->peaks->n_volumes / 3; k++)
         for (size_t i = 0; i < count; i++) {
-            /* The components of a peak are three volumes in turn. A vector that is 0 or not finite is no peak. */
+            /* The components of a peak are three volumes in turn. A vector that is 0 or not finite is not a peak. */
             const float *v = f->peaks->data + 3 * k * n + at + i;
             const double x = v[0], y = v[n], z = v[2 * n], length = sqrt(x * x + y * y + z * z);
             const bool there = length > 0 && isfinite(length);

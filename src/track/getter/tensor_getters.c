@@ -1,6 +1,6 @@
-/* Direction getters along the main axis of a tensor that is fitted at each point: tensordet fits the interpolated
- * signals, tensorprob a wild bootstrap of them, drawn once for each voxel and streamline. The shader is
- * glsl/getter/tensor.glsl. */
+/* Direction getters along the principal eigenvector of a tensor that is fitted at each point. tensordet fits the
+ * interpolated signals. tensorprob fits a wild bootstrap of the signals, drawn once for each voxel and streamline. The
+ * shader is glsl/getter/tensor.glsl. */
 #include "track/getter/odf_field.h"
 
 #include <math.h>

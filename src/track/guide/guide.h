@@ -27,14 +27,14 @@ typedef struct gls_guide_plan {
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
     uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
-    bool amplitude;      /* the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
-    uint32_t side;       /* regions: texels along each axis of their texture */
+    bool amplitude;      /* true: the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
+    uint32_t side;       /* number of texels along each axis of the texture of regions */
     /* Indices of words of memory, where used. Regions: bits met, the next region in order, for those that halves may
      * not leave the bits at the last point and at all points from the seed on, and for each include region the number
      * of the first point in it. Tissue: flags, and what remains when a half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
-    bool remembers;     /* the regions that a half-streamline met are kept, in word `met` */
-    bool backtracks;    /* half-streamlines with a bad end are tracked back and tried again */
+    bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
+    bool backtracks;    /* true: half-streamlines with a bad end are tracked back and tried again */
     uint32_t backtrack; /* index of the words for backtracking, behind all others */
     /* Particle filtering, if particles > 0: number of particles, steps back and forward, and blocks of the pool for a
      * half. */
@@ -53,15 +53,15 @@ typedef struct gls_guide {
 
 /* A half-streamline that has ended. */
 typedef struct gls_guide_half {
-    uint32_t parts; /* parts of steps passed; a step has one or more parts */
+    uint32_t parts; /* number of parts of steps that the half passed; a step has one or more parts */
     gls_end end;
-    const uint32_t *memory; /* n_words words; not to be read if the half-streamline was not tracked */
+    const uint32_t *memory; /* n_words words; undefined if the half-streamline was not tracked */
 } gls_guide_half;
 
 struct gls_guide_kind {
     const char *name;
-    const char *shader; /* fills the slot <guide>, see glsl/slots.txt */
-    bool by_voxel;      /* the shader has guide_same(), see glsl/guide/threshold.glsl */
+    const char *shader; /* file of the shader library that fills the slot <guide>, see glsl/slots.txt */
+    bool by_voxel;      /* true: the shader has guide_same(), see glsl/guide/threshold.glsl */
     /* Fills in the textures, words and bytes of a plan whose kind is set. GLS_ERR_UNSUPPORTED if the device has no
      * room. */
     gls_status (*plan)(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
@@ -77,7 +77,7 @@ struct gls_guide_kind {
     bool (*admits)(const gls_guide *guide, const float seed[3]);
     /* Whether streamlines from this seed are tracked in one sense only. NULL: never. */
     bool (*one_sided)(const gls_guide *guide, const float seed[3]);
-    /* Of a streamline tracked in one sense: whether it is tracked opposite to `direction`, a unit vector in mm along
+    /* Whether a streamline that is tracked in one sense is tracked opposite to `direction`, a unit vector in mm along
      * the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
     /* Returns the verdict on a streamline with the halves backward, forward; may shorten the halves. A verdict for
@@ -130,8 +130,8 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
 /* See gls_guide_kind.includes. */
 bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
                                 uint32_t *met);
-/* The verdict on a streamline with a half that ended this way: GLS_VERDICT_KEPT, or the verdict of the region that
- * rejects it. */
+/* Returns the verdict on a streamline with a half that ended as `end`: GLS_VERDICT_KEPT, or the verdict of the region
+ * that rejects the streamline. */
 gls_verdict gls_guide_regions_verdict_of(gls_end end);
 /* Whether a region gives this verdict. */
 bool gls_guide_regions_gave(gls_verdict verdict);

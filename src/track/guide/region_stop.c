@@ -94,7 +94,7 @@ gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track
     return GLS_OK;
 }
 
-/* The stop map's texture, then that of the regions. */
+/* Plans two textures: the stop map, then the regions. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
@@ -125,7 +125,7 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
     return status;
 }
 
-/* Textures: stop map, then regions. */
+/* Creates the two textures: the stop map, then the regions. */
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     gls_status status = gls_stop_map_create(guide, device, input);
@@ -334,7 +334,7 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
         if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
-    /* Then the rule of whole streamlines or of half-streamlines, then the order of regions. */
+    /* Then judge by the regions of whole streamlines or of half-streamlines, then by the order of regions. */
     gls_verdict verdict =
         guide->params.region_rule != GLS_REGION_RULE_STREAMLINE ? judge_halves(guide, half) : verdict_on(r, *met);
     if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;

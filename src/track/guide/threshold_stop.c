@@ -1,5 +1,5 @@
-/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. The other guides use its
- * stop map, too. */
+/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. The other guides also use
+ * this stop map. */
 #include "track/guide/guide.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "image/region_set.h"
 #include "util/status.h"
 
-/* One texture of the stop map, in single precision; no memory of a half-streamline. */
+/* Plans one texture, the stop map in single precision, and no memory of half-streamlines. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
@@ -57,7 +57,7 @@ bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input 
     for (size_t i = 0; i < n; i++) {
         const float value = map->data[i], at[3] = {(float)(i % nx), (float)(i / nx % ny), (float)(i / nx / ny)};
         if (value < 0) return false;
-        /* a little more than eight times, because the weights of the texture unit are coarse */
+        /* The factor is a little above 8, because the weights of the texture unit are coarse. */
         if (isfinite(value) && value > 8.2 * params->stop_threshold) continue;
         if (!mask || (gls_regions_at(input->regions, at) & mask) != 0) return false;
     }

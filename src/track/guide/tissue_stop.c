@@ -20,13 +20,13 @@ static bool has_regions(const gls_track_input *input)
     return gls_regions_count(input->regions) > 0;
 }
 
-/* Deep grey matter and pathology have rules of their own only in ACT. */
+/* Whether deep grey matter is treated apart, as only ACT does. */
 static bool has_sgm(const gls_tissue *t)
 {
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_sgm;
 }
 
-/* Only ACT knows pathological tissue. */
+/* Whether there may be pathological tissue, which only ACT knows. */
 static bool has_path(const gls_tissue *t)
 {
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_path;
@@ -124,7 +124,7 @@ static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t 
     return status;
 }
 
-/* Textures: stop map, regions if there are any, tissue, and pathology if there is any. */
+/* Creates the textures: stop map, regions if there are any, tissue, and pathology if there is any. */
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     uint32_t unit = guide->regions ? 2 : 1;

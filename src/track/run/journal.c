@@ -15,13 +15,13 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define MAGIC "GLSJRNL2" /* the number changes with the layout of records */
+#define MAGIC "GLSJRNL2" /* first bytes of a journal; the number changes with the layout of records */
 #define RECORD "GLSPARCL"
 #define COMPLETE "GLSDONE1"
 /* Bytes of the identity of a run and of its origin in the head of the journal, with their NUL. */
 #define IDENTITY_BYTES 512
 #define ORIGIN_BYTES 256
-/* A crash of the machine loses at most this much work, s. */
+/* Longest time between two writes to the disk, s. A crash of the machine loses at most the work of this time. */
 #define SECONDS_BETWEEN_SYNCS 2.0
 
 /* The start of the file. identity: hash of inputs and options, which a resumed run must share; origin: device and
@@ -29,7 +29,7 @@
 typedef struct head {
     char magic[8];
     char identity[IDENTITY_BYTES], origin[ORIGIN_BYTES];
-    uint64_t hash; /* hash of all members before it, as in the other structs */
+    uint64_t hash; /* hash of all members before `hash`, as in the other structs */
 } head;
 
 /* The arrays that follow a record, in this order. */
@@ -120,7 +120,7 @@ static bool read_completion(int fd, uint64_t at, completion *c)
            hash_before(c, &c->hash) == c->hash && c->n <= GLS_JOURNAL_MAX_FILES;
 }
 
-/* Reads the head of the file. Returns false if the file is no journal of this layout, or damaged. The texts end with
+/* Reads the head of the file. Returns false if the file is not a journal of this layout, or damaged. The texts end with
  * 0. */
 static bool read_head(int fd, head *h)
 {
@@ -221,7 +221,7 @@ static gls_status reserve_lengths(gls_journal *j, uint64_t n)
     return j->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->path);
 }
 
-/* Where the arrays of a batch result lie in memory, in the order of the file. */
+/* Stores where the arrays of a batch result lie in memory, in the order of the file. */
 static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *array[N_ARRAYS])
 {
     array[ARRAY_LENGTHS] = j->length;
@@ -259,7 +259,7 @@ gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
     if (status) return status;
     arrays_of(j, p, array);
     array_bytes(&r, bytes);
-    /* Arrays, each checked by its hash; then the offsets of points from the lengths. */
+    /* Read the arrays and check each by its hash; then compute the offsets of points from the lengths. */
     for (int i = 0; i < N_ARRAYS && *found; at += bytes[i++])
         *found =
             bytes[i] == 0 || (read_at(j->fd, at, array[i], bytes[i]) && gls_hash(array[i], bytes[i]) == r.array[i]);
@@ -276,7 +276,7 @@ gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
     return GLS_OK;
 }
 
-/* Writes what the system has buffered to the disk. File systems that cannot (EINVAL, EROFS) are no failure. */
+/* Writes what the system has buffered to the disk. File systems that cannot (EINVAL, EROFS) are not a failure. */
 static gls_status synchronise(gls_journal *j)
 {
     j->synced = gls_clock_seconds();

@@ -21,8 +21,8 @@ typedef struct gls_journal_file {
 
 /* Opens the journal at path, or creates it. identity: text that differs between runs with different streamlines; less
  * than 512 bytes. origin: text about what computes the streamlines, such as the device; an existing journal keeps its
- * own. anew: overwrite any file at path. GLS_ERR_OUTPUT if another process has the journal open, if path is no regular
- * file, or, without `anew`, if the file is no journal or has another identity. */
+ * own. anew: overwrite any file at path. GLS_ERR_OUTPUT if another process has the journal open, if path is not a
+ * regular file, or, without `anew`, if the file is not a journal or has another identity. */
 gls_status gls_journal_open(const char *path, const char *identity, const char *origin, bool anew, gls_journal **out);
 /* The origin given by the run that created the journal. Owned by the journal. */
 const char *gls_journal_origin(const gls_journal *journal);

@@ -58,7 +58,7 @@ static void watch(gls_run *run)
 static void run_threads(gls_run *run, gls_worker *workers)
 {
     size_t n = run->n_workers, n_started = 0;
-    /* count all threads before the first starts, so that none takes itself for the last */
+    /* count all threads before the first starts, so that no thread takes itself for the last one */
     run->n_threads = n;
     run->threaded = true;
     while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
@@ -74,8 +74,8 @@ static void run_threads(gls_run *run, gls_worker *workers)
     for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
 }
 
-/* Poll for the replay of the journal: when all wanted streamlines are delivered the queue is stopped, which is no
- * failure. */
+/* Function poll() for the replay of the journal. A queue that is stopped because all wanted streamlines are delivered
+ * is not a failure. */
 static gls_status poll(void *user)
 {
     gls_run *run = user;
@@ -156,7 +156,7 @@ static gls_status run_all(const gls_run *proto, gls_track_result *result)
     if (!workers) return gls_fail(GLS_ERR_MEMORY, "out of memory for the run");
     uint64_t first = gls_seeds_first(seeds);
     size_t model = 0; /* index of any engine: all have the same number of steps */
-    /* A worker for each device that has an engine. */
+    /* Make a worker for each device that has an engine. */
     for (size_t i = 0; i < tracker->n && !status; i++) {
         tracker->share[i] = (gls_track_share){.failed = !tracker->engine[i]};
         if (!tracker->engine[i]) continue;

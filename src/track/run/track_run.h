@@ -11,7 +11,8 @@
 /* Shortest time between two calls of progress() during a batch, s. */
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
-/* Shared by all workers. Members without a note are set before the workers start and then only read. */
+/* The state of a run, which all workers share. Members without a note are set before the workers start and then only
+ * read. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;
@@ -25,7 +26,7 @@ typedef struct gls_run {
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */
     char message[512];
-    bool threaded; /* workers run on their own threads; false: the only worker runs on the caller's thread */
+    bool threaded; /* true: workers run on their own threads; false: the only worker runs on the caller's thread */
     gls_track_progress progress; /* may be NULL */
     void *progress_user;
     double polled; /* time of the last call of progress, s */
@@ -35,12 +36,12 @@ typedef struct gls_run {
 void gls_run_fail(gls_run *run, gls_status status);
 /* Calls progress(). GLS_ERR_CANCELLED if progress() asks to stop. Call on the thread that started the run. */
 gls_status gls_run_report(gls_run *run);
-/* Call between dispatches. Reports progress if the last report is older than GLS_SECONDS_BETWEEN_REPORTS.
+/* Reports progress if the last report is older than GLS_SECONDS_BETWEEN_REPORTS. Call this between dispatches.
  * GLS_ERR_CANCELLED if the run was stopped. */
 gls_status gls_run_poll(gls_run *run);
 
-/* In builds with tests alone: as gls_tracker_run(), with points in any space, such as voxel coordinates for exact
- * comparisons. */
+/* Like gls_tracker_run(), with points in any space, such as voxel coordinates for exact comparisons. Exists in builds
+ * with tests only. */
 gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, const double voxel_to_space[3][4],
                               const gls_sink *sink, gls_track_progress progress, void *progress_user,
                               gls_track_result *result);
@@ -51,9 +52,10 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
 typedef struct gls_worker {
     gls_run *run;
     size_t index;        /* index of its engine in the tracker */
-    size_t worker_index; /* among the workers of the run */
+    size_t worker_index; /* index of this worker among the workers of the run */
     gls_batch batch;
-    gls_seed_range range[GLS_BATCHES_OUT]; /* taken from the queue and not finished, in the order of seeds */
+    gls_seed_range
+        range[GLS_BATCHES_OUT]; /* ranges that were taken from the queue and are not finished, in the order of seeds */
     size_t n_ranges;
     gls_track_stats round; /* counts that are not committed yet */
     gls_track_share *share;

@@ -67,14 +67,15 @@ static gls_status make_arrays(gls_worker *w)
 
 /* --- Callbacks of the batch, see gls_batch_host. */
 
-/* Between dispatches: reports progress. GLS_ERR_CANCELLED if the run was stopped. */
+/* Function poll() of the batch, called between dispatches: reports progress. GLS_ERR_CANCELLED if the run was stopped.
+ *  */
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;
     return gls_run_poll(w->run);
 }
 
-/* Fewer seeds do not keep a device busy. */
+/* Smallest number of seeds that keeps a device busy. */
 #define FEW_SEEDS 256
 
 /* Seeds that the run still needs beside those in work, this worker's part; with select: for 10 % more streamlines than
@@ -84,8 +85,8 @@ static uint64_t needed_seeds(const gls_worker *w)
     const gls_queue *q = &w->run->queue;
     const gls_track_result *r = &w->run->stats.result;
     const uint64_t wanted = w->run->tracker->params.select, in_work = gls_queue_taken(q) - r->seeds;
-    /* Without select: an equal share. Without any streamline so far: a whole batch. Else an estimate from the yield so
-     * far. */
+    /* Without select the worker takes an equal share of the seeds. With select it takes a whole batch if the seeds so
+     * far gave no streamline, else an estimate from their yield. */
     if (wanted == 0) return 1 + q->total / w->run->n_workers;
     if (r->seeds > 0 && r->streamlines == 0) return w->batch.engine->plan.batch_seeds;
     const double seeds_each = r->seeds > 0 ? 1.1 * (double)r->seeds / (double)r->streamlines : 1,
@@ -253,7 +254,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
                     seed);
         else
             gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
-        /* The new engine needs the device free of this thread's hold. */
+        /* Release the hold of this thread on the device, because the new engine needs the device. */
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
         hold(w);

@@ -17,9 +17,9 @@
 
 struct gls_writer_thread {
     pthread_t thread;
-    gls_queue *queue; /* its lock guards this struct, too */
+    gls_queue *queue; /* the queue, whose lock also guards this struct */
     gls_writer_task task;
-    gls_batch_result *result; /* n_workers x per_worker; the store owns them */
+    gls_batch_result *result; /* n_workers x per_worker results; the store owns them */
     size_t n_workers, per_worker;
     uint64_t due;      /* the next seed to deliver */
     uint64_t bytes;    /* bytes of results that wait */
@@ -80,7 +80,7 @@ static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *re
     return status;
 }
 
-/* The caller holds the lock, before and after; it is released while the sink works. */
+/* Hands a result to the sink. The caller holds the lock before and after; the lock is released while the sink works. */
 static void hand_over(gls_writer_thread *c, gls_batch_result *result)
 {
     if (!c->status && !c->queue->satisfied) {
@@ -103,7 +103,7 @@ static void hand_over(gls_writer_thread *c, gls_batch_result *result)
     pthread_cond_broadcast(&c->queue->changed);
 }
 
-/* The thread: hands over results in the order of seeds until the writer closes. */
+/* Main function of the writer thread: hands over results in the order of seeds until the writer closes. */
 static void *deliver(void *user)
 {
     gls_writer_thread *c = user;
@@ -147,7 +147,8 @@ gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, c
     return GLS_OK;
 }
 
-/* A free result of the worker if it may use one more: the one with the most memory already allocated. */
+/* Returns a free result of the worker, if the worker may use another result: the free result with the most memory
+ * already allocated. */
 static gls_batch_result *find_free(gls_writer_thread *c, size_t worker, uint64_t first)
 {
     gls_batch_result *result = &c->result[worker * c->per_worker], *best = NULL;

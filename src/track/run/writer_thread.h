@@ -22,8 +22,8 @@ typedef struct gls_queue {
     uint64_t next, end;     /* seeds that no worker has taken yet */
     uint64_t total;
     gls_seed_range returned[GLS_QUEUE_RETURNED];
-    size_t n_returned; /* in the order of seeds */
-    size_t n_out;      /* ranges in work */
+    size_t n_returned; /* ranges that were returned, in the order of seeds */
+    size_t n_out;      /* number of ranges that workers are tracking */
     size_t n_workers;
     bool stopped;
     bool satisfied; /* stopped because the sink has all streamlines that were asked for */
@@ -38,7 +38,7 @@ void gls_queue_finish(gls_queue *queue);
  * come back; without it, takes no returned range either, because those lie before what the worker took last. Returns
  * false if there is none, and when the queue is stopped. The caller holds the lock. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
-/* Call once after each gls_queue_take(): returns the unfinished rest of the range to the queue; `rest` may be empty.
+/* Returns the unfinished rest of a range to the queue; `rest` may be empty. Call this once after each gls_queue_take().
  * The caller holds the lock. */
 void gls_queue_give_back(gls_queue *queue, gls_seed_range rest);
 /* Number of seeds that were taken, or came from a journal, and not returned. The caller holds the lock. */
@@ -54,10 +54,10 @@ bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
 typedef struct gls_writer_thread gls_writer_thread;
 
-/* The work of the writer thread on results. */
+/* What the writer thread does with results. */
 typedef struct gls_writer_task {
-    const gls_sink *sink;        /* NULL: streamlines are not stored */
-    uint64_t select;             /* stop after this many streamlines and mark the queue satisfied; 0: no limit */
+    const gls_sink *sink; /* NULL: streamlines are not stored */
+    uint64_t select; /* number of streamlines after which the thread stops and marks the queue satisfied; 0: no limit */
     gls_journal *journal;        /* gets a copy of each result; NULL: none */
     const gls_visited **visited; /* set, while the sink is called, to the counts of visited voxels of its streamlines,
                                   * or to NULL if there are none; NULL: not wanted */
@@ -78,8 +78,8 @@ size_t gls_writer_results_each(size_t n_workers);
  * A failure of the sink or of the journal stops the queue. */
 gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, const gls_writer_task *task,
                                     gls_writer_thread **writer);
-/* Call before any worker starts: delivers the results of the journal, calls poll() after each, and moves the start of
- * the queue behind them. */
+/* Delivers the results of the journal, calls poll() after each, and moves the start of the queue behind them. Call this
+ * before any worker starts. */
 gls_status gls_writer_thread_replay(gls_writer_thread *writer, gls_status (*poll)(void *user), void *user);
 /* Lends an empty result for streamlines of seeds from `first` on. Waits while the worker is too far ahead of the
  * others. Sets *result to NULL if the worker must return its range because no worker tracks the seed that is due.
