@@ -90,7 +90,7 @@ gls_status gls_tract_table_read(gls_tract_table *t, const char *path)
     t->rows = n_rows;
     t->values = status ? NULL : malloc(n_rows * n_cells * sizeof *t->values);
     if (!status && !t->values) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    /* from rows of cells to one array for each column */
+    /* copy the cells, which are stored row by row, to one array for each column */
     for (size_t k = 0, first = 0; k < t->n && !status; k++) {
         const size_t width = t->column[k].components;
         double *to = t->values + first * n_rows;
@@ -114,7 +114,7 @@ void gls_tract_table_finish(gls_tract_table *t)
 
 /* --- Track scalars. */
 
-/* For gls_tck_header_read(): keeps the first timestamp, which names the tractogram of the scalars. */
+/* Callback of gls_tck_header_read(): keeps the first timestamp, which names the tractogram of the scalars. */
 static gls_status take_line(void *user, const char *key, const char *value, const char *text, size_t value_at)
 {
     gls_tract_scalars *s = user;
@@ -144,7 +144,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
     if (bytes < sizeof start || gls_regular_read(s->path, s->fd, 0, start, sizeof start) != GLS_OK ||
         memcmp(start, first, sizeof start) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file: its first line is not '%s'", s->path, first);
-    /* values are read like positions with one component */
+    /* read the values as gls_tck_header_read() reads positions, with one component */
     status = gls_tck_header_read(s->path, s->fd, bytes, take_line, s, &s->header);
     return status ? status : gls_tck_header_open(&s->header, s->path, s->fd, bytes, 1, false, &s->cursor);
 }
@@ -184,11 +184,11 @@ typedef struct adder {
     gls_tract_scalars *scalars;
     /* owned */
     gls_sink next;
-    /* values of the points of a batch; columns that are passed on */
+    /* values of the points of a batch */
     float *value;
-    /* columns of the block, with the new one */
+    /* columns of the batch that are passed on, with the new column */
     gls_column *column;
-    /* room of value and column */
+    /* number of elements for which value and column have memory */
     size_t points, columns;
 } adder;
 
@@ -199,7 +199,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     float end;
     for (size_t i = 0; i < in->n; i++, s->line++) {
         const size_t first = (size_t)in->offset[i], n = (size_t)(in->offset[i + 1] - in->offset[i]);
-        /* NaN ends the values of a streamline, infinity those of the file */
+        /* NaN ends the values of a streamline, infinity ends the values of the file */
         bool fits = read_values(s, n, a->value + first) && read_values(s, 1, &end);
         for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
         if (!fits || !isnan(end))

@@ -39,7 +39,8 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
     gls_density_options options = gls_density_options_default();
     gls_grid plain = *sinks->grid;
     (void)tractogram;
-    plain.space = 0; /* as in a map from a tractogram, so that both have the same bytes */
+    plain.space = 0; /* maps from a tractogram have no code of the space; leave it out here, so that both maps have the
+                        same bytes */
     options.directions = sink->kind == &gls_dec_kind;
     gls_status status = gls_density_create(&plain, &options, &s->map);
     if (status) return status;
@@ -63,7 +64,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
                                      &sinks->run->group);
 }
 
-/* Function `finish` of the sink, also after a failure. */
+/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_density_destroy(((map_state *)sink->state)->map);

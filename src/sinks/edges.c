@@ -24,7 +24,7 @@ static bool parse_label(char **at, int32_t *label)
     return true;
 }
 
-/* Parses one line. Returns false if it is no list of labels. */
+/* Parses one line. Returns false if it is not a list of labels. */
 static bool parse_line(char *line, int32_t pair[2])
 {
     int32_t label[3] = {0};
@@ -32,7 +32,7 @@ static bool parse_line(char *line, int32_t pair[2])
     for (char *at = line + strspn(line, " ,\t\r"); *at; n++)
         if (!parse_label(&at, &label[n < 2 ? n : 2])) return false;
     pair[0] = pair[1] = 0;
-    /* 0 0 stands for no pair: streamlines with one label, or with more than two, join none */
+    /* 0 0 stands for no pair, because streamlines with one label, or with more than two, join no pair of labels */
     if (n != 2 || label[0] == 0 || label[1] == 0) return n > 0;
     pair[0] = label[0] < label[1] ? label[0] : label[1];
     pair[1] = label[0] < label[1] ? label[1] : label[0];
@@ -75,7 +75,7 @@ gls_status gls_tract_edges_select(const gls_tract_edges *e, const gls_strings *p
         if (!parse_label(&at, &wanted[k][0]) || !parse_label(&at, &wanted[k][1]) || *at || !wanted[k][0] ||
             !wanted[k][1])
             return gls_fail(GLS_ERR_ARGUMENT, "--connect %s: must be two labels, as in 3,7", pairs->value[k]);
-        /* labels in rising order, as in the file's pairs */
+        /* put the labels in ascending order, as in the pairs of the file */
         if (wanted[k][0] > wanted[k][1]) {
             int32_t keep = wanted[k][0];
             wanted[k][0] = wanted[k][1];
@@ -94,7 +94,7 @@ gls_status gls_tract_edges_select(const gls_tract_edges *e, const gls_strings *p
     return GLS_OK;
 }
 
-/* For qsort() and bsearch(): by the first label, then by the second. */
+/* Comparison for qsort() and bsearch(): by the first label, then by the second. */
 static int by_pair(const void *a, const void *b)
 {
     const int32_t *x = a, *y = b;
@@ -112,7 +112,7 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     }
     if (e->n > 0) memcpy(sorted, e->pair, e->n * sizeof *sorted);
-    /* in rising order: equal pairs become neighbours */
+    /* sort, so that equal pairs become neighbours */
     qsort(sorted, e->n, sizeof *sorted, by_pair);
     for (uint64_t i = 0, next; i < e->n; i = next) {
         for (next = i + 1; next < e->n && by_pair(sorted[i], sorted[next]) == 0;) next++;
@@ -129,7 +129,7 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (uint64_t i = 0; i < e->n && !status; i++) {
         int32_t(*found)[2] = bsearch(e->pair[i], sorted, n, sizeof *sorted, by_pair);
-        /* the index n means no group */
+        /* an index equal to the number of groups means no group */
         e->edge[i] = found ? (uint32_t)(found - sorted) : (uint32_t)n;
     }
     free(sorted);
@@ -157,11 +157,11 @@ typedef struct marker {
     gls_sink next;
     /* index of the next streamline, over all batches */
     uint64_t at;
-    size_t lines;       /* streamlines that are passed on at a time */
+    size_t lines;       /* number of streamlines that are passed on at a time */
     uint8_t *member;    /* n_edges x lines */
-    uint64_t *offset;   /* offsets of their points */
+    uint64_t *offset;   /* offsets of the points of the streamlines that are passed on */
     gls_column *column; /* all columns that are passed on */
-    /* room of `column` */
+    /* number of columns for which `column` has memory */
     size_t n_columns;
 } marker;
 
@@ -251,7 +251,7 @@ gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, 
     marker *m = calloc(1, sizeof *m);
     if (!m) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     const size_t lines = ROOM / (edges->n_edges + 1);
-    /* streamlines a piece: as many as ROOM allows, within limits */
+    /* choose the number of streamlines of a piece: as many as ROOM allows, within limits */
     m->lines = lines < 64 ? 64 : lines > 16384 ? 16384 : lines;
     m->edges = edges;
     m->path = path;

@@ -75,7 +75,7 @@ typedef struct matrix_state {
     meetings seeds, target, columns;
     const gls_fdt_numbering *rois;
     sparse sum;
-    /* --distance-correction: lengths in mm in place of counts */
+    /* --distance-correction: sum lengths in mm, not counts */
     bool by_length;
     /* step size, mm */
     double step;
@@ -143,7 +143,7 @@ static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
-/* For qsort(): numbers in ascending order. */
+/* Comparison for qsort(): numbers in ascending order. */
 static int by_number(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -252,7 +252,7 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     return GLS_OK;
 }
 
-/* For qsort(): cells by column, then by row. */
+/* Comparison for qsort(): cells by column, then by row. */
 static int by_key(const void *a, const void *b)
 {
     const uint64_t x = ((const cell *)a)->key, y = ((const cell *)b)->key;
@@ -320,7 +320,7 @@ MATRIX_KIND(fdt_matrix3);
 
 /* --- Files beside a matrix, in its folder. Their names are a word and the name of the matrix without .dot. */
 
-/* The matrix beside which a file lies. */
+/* Returns the kind of the matrix to which a file of coordinates or a lookup image belongs. */
 static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
 {
     return kind == &gls_fdt_coords1_kind                                     ? &gls_fdt_matrix1_kind

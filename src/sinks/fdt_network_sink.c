@@ -70,7 +70,7 @@ gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sin
     return status;
 }
 
-/* For qsort() and bsearch(): labels in ascending order. */
+/* Comparison for qsort() and bsearch(): labels in ascending order. */
 static int by_value(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -152,7 +152,7 @@ static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_numbering *rois, gls_fdt_half half[2])
 {
     const uint64_t seed = point_of_seed(s, i);
-    /* the first half goes to the last point, the second one to the first */
+    /* the first half goes from the seed to the last point, the second half from the seed to the first point */
     half[0] = (gls_fdt_half){s->point + seed, 1, (size_t)(s->offset[i + 1] - seed)};
     half[1] = (gls_fdt_half){s->point + seed, -1, (size_t)(seed - s->offset[i]) + 1};
     if (!rois) return true;
@@ -189,7 +189,7 @@ typedef struct network_state {
         *length; /* for each region: steps from the seed until a half of the current streamline meets it; 0: never */
     double *of_line; /* for each region: sum of these lengths, mm, over both halves */
     uint8_t *times;  /* for each region: number of halves that meet it */
-    /* --distance-correction: lengths in mm in place of counts */
+    /* --distance-correction: sum lengths in mm, not counts */
     bool by_length;
     /* step size, mm */
     double step;
@@ -227,7 +227,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         memset(t->of_line, 0, t->rois.n * sizeof *t->of_line);
         memset(t->times, 0, t->rois.n);
         for (int h = 0; h < 2; h++) follow(t, own, &half[h]);
-        for (size_t r = 0; r < t->rois.n; r++) /* mean over the halves that meet the region */
+        for (size_t r = 0; r < t->rois.n; r++) /* add the mean over the halves that meet the region */
             if (t->times[r] > 0) t->sum[(own - 1) * t->rois.n + r] += t->by_length ? t->of_line[r] / t->times[r] : 1;
     }
     return GLS_OK;
@@ -263,7 +263,7 @@ static gls_status write_network(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
-/* Function `finish` of the sink, also after a failure. */
+/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     network_state *t = sink->state;

@@ -89,7 +89,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
     const bool counts = sink->kind == &gls_fdt_paths_kind && !sinks->options->distance_correction;
     gls_grid plain = *sinks->grid;
     gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
-    /* no code of the space, as in maps from a tractogram */
+    /* maps from a tractogram have no code of the space; leave it out here, too */
     plain.space = 0;
     for (size_t v = 0; v < m->n_voxels && counts; v++)
         if (m->voxel[v].n > INT32_MAX) type = GLS_TYPE_FLOAT64;
@@ -112,7 +112,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Function `finish` of the sink of the map, also after a failure. */
+/* Function `finish` of the sink of the map, which is also called after a failure. */
 static void finish_map(gls_run_sink *sink)
 {
     free(((map_state *)sink->state)->voxel);
@@ -134,7 +134,7 @@ MAP_KIND(fdt_lengths);
 typedef struct total_state {
     const gls_fdt_numbering *rois;
     size_t n;
-    /* streamlines from each region, or all */
+    /* number of streamlines from each region, or of all streamlines */
     uint64_t *count;
 } total_state;
 
@@ -171,7 +171,7 @@ static gls_status open_total(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink 
     return GLS_OK;
 }
 
-/* One number needs no points; regions of seeds need the seed point. */
+/* Whether the sink needs points: a single count needs none; counts by region of seeds need the seed point. */
 static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;
@@ -187,7 +187,7 @@ static gls_status write_total(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
-/* Function `finish` of the sink of the total, also after a failure. */
+/* Function `finish` of the sink of the total, which is also called after a failure. */
 static void finish_total(gls_run_sink *sink)
 {
     free(((total_state *)sink->state)->count);

@@ -197,7 +197,7 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
     for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) {
         float *x = &fod->mask->data[v];
         clamped |= !(*x >= 0 && *x <= 1);
-        *x = *x > 0 ? fminf(*x, 1) : 0; /* NaN, too, becomes 0 */
+        *x = *x > 0 ? fminf(*x, 1) : 0; /* NaN also becomes 0 */
         largest = fmaxf(largest, *x);
     }
     if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
@@ -218,7 +218,7 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
-    /* degree 2 of even harmonics; of odd ones, which full bases have, degree 1 */
+    /* compare with degree 2, or in full bases, which have odd degrees, with degree 1 */
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
     uint64_t there = 0, unlike = 0, turned[2] = {0};
     for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {

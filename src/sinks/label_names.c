@@ -16,7 +16,7 @@
 
 typedef struct gls_label_name label_name;
 
-/* For qsort() and bsearch(): by label. */
+/* Comparison for qsort() and bsearch(): by label. */
 static int by_label(const void *a, const void *b)
 {
     int32_t x = ((const label_name *)a)->label, y = ((const label_name *)b)->label;

@@ -22,7 +22,7 @@ bool gls_lengths_need_points(const gls_job_options *o)
     return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
-/* For gls_lines_parallel(): stores the length of streamline i in parts of a mm. Each i is written by one thread
+/* Callback of gls_lines_parallel(): stores the length of streamline i in parts of a mm. Each i is written by one thread
  * only. */
 static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
 {
@@ -72,9 +72,9 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
         largest = l->part[i] > largest ? l->part[i] : largest;
         smallest = l->part[i] < smallest ? l->part[i] : smallest;
     }
-    /* twice the room that is needed now, so that growing is rare */
+    /* allocate twice as many bins as are needed now, so that growing is rare */
     status = make_bins(l, 2 * (bin_of(largest) + 1) < MAX_BINS ? 2 * (bin_of(largest) + 1) : bin_of(largest) + 1);
-    /* whole numbers: sums do not depend on the order in which batches arrive */
+    /* lengths are whole numbers of parts, so that sums do not depend on the order in which batches arrive */
     for (size_t i = 0; i < in->n && !status; i++) {
         l->sum += l->part[i];
         l->bin[bin_of(l->part[i])]++;
@@ -85,7 +85,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     return status;
 }
 
-/* Bin of the streamline with this rank, from 0, in the order of lengths. */
+/* Returns the bin of the streamline of a rank, from 0, in the order of lengths. */
 static size_t ranked(const gls_run_lengths *l, uint64_t rank)
 {
     size_t bin = 0;
@@ -96,7 +96,7 @@ static size_t ranked(const gls_run_lengths *l, uint64_t rank)
 void gls_run_lengths_get(const gls_run_lengths *l, gls_track_result *r)
 {
     if (l->n == 0) return;
-    /* of an even number, the middle between the two in the middle */
+    /* the median of an even number is the mean of the two lengths in the middle */
     const double middle = 0.5 * (double)(ranked(l, (l->n - 1) / 2) + ranked(l, l->n / 2));
     r->mean_length = (double)l->sum / (double)l->n / GLS_LENGTH_PARTS;
     r->median_length = middle / GLS_LENGTH_PARTS;

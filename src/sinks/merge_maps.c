@@ -21,7 +21,7 @@
 
 /* Identity of the run, from a sidecar beside the map. */
 typedef struct gls_map_run {
-    /* the sidecar was found */
+    /* true: the sidecar was found */
     bool known;
     char parameters[17], inputs[17], others[17]; /* hashes; "": not known */
 } gls_map_run;
@@ -114,7 +114,7 @@ bool gls_map_is_name(const char *path)
 
 /* Parts of a name such as "x_shard-2of3.csv". */
 typedef struct part_name {
-    const char *name; /* without folders if the mark is in the last part */
+    const char *name; /* name of the file, without folders if the mark is in the last part of the path */
     int stem;         /* length of the text before the mark */
     const char *rest; /* text after the mark */
     unsigned index, count;
@@ -160,7 +160,7 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     part_name own;
     gls_status status = read_name(path, &own);
     if (status) return status;
-    /* same number of parts, each part once, one map */
+    /* all files must be parts of one map, with the same number of parts, and each part once */
     if (own.count != p->first.count)
         return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", path, own.count, first_path,
                         p->first.count);
@@ -174,7 +174,7 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     const char *differs = map_run_difference(&p->run, &found);
     if (differs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, p->run_path, differs);
     if (!found.known) p->unknown++;
-    /* the first run that is known is the one to compare with */
+    /* all maps are compared with the first run that is known */
     if (found.known && !p->run.known) {
         p->run = found;
         p->run_path = path;
@@ -226,7 +226,7 @@ static double value_at(const count_map *m, size_t i)
     return real;
 }
 
-/* Reads a NIfTI map of counts as bytes, unpacked. */
+/* Reads a NIfTI map of counts as bytes, decompressed. */
 static gls_status read_map(const char *path, count_map *m)
 {
     gls_stream *stream = NULL;
@@ -238,7 +238,7 @@ static gls_status read_map(const char *path, count_map *m)
     gls_stream_close(stream);
     stream = NULL;
     if (status) return status;
-    /* such maps are written by gls_density_write(): plain values without scaling, in one file */
+    /* accept only maps as gls_density_write() writes them: plain values without scaling, in one file */
     const gls_values *v = &m->header.values;
     if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || v->slope != 1 || v->inter != 0 ||
         !m->header.single_file)
@@ -301,7 +301,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
             int32_t whole = (int32_t)sum[i];
             memcpy(first.bytes + first.header.offset + i * sizeof whole, &whole, sizeof whole);
         }
-        /* the bytes of the first map with other voxels: header and padding stay as they are */
+        /* write the bytes of the first map with the sums as voxels; header and padding stay as they are */
         status = gls_nifti_write_bytes(output, force, group, first.bytes, first.n_bytes);
     } else if (!status) {
         status = gls_nifti_write(output, force, group, &first.header.grid, "density", first.header.n_volumes,

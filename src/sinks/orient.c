@@ -1,4 +1,4 @@
-/* The value of --orient: the direction in which streamlines are turned. */
+/* Reads the value of --orient: the direction in which streamlines shall run. */
 #include "sinks/tract_files.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
     *o = (gls_tract_orient){.line = NULL};
     if (!text) return GLS_OK;
     if (is_axis(text)) {
-        /* 1, 2 or 3; 0: no axis */
+        /* the text is x, y or z */
         o->orientation.axis = *text - 'x' + 1;
         return GLS_OK;
     }

@@ -60,7 +60,7 @@ static gls_status open_profile(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     return GLS_OK;
 }
 
-/* Without images: FA, or the image of --fa. */
+/* Writes the table of profiles. Without images the values are FA, or those of the image of --fa. */
 static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     gls_bundles *bundles = ((profile_state *)sink->state)->bundles;
@@ -94,7 +94,7 @@ static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Function `finish` of the sink, also after a failure. */
+/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_bundles_destroy(((profile_state *)sink->state)->bundles);

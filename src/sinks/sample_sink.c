@@ -41,7 +41,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
     if (colon) status = gls_sink_writes(sink, sinks, colon + 1);
     if (!status) status = gls_sample_set_choose(&s->set, &o->stat_tck);
-    /* the default of the command: the mean */
+    /* without a statistic use the mean, the default of the command */
     if (!status && s->set.n_stats == 0) s->set.stat[s->set.n_stats++] = GLS_TRACK_MEAN;
     return status;
 }
@@ -80,7 +80,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     gls_json_uint(object, "without_value", counts->without_value);
 }
 
-/* Hash of the statistics: --stat-tck is no parameter in the sidecar that identifies the run. */
+/* Hash of the statistics: --stat-tck is not a parameter in the sidecar that identifies the run. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     const gls_sample_set *set = &((const sample_state *)sink->state)->set;

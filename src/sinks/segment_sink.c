@@ -15,7 +15,7 @@
 
 /* Streamlines of a bundle, kept until the outliers among them are known. */
 typedef struct waiting_lines {
-    /* streamlines and points so far, and room for them */
+    /* numbers of streamlines and points so far, and of those for which memory is allocated */
     size_t n, capacity, n_points, point_capacity;
     uint64_t *index; /* index of each streamline in the tractogram */
     size_t *offset;  /* n + 1 elements */
@@ -29,7 +29,7 @@ typedef struct segment_state {
     gls_bundle_stats **volume; /* one for each bundle, for the table */
     waiting_lines *waiting;    /* one for each bundle that is cleaned, for the table */
     uint32_t **member;         /* members of each bundle, for the tractogram */
-    /* table: a table is written, else groups; unique: each streamline belongs to one bundle at most */
+    /* table: write a table, not groups; unique: each streamline belongs to one bundle at most */
     bool table, unique;
 } segment_state;
 
@@ -165,7 +165,7 @@ static gls_status add_waiting(segment_state *s, size_t k)
     const gls_bundle *bundle = &s->bundles->bundle[k];
     const waiting_lines *w = &s->waiting[k];
     gls_status status = GLS_OK;
-    /* kept lines and members are in the same order; lines that are no members any more are passed over */
+    /* kept lines and members are in the same order; lines that are no longer members are passed over */
     for (size_t i = 0, m = 0; i < w->n && m < bundle->n && !status; i++) {
         if (w->index[i] != bundle->member[m].index) continue;
         status = gls_bundle_stats_add(s->volume[k], (const float(*)[3])(w->point + w->offset[i]),
@@ -222,13 +222,13 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     }
 }
 
-/* --segment-unique changes the result and is no parameter in the identity. */
+/* --segment-unique changes the result and is not a parameter in the identity. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     return ((const segment_state *)sink->state)->unique;
 }
 
-/* Function `finish` of the sink, also after a failure: members may then be missing. */
+/* Function `finish` of the sink, which is also called after a failure: members may then be missing. */
 static void finish(gls_run_sink *sink)
 {
     segment_state *s = sink->state;

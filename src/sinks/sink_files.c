@@ -54,7 +54,7 @@ const char *gls_sink_option(const gls_run_sink *sink, char name[64])
 gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text, const char *form)
 {
     char name[64];
-    /* the last colon: paths may have others in front */
+    /* split at the last colon, because paths may contain colons */
     const char *colon = gls_names_last(text, ':');
     if (!colon || colon == text || !colon[1])
         return gls_fail(GLS_ERR_ARGUMENT,

@@ -11,7 +11,7 @@
 
 /* The two sinks. `lock` guards due, closing, status and message. */
 typedef struct pair {
-    gls_sink first, second; /* second: called on the thread */
+    gls_sink first, second; /* the sinks; `second` is called on the thread */
     /* runs serve() */
     pthread_t thread;
     pthread_mutex_t lock;
@@ -20,15 +20,15 @@ typedef struct pair {
     const gls_streamlines *due; /* batch for the second sink; NULL: the thread waits */
     bool closing;
     gls_status status; /* status of the second sink */
-    /* message of the second sink, since last errors belong to a thread */
+    /* message of the second sink, since each thread has its own last error */
     char message[GLS_MESSAGE_BYTES];
 } pair;
 
-/* The thread: appends each batch to the second sink until the pair closes. */
+/* Main function of the thread: appends each batch to the second sink until the pair closes. */
 static void *serve(void *user)
 {
     pair *p = user;
-    /* the number of threads that the caller chose for OpenMP */
+    /* use as many OpenMP threads as the caller chose */
     gls_threads_apply();
     gls_trace_call_thread("results", "");
     pthread_mutex_lock(&p->lock);
@@ -40,7 +40,7 @@ static void *serve(void *user)
         }
         pthread_mutex_unlock(&p->lock);
         const double start = gls_clock_seconds();
-        /* without the lock: a batch takes long */
+        /* append without the lock, because a batch takes long */
         const gls_status status = gls_sink_append(&p->second, due);
         (void)gls_trace_phase("take", start, 0);
         pthread_mutex_lock(&p->lock);

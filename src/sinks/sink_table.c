@@ -47,7 +47,7 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks)
     FOR_EACH(gls_run_sink, sink, sinks, prepare)
     {
         size_t n = 0;
-        /* rules first: they name further files, which are then inputs of the run, too */
+        /* read the rules first, because they name further files that are inputs of the run */
         if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]});
         if (!status) status = sink->kind->prepare(sink, sinks);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
@@ -91,7 +91,8 @@ gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash)
     *hash = 0;
     FOR_EACH(const gls_run_sink, sink, sinks, take)
     {
-        /* order, role, number of files, whether the result goes into a file, and options of its own */
+        /* hash the order, the role, the number of files, whether the result goes into a file, and the sink's own
+         * options */
         uint64_t part[6] = {*hash, gls_hash(sink->kind->role, strlen(sink->kind->role)), sink->n_inputs,
                             sink->output != NULL, sink->kind->choice ? sink->kind->choice(sink) : 0};
         if (sink->n_inputs == 0) continue;
@@ -131,7 +132,7 @@ gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram)
     if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
     for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
     if (status || !results.append) return status;
-    /* maps on this thread, no second one needed */
+    /* without a tractogram the results run on this thread */
     if (!tractogram->append)
         *tractogram = results;
     else

@@ -56,23 +56,23 @@ GLS_SINK_KINDS(GLS_SINK_DECLARE)
 typedef struct gls_run_sink {
     /* functions of the sink, constant */
     const struct gls_sink_kind *kind;
-    bool wanted;  /* the options ask for this result */
+    bool wanted;  /* true: the options ask for this result */
     char *output; /* path of the result; NULL: the result goes into the tractogram or another result */
     char *input[GLS_SINK_MAX_INPUTS]; /* paths that the sink reads; owned */
     size_t n_inputs;
-    const gls_bundles *bundles; /* rules that the sink has read; their files are inputs, too; NULL: none */
+    const gls_bundles *bundles; /* rules that the sink has read, whose files are also inputs; NULL: none */
     void *state;                /* kind->size bytes, zero at first; owned */
 } gls_run_sink;
 
 /* The sinks of a run, and what they may know of the run, which sets these members and owns what they point to. */
 typedef struct gls_run_sinks {
-    gls_run_sink sink[GLS_MAX_SINKS]; /* in the order of the table */
+    gls_run_sink sink[GLS_MAX_SINKS]; /* the sinks, in the order of the table */
     size_t n;
 
     /* --- Set from take() on. */
     gls_run *run; /* inputs and outputs */
     const gls_job_options *options;
-    const gls_shard *shard; /* count 0: the whole run */
+    const gls_shard *shard; /* the shard; count 0: the whole run */
     const char *output;     /* the tractogram; NULL: none */
     bool no_tractogram;
     bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */

@@ -46,7 +46,7 @@ typedef struct edit {
     gls_tract_orient orient;
     /* what each filter took and kept */
     gls_filter_counts valid, warped, unique, minus_counts, both_counts, number, random, written;
-    /* streamlines that --orient turned */
+    /* number of streamlines that --orient flipped */
     uint64_t n_turned;
     /* --random was given */
     bool is_random;
@@ -90,7 +90,7 @@ static gls_status read_warp(edit *e)
     return status;
 }
 
-/* For qsort(): numbers in ascending order. */
+/* Comparison for qsort(): numbers in ascending order. */
 static int by_value(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -287,7 +287,7 @@ static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *
         gls_sink_abort(&sink);
         result = gls_summary_get(summary);
     }
-    /* lines for people and an object for --json, from the same figures */
+    /* lines for people and an object for --json hold the same numbers */
     if (!status) {
         print_header(text, path, info);
         if (result) print_summary(text, result);

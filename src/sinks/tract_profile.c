@@ -170,7 +170,7 @@ static gls_status read_images(profiling *p, const char *const *path)
 }
 
 /* Makes a bundle for each group of the tractogram. Streamlines of groups by `glslines segment` already run in one
- * direction and are not turned again. */
+ * direction and are not flipped again. */
 static gls_status create_from_groups(profiling *p, const gls_tractogram_info *info, const gls_bundles_options *options)
 {
     const char **name = calloc(info->n_groups, sizeof *name);
@@ -178,7 +178,7 @@ static gls_status create_from_groups(profiling *p, const gls_tractogram_info *in
     gls_status status = name && directed ? GLS_OK : gls_no_memory();
     for (size_t g = 0; g < info->n_groups && !status; g++) {
         name[g] = info->group[g].name;
-        /* `glslines segment` writes n_flipped for groups whose streamlines it turned */
+        /* `glslines segment` writes n_flipped for groups whose streamlines it flipped to one direction */
         for (size_t k = 0; k < info->n_dpg; k++)
             directed[g] |=
                 strcmp(info->dpg[k].group, name[g]) == 0 && strcmp(info->dpg[k].column.name, "n_flipped") == 0;
@@ -358,7 +358,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     status = choose_weights(&p);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles));
-    /* words of --orient are no files */
+    /* words of --orient are not files */
     const bool is_word = o->orient && (strcmp(o->orient, "auto") == 0 || strcmp(o->orient, "none") == 0);
     if (!status && !is_word) status = gls_tract_run_reads(run, gls_tract_orient_file(o->orient));
     if (!status) status = gls_tract_run_writes(run, o->output);

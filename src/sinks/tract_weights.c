@@ -37,7 +37,7 @@ typedef struct weight_devices {
     pthread_t thread;
     /* result of the thread */
     gls_status status;
-    /* message of a failure, since last errors belong to a thread */
+    /* message of a failure, since each thread has its own last error */
     char message[1024];
 } weight_devices;
 
@@ -57,7 +57,7 @@ static gls_status open_devices(weight_devices *d)
     return GLS_OK;
 }
 
-/* The thread: opens the devices. Called directly where there is no thread. */
+/* Main function of the thread: opens the devices. Called directly where there is no thread. */
 static void *work(void *user)
 {
     weight_devices *d = user;
@@ -238,7 +238,7 @@ static gls_status weights_choose_walk(gls_weights *w, double step, const gls_ste
             gls_log(GLS_LOG_INFO,
                     "step: %.4g mm, the largest in the tractogram, because its header does not state the step", step);
     }
-    /* no upsampling of straight lines: their points are no samples of a curve */
+    /* no upsampling of straight lines: their points are not samples of a curve */
     return gls_weights_set_walk(w, straight || step <= 0 ? 1 : gls_weights_upsampling(step, grid),
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
@@ -265,7 +265,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
     return status;
 }
 
-/* For gls_weights_solve(): logs an iteration. Returns whether to go on. */
+/* Callback of gls_weights_solve(): logs an iteration. Returns whether to go on. */
 static bool go_on(void *user, uint64_t iteration, double cost)
 {
     const gls_tract_run *run = user;

@@ -221,7 +221,7 @@ void gls_weights_describe(cJSON *root, const gls_weights *w)
     gls_json_double(model, "regularisation_scale", r->scale);
     gls_json_double(model, "cost_first", r->cost_first);
     gls_json_double(model, "cost_last", r->cost_last);
-    /* the list begins with the start, which is no iteration */
+    /* the list begins with the start, which is not an iteration */
     gls_json_uint(model, "iterations", r->iteration ? r->n_iterations - 1 : r->n_iterations);
     cJSON_AddBoolToObject(model, "iteration_limit_reached", r->limit_reached);
     if (r->diverged) cJSON_AddBoolToObject(model, "diverged", true);
