@@ -101,7 +101,7 @@ static void add_option(cJSON *options, const gls_option *o, const row_words *wor
     gls_json_text(object, "group", words->group);
     gls_json_text(object, "of", words->owner);
     gls_json_text(object, "type", words->type);
-    /* the options of a command are no members of gls_job_options */
+    /* the options of a command are not members of gls_job_options */
     const bool member = o->owner != GLS_OF_COMMAND;
     if (member) cJSON_AddNumberToObject(object, "offset", (double)o->offset);
     if (member) cJSON_AddNumberToObject(object, "size", (double)gls_option_size(o));

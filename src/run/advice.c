@@ -234,7 +234,7 @@ void gls_advise_of_axes(const gls_job *job)
 {
     static const gls_sh_basis bases[] = {GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, GLS_SH_DESCOTEAUX07};
     const gls_job_inputs *in = &job->inputs;
-    /* of the phantom the axes are known; only harmonics have a basis to doubt */
+    /* the axes of the phantom are known, and only harmonics have a basis that may be wrong */
     if (in->phantom || !in->odf || !in->odf->is_sh || in->odf->full) return;
     gls_sphere *sphere = NULL;
     gls_coherence mine = {.n = 0}, other;
@@ -242,7 +242,7 @@ void gls_advise_of_axes(const gls_job *job)
     if (!status) status = gls_coherence_make(in->odf, in->odf->basis, in->odf_frame, in->mask, sphere, &mine);
     bool doubted = status || mine.n < MIN_VOXELS;
     for (size_t b = 0; !doubted && job->options.sh && b < sizeof bases / sizeof *bases; b++) {
-        /* where another basis fits better there is no advice on axes: a wrong basis looks like wrong axes, too */
+        /* if another basis fits better, give no advice on axes, because a wrong basis also looks like wrong axes */
         if (bases[b] == in->odf->basis) continue;
         status = gls_coherence_make(in->odf, bases[b], in->odf_frame, in->mask, sphere, &other);
         const double read = along(&mine, &as_read), better = status ? 0 : along(&other, &as_read);
@@ -357,7 +357,7 @@ static void explain_seeds(const gls_job *job)
     const gls_track_result *r = &job->result.track;
     seed_look look;
     char count[32], all[32];
-    /* tissue or a region forbids the place of a rejected seed */
+    /* tissue or a region forbids the position of a rejected seed */
     if (r->seeds_rejected > 0)
         gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
                 gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all),
@@ -432,7 +432,7 @@ static void explain_ends(const gls_job *job)
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[commonest]) commonest = e;
     if (commonest == GLS_END_STOP_MAP && job->inputs.stop_map_open)
-        commonest = GLS_END_MASK; /* the map ends where the mask ends */
+        commonest = GLS_END_MASK; /* the stop map ends where the mask ends */
     /* ends matter only where streamlines were too short */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[commonest])
         gls_log(GLS_LOG_WARNING, "  most half-streamlines ended by '%s': %s", gls_end_name((gls_end)commonest),

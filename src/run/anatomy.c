@@ -69,7 +69,7 @@ static gls_status check_tissue(const gls_job_options *o)
 /* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
 static gls_status check_seeds(const gls_job_options *o)
 {
-    /* options that place seeds each in another way */
+    /* options each of which places seeds in its own way */
     const char *given[] = {o->seeds ? "seeds" : NULL,
                            o->seeds_per_voxel > 0 ? "seeds-per-voxel" : NULL,
                            o->seed_sphere ? "seed-sphere" : NULL,
@@ -81,7 +81,7 @@ static gls_status check_seeds(const gls_job_options *o)
         if (first && given[i]) return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other", first, given[i]);
         if (given[i]) first = given[i];
     }
-    /* all other ways have as many seeds as the user asks for */
+    /* with all other options the user chooses the number of seeds */
     bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
     if (counted && o->nseeds == 0 && o->track.select == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
@@ -173,7 +173,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
     gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
     if (!status && !text.is_sphere)
         status = gls_fail(GLS_ERR_ARGUMENT, "--seed-sphere: '%s' is not x,y,z,r, four numbers", o->seed_sphere);
-    /* of a path instead of numbers, which is an error here */
+    /* free the path: a path instead of numbers is an error here */
     if (!text.is_sphere) free(text.path);
     if (status) return status;
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
@@ -205,8 +205,8 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
     gls_status status;
     /* --select without a number of seeds draws from as many as there may be */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
-    /* order: a list, a place, weights, a grid in each voxel, seeds around voxel centres, a number a voxel, or random
-     * ones */
+    /* the options are tried in this order: a list, a position, weights, a grid in each voxel, seeds around voxel
+     * centres, a number for each voxel, random seeds */
     if (o->seeds)
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
@@ -225,7 +225,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
         status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
     if (status) return status;
     char count[32], voxels[32];
-    /* place: the origin of seeds in the message; NULL: the seed region */
+    /* place: option that the message names as the origin of seeds; NULL: the seed region */
     const char *place = o->seeds            ? o->seeds
                         : o->seed_sphere    ? o->seed_sphere
                         : o->seed_rejection ? o->seed_rejection
@@ -294,7 +294,7 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
     /* without regions tracking needs no volume of regions */
     if (!nearest && n_given == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
-    if (!status && nearest) /* the mask of --mask-stop nearest is a region, too: one in which streamlines must stay */
+    if (!status && nearest) /* the mask of --mask-stop nearest is added as a region in which streamlines must stay */
         status = gls_regions_add_image(input->regions, GLS_REGION_MASK, input->mask,
                                        gls_job_inputs_name(input, GLS_FILE_MASK), input->mask);
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)

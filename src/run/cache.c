@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Limit of a note, so that a foreign file is not read whole. */
+/* Largest size of a note, so that a large file of another program is not read whole. */
 #define MAX_KEY_BYTES 65536
 
 /* A folder that exists already is taken as it is; errors come before the fit, which takes minutes. */
@@ -114,7 +114,7 @@ static bool is_there(const char *path)
     return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
 }
 
-/* Why an existing file is not used; NULL: it is. Other users may write anything into the folder. */
+/* Returns why an existing file is not used; NULL: the file is used. Other users may write anything into the folder. */
 static const char *distrust(const kept_fit *fit, const char *path)
 {
     struct stat info;
@@ -168,7 +168,7 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     gls_image *read = NULL;
     if (name_files(&fit, directory, name, key)) {
         const char *reason = NULL, *path = fit.json;
-        /* the note first: its hash decides whether the image is believed */
+        /* read the note first, because its hash decides whether the image is used */
         cJSON *root = is_there(fit.json) ? read_note(&fit, key, &reason) : NULL;
         if (root && is_there(fit.image)) {
             path = fit.image;

@@ -151,7 +151,8 @@ gls_status gls_model_inputs(const gls_model_options *o, gls_inputs *inputs)
     return gls_inputs_add_all(inputs, files, sizeof files / sizeof *files);
 }
 
-/* By MRtrix3's rule the response is read as it is and may limit the order. By DIPY's rule it must have the order. */
+/* Reads the response. By MRtrix3's rule the order of the response may limit the order of the fit. By DIPY's rule both
+ * orders must be equal. */
 static gls_status read_response(gls_model *m, int order)
 {
     gls_status status = gls_response_read(m->options->response, order, m->series->gradients, m->bval, &m->response);
@@ -269,7 +270,7 @@ gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
     return status;
 }
 
-/* For gls_csd_fit(): reports voxels to the monitor. */
+/* Callback of gls_csd_fit(): reports voxels to the monitor. */
 static bool step(void *user, size_t done, size_t total)
 {
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});

@@ -18,9 +18,9 @@ enum { GLS_WM, GLS_GM, GLS_CSF, GLS_N_TISSUES };
 typedef struct gls_tissues {
     /* number of tissues in use */
     size_t n;
-    int kind[GLS_N_TISSUES]; /* tissues in use; GLS_WM is first */
+    int kind[GLS_N_TISSUES]; /* the tissues in use; GLS_WM is the first */
     bool given, kept;        /* given: responses are from files; kept: images are from the cache */
-    bool forced;             /* use responses that do not fit the series */
+    bool forced;             /* true: use responses even if they do not fit the series */
     const char *name;        /* name of the white matter's response for messages */
     gls_tissue_response *response[GLS_N_TISSUES];
     gls_image *
@@ -67,14 +67,14 @@ typedef struct gls_model {
     int order;               /* SH order of the ODFs */
     double bval;             /* b-value of the shell in use, s/mm2, rounded; 0: all volumes */
     gls_gradients *selected; /* table of b = 0 and the shell; NULL: the table of the series */
-    size_t *volume;          /* positions of these volumes in the series */
+    size_t *volume;          /* index in the series of each selected volume */
     gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
     /* valid if has_response */
     gls_response response;
     gls_sphere
         *constraint; /* csd: sphere on which the fODF must not be negative; NULL: the default, or `direction` alone */
-    double (*direction)[3]; /* or n_directions directions along the scanner axes */
+    double (*direction)[3]; /* n_directions directions along the scanner axes */
     size_t n_directions;
     gls_tissues tissues;   /* msmt: tissues with their responses and images */
     gls_qball *qball;      /* opdt and csa: the q-ball model */

@@ -42,7 +42,7 @@ static gls_status begin_results(gls_job *job)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;
     job->sinks.scalar = gls_job_inputs_scalar(&job->inputs);
-    job->sinks.seed_mask = job->inputs.roi; /* without --roi the fit has made it */
+    job->sinks.seed_mask = job->inputs.roi; /* without --roi the fit has made the seed region */
     job->sinks.devices = &job->devices;
     return gls_sinks_begin(&job->sinks);
 }
@@ -136,9 +136,9 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
 
 /* Passes streamlines on and measures the time. Runs on a thread of the tracker. */
 typedef struct outlet {
-    /* where the streamlines go */
+    /* the sink that receives the streamlines */
     const gls_sink *sink;
-    /* lengths are measured from points */
+    /* true: lengths are measured from points */
     bool measures;
     /* summed over all streamlines */
     gls_run_lengths lengths;
@@ -254,7 +254,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output sidecar = GLS_OUTPUT_NONE;
-    /* the name is taken early; the text follows at the end */
+    /* take the name of the sidecar early; its text is written at the end */
     gls_journal *journal = NULL;
     gls_status status = gls_resume_open(job, &journal);
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
@@ -264,7 +264,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
-    /* again, since another run may have taken the name meanwhile */
+    /* take the name again, since another run may have taken it meanwhile */
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
@@ -303,7 +303,7 @@ gls_status gls_job_track(gls_job *job)
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);
-        /* Within the phase, so that a cancelled run has complete outputs. */
+        /* Destroy the tracker within the phase, so that a cancelled run has complete outputs. */
         gls_tracker_destroy(tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }

@@ -29,7 +29,7 @@ struct gls_job {
     char *bval, *bvec;    /* found beside the series, owned; NULL: given */
     gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
     char *sidecar_second; /* name to use if the first one is taken when the run ends; NULL: none */
-    bool sidecar_moved;   /* the second name is in use */
+    bool sidecar_moved;   /* true: the sidecar has the second name */
     char *mask;           /* path of the mask to write; NULL: none */
     struct cJSON
         *written;  /* files that this run, or an earlier equal run, wrote, for the sidecar; NULL: not known yet */
@@ -45,7 +45,7 @@ struct gls_job {
     /* counts, times and paths for the caller */
     gls_job_result result;
     uint64_t memory_bytes; /* upper bound of host memory that the run needs */
-    bool shared_memory;    /* device memory is host memory */
+    bool shared_memory;    /* true: device memory is host memory */
     time_t started;
 };
 
@@ -112,27 +112,28 @@ void gls_job_explain_empty(const gls_job *job);
 
 /* --- Warnings of results that look wrong although nothing failed. Each names the option to change. */
 
-/* Call it once the masks are read. Warns of a mask that leaves out nothing, of a seed mask that looks like another kind
- * of image, and of a stop map in other units than FA. */
+/* Warns of a mask that leaves out nothing, of a seed mask that looks like another kind of image, and of a stop map in
+ * other units than FA. Call this once the masks are read. */
 void gls_advise_of_masks(const gls_job *job);
-/* Call it after the fit. Warns of a response that is not one of a single bundle, and of seeds where streamlines end at
- * once. */
+/* Warns of a response that is not that of a single bundle, and of seeds where streamlines end at once. Call this after
+ * the fit. */
 void gls_advise_of_fit(const gls_job *job);
-/* Call it after the fit. Warns if directions along other axes, or harmonics read in another basis, fit together better
- * from voxel to voxel. */
+/* Warns if directions along other axes, or harmonics read in another basis, fit together better from voxel to voxel.
+ * Call this after the fit. */
 void gls_advise_of_axes(const gls_job *job);
-/* Call it after tracking. Warns if too many streamlines are longer than a brain allows. */
+/* Warns if too many streamlines are longer than a brain allows. Call this after tracking. */
 void gls_advise_of_lengths(const gls_job *job);
 
 /* --- Memory: how much a run needs, and how it stays within a limit. */
 
-/* Call it before images are read. GLS_ERR_ARGUMENT if their voxels alone exceed the limit, by the headers of the files.
- */
+/* Checks the headers of the image files: GLS_ERR_ARGUMENT if their voxels alone exceed the limit. Call this before
+ * images are read. */
 gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
-/* Call it once images are read. Computes and logs what the run needs. With a limit, makes batches smaller until they
- * fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, with figures, if the smallest batch does not fit. */
+/* Computes and logs how much memory the run needs. Call this once images are read. With a limit, makes batches smaller
+ * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, whose message says what is needed, if the
+ * smallest batch does not fit. */
 gls_status gls_job_memory_plan(gls_job *job);
-/* Call it after the fit. Frees what tracking does not read. */
+/* Frees the images that tracking does not read. Call this after the fit. */
 void gls_job_memory_release(gls_job *job);
 
 /* Returns the plan of the run as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */

@@ -289,7 +289,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
     if (status) return status;
     size_t n = gls_grid_voxels(input->grid), inside = 0;
     for (size_t i = 0; i < n; i++) {
-        /* a voxel at the threshold is fitted, since interpolation may exceed the threshold near it */
+        /* fit voxels at the threshold, too, since interpolation may exceed the threshold near them */
         bool in = input->mask->data[i] > 0 && input->stop_map->data[i] >= options->track.stop_threshold;
         (*mask)->data[i] = in;
         inside += in;
@@ -364,7 +364,7 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
         status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
     }
     if (status) return status;
-    /* outside the mask, and where it has no number, the stop map ends streamlines */
+    /* set the stop map to 0 outside the mask and where it is not a number, so that it ends streamlines there */
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
@@ -383,7 +383,7 @@ void gls_job_inputs_finish(gls_job_inputs *input)
 {
     gls_odf_source_destroy(input->odf);
     gls_series_model_finish(&input->model);
-    /* of the phantom these are borrowed */
+    /* the images of the phantom are borrowed */
     if (!input->phantom) {
         gls_series_finish(&input->series);
         gls_image_destroy(input->mask);

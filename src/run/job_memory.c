@@ -80,7 +80,7 @@ static void add_images(const gls_job_inputs *planned, bool keeps_series, figures
     if (keeps_series) f->kept = f->images;
 }
 
-/* Completes the figures by the memory of tracking: host memory is the larger of fit and tracking. */
+/* Adds the memory of tracking to *f. Host memory is the larger of what fit and tracking need. */
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
 {
     f->batches = memory->host_bytes;
@@ -114,7 +114,7 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
     if (planned->stop_map != inputs->stop_map) gls_image_destroy(planned->stop_map);
 }
 
-/* Fails with the figures, because even the smallest batches exceed the limit. */
+/* Fails because even the smallest batches exceed the limit; the message says how much memory they need. */
 static gls_status too_small(const gls_job *job, const figures *f)
 {
     char host[32], images[32], batches[32], device[32];

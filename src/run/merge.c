@@ -70,7 +70,7 @@ static gls_status read_sidecars(merge_run *run)
     return status;
 }
 
-/* For gls_tractogram_merge_grouped(): reports bytes to the monitor. */
+/* Callback of gls_tractogram_merge_grouped(): reports bytes to the monitor. */
 static bool step(void *user, uint64_t done, uint64_t total)
 {
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_MERGE, .done = done, .total = total});

@@ -358,7 +358,7 @@ static gls_status set_outputs(cJSON *root, const gls_output *output)
     return status;
 }
 
-/* For qsort(): shards by their index, so that the first one begins the run. */
+/* Comparison for qsort(): shards by their index, so that the first one begins the run. */
 static int by_part(const void *a, const void *b)
 {
     uint64_t i = 0, j = 0;

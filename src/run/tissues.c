@@ -156,7 +156,7 @@ gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_g
     return GLS_OK;
 }
 
-/* For gls_msmt_fit(): reports voxels to the monitor. */
+/* Callback of gls_msmt_fit(): reports voxels to the monitor. */
 static bool step(void *user, size_t done, size_t total)
 {
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});

@@ -62,7 +62,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     char text[17];
-    /* regions, tissue and inputs of results are no members of "inputs"; their hash is compared by later runs */
+    /* regions, tissue and inputs of results are not members of "inputs"; their hash is compared by later runs */
     if (job->other_inputs)
         cJSON_AddStringToObject(root, "other_inputs_xxh3_64", gls_hash_text(job->other_inputs, text));
     gls_sidecar_add_grid(root, in->grid);
