@@ -256,7 +256,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
-    /* files are no defaults; the reader of the result names them as inputs */
+    /* files are not defaults; the reader of the result names them as inputs */
     d.sh = d.odf = d.bedpostx = d.act = d.pve_wm = d.map_include = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;

@@ -67,7 +67,7 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     return NULL;
 }
 
-/* Whether a file exists that is no sidecar of glslines, such as the JSON file of a scanner's image. */
+/* Whether a file exists that is not a sidecar of glslines, such as the JSON file of a scanner's image. */
 static bool is_foreign(const char *path)
 {
     struct stat info;
