@@ -178,7 +178,7 @@ static int32_t look_ahead(const gls_grid *grid, const double world_to_voxel[3][4
 
 /* Position of a voxel relative to another. */
 typedef struct offset {
-    /* in voxels along each axis */
+    /* the step in voxels along each axis */
     int32_t step[3];
     /* length of the step, world mm */
     double mm;
@@ -197,13 +197,13 @@ struct gls_assigner {
     /* the image of labels, and its inverse affine */
     gls_grid grid;
     double world_to_voxel[3][4];
-    /* the same grid, for the voxels of whole streamlines */
+    /* the grid of the image of labels, prepared for finding the voxels of whole streamlines */
     gls_visit_grid visit_grid;
     /* number of the region of each voxel, borrowed from the connectome */
     const int32_t *node;
     /* number of elements of `offset` */
     size_t n_offsets;
-    offset *offset; /* radial search: sorted by distance */
+    offset *offset; /* radial search: offsets, sorted by distance */
     /* largest step along each voxel axis among the offsets */
     int32_t reach[3];
     uint32_t *first; /* radial search: first offset with a label, for each voxel */
@@ -404,7 +404,7 @@ void gls_assign_ends(gls_assigner *a, const float (*point)[3], size_t n, int32_t
     }
 }
 
-/* Order of int32_t for qsort(), ascending. */
+/* Comparison for qsort(): int32_t in ascending order. */
 static int by_value(const void *a, const void *b)
 {
     int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
@@ -436,7 +436,7 @@ void gls_assign_all(const gls_assigner *a, gls_assign_scratch *scratch, const fl
         scratch->failed |= scratch->visits.failed;
         for (size_t i = 0; i < scratch->visits.n; i++) add_node(scratch, a->node[scratch->visits.voxel[i]]);
     }
-    /* ascending, each once */
+    /* sort the regions and keep each once */
     if (scratch->n > 1) qsort(scratch->node, scratch->n, sizeof *scratch->node, by_value);
     for (size_t i = 0; i < scratch->n; i++)
         if (i == 0 || scratch->node[i] != scratch->node[kept - 1]) scratch->node[kept++] = scratch->node[i];

@@ -10,7 +10,8 @@
 
 /* Rounds of gls_bundle_orient(): turning members changes the mean line, which may turn other members. */
 #define MAX_ROUNDS 10
-/* With fewer streamlines a covariance is unreliable, so all get the same weight, as in pyAFQ. */
+/* Smallest number of streamlines that are weighted by their distance from the core. With fewer streamlines the
+ * covariance is unreliable, so all get the same weight, as in pyAFQ. */
 #define MIN_WEIGHTED 15
 
 /* The nodes of member i, `nodes` points. Owned by the bundle. */
@@ -44,7 +45,7 @@ static int by_length(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The streamline of median length; the first of equal ones. */
+/* Returns the streamline of median length, of equally long ones the first. */
 static size_t find_median(const gls_bundle *b)
 {
     const gls_member **order = malloc(b->n * sizeof *order);
@@ -62,7 +63,8 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         free(standard);
         return;
     }
-    /* the longest agreement with one line: first the member of median length, then the mean of all as turned so far */
+    /* Each member is compared with a standard, which is first the member of median length, then the mean of all members
+     * as flipped so far. */
     memcpy(standard, nodes_of(b, find_median(b), nodes), nodes * sizeof *standard);
     for (int round = 0; round < MAX_ROUNDS; round++) {
         size_t turned = 0;
@@ -157,7 +159,7 @@ static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o
         kept += stays[i];
     }
     if (kept == b->n) return false;
-    /* too few would stay: keep those nearest the core, and end */
+    /* if too few members would stay, keep the members nearest the core, and end */
     bool few = kept < (size_t)o->min;
     if (few) keep_smallest(sum, b->n, (size_t)o->min, stays);
     keep(b, nodes, stays);
@@ -208,7 +210,7 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
     for (size_t i = 0; i < n; i++)
         if (isfinite(value[i])) square += weight[i] * pow(value[i] - out.value, 2);
     out.sd = sqrt(square / total);
-    /* the spread is about the weighted mean, also where the value is the median */
+    /* compute the spread about the weighted mean, even if the value is the median */
     if (!median) return out;
     for (size_t i = 0; i < n; i++)
         if (isfinite(value[i])) value[m++] = value[i];

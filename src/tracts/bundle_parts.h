@@ -8,7 +8,7 @@
 
 /* --- Rules: a row for each bundle, and the tests of single streamlines. */
 
-/* In place of an index of a region: the rule names none. */
+/* Stands in place of an index of a region if the rule names no region. */
 #define GLS_RULE_NONE SIZE_MAX
 
 /* The rule of one bundle. Regions are indices of a gls_rois. */
@@ -41,7 +41,7 @@ typedef struct gls_bundle_rules {
     gls_bundle_rule *rule;
     /* all regions of all rules, each once */
     gls_rois *rois;
-    bool is_json; /* read from scilpy's JSON */
+    bool is_json; /* true: the rules were read from scilpy's JSON */
     char **file;  /* files that the rules name, with their folder */
     size_t n_files;
 } gls_bundle_rules;
@@ -61,7 +61,7 @@ void gls_bundle_rules_finish(gls_bundle_rules *rules);
 typedef enum gls_bundle_direction {
     GLS_BUNDLE_ALONG,   /* from start to end */
     GLS_BUNDLE_AGAINST, /* from end to start */
-    GLS_BUNDLE_UNKNOWN  /* the rule leaves it open */
+    GLS_BUNDLE_UNKNOWN  /* the rule does not say which way */
 } gls_bundle_direction;
 
 /* Returns the first test that failed, or GLS_BUNDLE_TESTS. hits: from gls_rois_find(). n >= 1 points; length: mm. */
@@ -72,18 +72,18 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
 
 /* A streamline of a bundle. */
 typedef struct gls_member {
-    uint64_t index; /* in the stream, from 0 */
+    uint64_t index; /* position of the streamline in the input, from 0 */
     double length, weight;
     /* number of points of the streamline */
     uint32_t points;
-    /* the streamline runs against the bundle's direction, and its nodes are reversed */
+    /* true: the streamline runs against the bundle's direction, and its nodes are reversed */
     bool turned;
 } gls_member;
 
 /* The members of one bundle. node: each streamline resampled to the same number of nodes; failed: how many streamlines
  * each test rejected. */
 typedef struct gls_bundle {
-    /* members, and room for them, in the order of the stream */
+    /* number of members, and of members for which memory is allocated, in the order of the stream */
     size_t n, capacity;
     gls_member *member;
     float *node;                /* n x nodes x 3, mm; NULL: not kept */
@@ -94,12 +94,12 @@ typedef struct gls_bundle {
 } gls_bundle;
 
 struct gls_bundles {
-    /* a copy; strings and lists belong to the caller */
+    /* a copy of the caller's options; strings and lists belong to the caller */
     gls_bundles_options options;
     /* borrowed pointers of the caller stay valid as long as the bundles */
     gls_bundle_rules rules;
-    bool by_group; /* bundles are groups of the input streamlines */
-    /* one for each rule */
+    bool by_group; /* true: bundles are the groups of the input streamlines */
+    /* the bundles, one for each rule */
     gls_bundle *bundle;
     /* streamlines appended so far */
     uint64_t streamlines;
@@ -170,9 +170,9 @@ typedef enum gls_bundle_cell { GLS_BUNDLE_CELLS(GLS_CELL_ENUM) GLS_CELLS } gls_b
 
 /* A row that becomes a rule. */
 typedef struct gls_bundle_row {
-    const char *path, *where; /* for messages: the file, and "line 3" or "bundle NAME" */
-    const char *folder;       /* where the files are that the row names; NULL: as they are named */
-    const gls_grid *grid;     /* for regions made from tractograms; NULL: the grid of each */
+    const char *path, *where; /* names for messages: the file, and "line 3" or "bundle NAME" */
+    const char *folder;       /* folder of the files that the row names; NULL: the names are paths */
+    const gls_grid *grid;     /* grid of regions that are made from tractograms; NULL: the grid of each tractogram */
     char *cell[GLS_CELLS];    /* text of each cell of the row; NULL: empty */
 } gls_bundle_row;
 

@@ -149,7 +149,7 @@ static gls_status bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundl
     return status;
 }
 
-/* MAX_COLUMNS: columns of a table; MAX_BYTES: size of a file of rules */
+/* MAX_COLUMNS: largest number of columns of a table; MAX_BYTES: largest size of a file of rules */
 enum { MAX_COLUMNS = 40, MAX_BYTES = 16 << 20 };
 
 typedef gls_bundle_row row;
@@ -257,7 +257,7 @@ static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, doub
     return status;
 }
 
-/* Takes the axis along which streamlines are turned, as AFQ's primary_axis or as x, y, z. */
+/* Takes the axis along which streamlines are oriented, as AFQ's primary_axis or as x, y, z. */
 static gls_status parse_axis(const row *r, gls_bundle_rule *rule)
 {
     static const char *const words[3][3] = {{"L/R", "R/L", "x"}, {"P/A", "A/P", "y"}, {"I/S", "S/I", "z"}};
@@ -309,7 +309,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
                             r->cell[GLS_CELL_BUNDLE]);
     rule->name = gls_text_copy(r->cell[GLS_CELL_BUNDLE]);
     if (!rule->name) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
-    /* cells of one number: the smallest allowed value, and where it goes */
+    /* cells of one number, the smallest allowed value, and where the number goes */
     const struct {
         column c;
         double low, *value;
@@ -329,7 +329,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
     if (!status) status = answer(r, GLS_CELL_CROSS_MIDLINE, &rule->crosses);
     if (!status) status = answer(r, GLS_CELL_ORDERED, &ordered);
     if (!status) status = answer(r, GLS_CELL_CLEAN, &clean);
-    /* an empty cell and no are the same */
+    /* an empty cell means no */
     rule->ordered = ordered > 0;
     rule->clean = clean > 0;
     if (!status) status = parse_axis(r, rule);
@@ -355,7 +355,7 @@ gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const row *r)
                               .max_span = INFINITY,
                               .max_winding = INFINITY,
                               .max_sweep = INFINITY};
-    /* no limit of extent and travel until a cell gives one */
+    /* extent and travel have no limits until cells give some */
     for (int a = 0; a < 3; a++) rule->extent[a][1] = rule->travel[a][1] = INFINITY;
     if (r) return fill(rules, r, rule);
     return GLS_OK;
@@ -391,7 +391,7 @@ static gls_status read_rows(gls_bundle_rules *rules, const row *from, char *text
     gls_records records = gls_records_begin(text, '\t');
     gls_status status = GLS_OK;
     while (!status && (found = gls_record_next(&records, cell, MAX_COLUMNS)) > 0) {
-        /* empty lines and remarks; the first line that is neither is the header */
+        /* skip empty lines and remarks; the first other line is the header */
         if ((found == 1 && !*cell[0]) || *cell[0] == '#') continue;
         if (n == 0) {
             status = read_header(from->path, cell, found, at);

@@ -1,5 +1,5 @@
-/* Collects streamlines into bundles: tests each streamline against all rules, keeps the members, and in a second pass
- * filters and turns streamlines by bundle. */
+/* Collects streamlines into bundles: tests each streamline against the rules of all bundles, keeps the members, and in
+ * a second pass filters streamlines and flips them to the direction of their bundle. */
 #include "tracts/bundle_parts.h"
 
 #include <math.h>
@@ -431,7 +431,8 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* The second pass: passes on the members, turned their way, with a group for each bundle, which replaces an old one. */
+/* The second pass: hands on the members, flipped to the direction of their bundle, with a group for each bundle. The
+ * group replaces an old group of the same name. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

@@ -36,20 +36,21 @@ typedef struct stretch {
 /* GLS_ASSIGN_ALL: regions that a thread found in one call. */
 typedef struct finder {
     gls_assign_scratch scratch;
-    /* regions of all streamlines of the call, and room for them */
+    /* n: number of regions that were found in all streamlines of the call; capacity: number for which memory is
+     * allocated */
     size_t n, capacity;
     int32_t *node;
 } finder;
 
 struct gls_connectome {
-    /* a copy; strings belong to the caller */
+    /* a copy of the caller's options; strings belong to the caller */
     gls_connectome_options options;
     /* regions of the image of labels */
     gls_nodes nodes;
     gls_assigner *assigner;
     uint64_t *ends;         /* ends in each region, from 1 */
     double *value, *weight; /* (n + 1) x (n + 1), upper triangle */
-    edge *edge;             /* laid out as `value`; NULL: not wanted */
+    edge *edge;             /* values of gls_connectome_get_edge(), in the same order as `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
     int32_t (*pair)[2]; /* regions of the ends of each streamline */

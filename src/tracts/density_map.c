@@ -60,7 +60,7 @@ static bool make_maps(gls_density *d)
 {
     const gls_density_options *o = &d->options;
     if (d->n_voxels > SIZE_MAX / (4 * sizeof **d->wide) / d->n_maps)
-        return false; /* the size in bytes would overflow */
+        return false; /* report that memory ran out, because the size in bytes would overflow */
     const size_t n = d->n_voxels * d->n_maps,
                  bytes = d->kind == NARROW ? n * sizeof **d->sum : n * d->n_planes * sizeof **d->wide;
     d->n_copies = bytes <= COPIES_BYTES / (size_t)d->n_threads ? d->n_threads : 1;
@@ -96,12 +96,13 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     if (d) {
         d->grid = *grid;
         d->options = o;
-        /* minima and maxima need their own comparison; counts, mm and weights fit into 64 bits; everything else
-         * needs 128 */
+        /* minima and maxima are compared, not summed; sums of counts, mm and weights fit into 64 bits; other sums need
+         * 128 */
         d->kind = o.stat >= GLS_DENSITY_MIN                                                  ? EXTREME
                   : o.value == GLS_DENSITY_ONE && o.stat == GLS_DENSITY_SUM && !o.directions ? NARROW
                                                                                              : WIDE;
-        /* fixed point: values are whole multiples of 2^-bits, so that sums do not depend on the order of threads */
+        /* values are rounded to multiples of 2^-bits (fixed point), so that sums do not depend on the order of threads
+         *  */
         d->bits = choose_bits(&o);
         d->unit = ldexp(1, d->bits);
         d->scale = 1;
@@ -147,7 +148,7 @@ static void widen(double *extreme, double value, bool is_min)
     }
 }
 
-/* Value and weight of one streamline. */
+/* What one streamline adds to a voxel: its value and its weight. */
 typedef struct share {
     double value, weight;
 } share;
@@ -209,7 +210,7 @@ static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t
         else
             add_planes(d, &d->wide[copy][at * d->n_planes], value, weight);
     }
-    /* the two ends of a streamline may lie in one voxel */
+    /* with GLS_DENSITY_ENDS both ends of a streamline may lie in one voxel */
     return d->options.mapping == GLS_DENSITY_ENDS ? 2 * most : most;
 }
 
@@ -363,7 +364,7 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
     const addition task = {d, c, s, find_visited(d, s)};
     if (!task.visited && d->visited && *d->visited && (*d->visited)->ends_alone)
         return gls_fail(GLS_ERR_UNSUPPORTED, "the device counted the voxels of another map");
-    /* streamlines that the device did not count, then its counts */
+    /* add the streamlines that the device did not count, then the counts of the device */
     gls_parallel(s->n, 64, d->n_threads, add_some, (void *)&task);
     if (task.visited) d->counts.places += task.visited->n_points;
     if (task.visited) gls_parallel(d->n_voxels, 65536, d->n_threads, add_counts, (void *)&task);
@@ -375,7 +376,7 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
         failed |= d->visits[t].failed;
         d->sums[t] = (gls_density_sums){0};
     }
-    /* in the order of streamlines, so that the sum of weights does not depend on the number of threads */
+    /* add weights in the order of streamlines, so that their sum does not depend on the number of threads */
     for (size_t i = 0; i < s->n; i++) {
         d->counts.empty += s->offset[i + 1] == s->offset[i];
         d->counts.zero += d->used[i] == ZERO;

@@ -45,7 +45,7 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
         to->high += high + (before > UINT64_MAX - low);
         return;
     }
-/* two atomic additions: their sum is right once all threads have ended, not in between */
+/* The sum is added in two atomic steps. It is right only when all threads have ended. */
 #pragma omp atomic capture
     {
         before = to->low;
@@ -90,7 +90,7 @@ struct gls_density {
     gls_grid grid;
     /* the same grid, prepared for finding visited voxels */
     gls_visit_grid visit_grid;
-    /* a copy; strings and lists belong to the caller */
+    /* a copy of the caller's options; strings and lists belong to the caller */
     gls_density_options options;
     /* how values are summed */
     gls_density_kind kind;

@@ -27,7 +27,7 @@ struct reshaper {
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];
-    /* streamlines that were turned: the caller's counter, or `own` */
+    /* number of streamlines that were flipped: the caller's counter, or `own` */
     uint64_t *n_turned, own;
     /* used by keep_inside() only; inverse: from world mm to voxel coordinates of the grid */
     bool has_grid, whole;

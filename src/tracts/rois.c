@@ -271,7 +271,7 @@ bool gls_rois_has(const gls_rois *r, size_t index, const float point[3])
     return gls_region_set_has(&r->store, gls_region_layer_at(&r->store.layer[r->roi[index].layer], point), index);
 }
 
-/* Notes that the streamline is in this set of regions of layer k from `at` on; set 0 is no region. An event is added
+/* Notes that the streamline is in this set of regions of layer k from `at` on; set 0 is not a region. An event is added
  * only where the set changes. All regions of the set count as met. */
 static void note(const gls_rois *r, gls_roi_hits *h, uint32_t layer, double at, uint32_t set)
 {

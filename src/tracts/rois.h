@@ -12,7 +12,7 @@
 typedef struct gls_roi_distance {
     double centre[3];     /* world, mm: mean of the centres of its voxels, or the sphere's centre */
     double widened;       /* mm by which the region was widened */
-    double radius;        /* radius of the sphere, mm; negative: the region is no sphere */
+    double radius;        /* radius of the sphere, mm; negative: the region is not a sphere */
     double inverse[3][4]; /* world mm to voxels */
     int low[3], size[3];  /* box of the voxels of the widened region */
     float *mm; /* for each voxel of the box, its distance to the region, centre to centre, mm; NULL: a sphere, or not
