@@ -27,7 +27,7 @@ static const cmd_command *find_command(const char *name)
     return NULL;
 }
 
-/* Reports a word that is no command: the command here if another program calls it so, else the most similar one.
+/* Reports a word that is not a command: the command here if another program calls it so, else the most similar one.
  * Returns the exit status. */
 static int unknown_command(const char *name)
 {

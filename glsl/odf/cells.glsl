@@ -24,8 +24,8 @@ layout(std430, binding = 6) readonly buffer Part2 { WORDS part2[]; };
 layout(std430, binding = 7) readonly buffer Part3 { WORDS part3[]; };
 #endif
 
-// Word `at` of buffer `part`. Invocations may need different buffers, so the buffers are no array: its index would have
-// to be the same for all.
+// Returns word `at` of buffer `part`. The buffers are not an array, because its index would have to be the same for all
+// invocations, but these may need different buffers.
 WORDS words_at(uint part, uint at)
 {
 #if CELL_BUFFERS > 1

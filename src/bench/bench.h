@@ -162,7 +162,7 @@ gls_status bench_measure(bench_run *run, const bench_model *model, bench_column 
 /* Measures what the device reaches. */
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
 
-/* Prints the table to standard output: a row for each figure, a column for each getter, device and mapping. */
+/* Prints the table to standard output: a row for each number, a column for each getter, device and mapping. */
 void bench_print(const bench_run *run);
 /* The results as JSON text, from malloc. NULL: out of memory. */
 char *bench_json_text(const bench_run *run);

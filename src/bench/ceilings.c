@@ -10,8 +10,8 @@
 #include "util/status.h"
 
 /* Loops stay far below 65536 iterations, after which llvmpipe ends a kernel. */
-/* The constants of glsl/bench: values copied by an invocation, and turns of the loops with their operations; edge of
- * the texture; measurements of which the best counts; limit of launches. */
+/* The constants of glsl/bench: values copied by an invocation, and iterations of the loops with their operations; edge
+ * of the texture; measurements of which the best counts; limit of launches. */
 enum {
     COPY_TURNS = 4,
     FMA_TURNS = 512,

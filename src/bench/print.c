@@ -1,4 +1,4 @@
-/* The table of the benchmark: a row for each figure, a column for each getter, device and mapping. */
+/* Prints the table of the benchmark: a row for each number, a column for each getter, device and mapping. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -200,7 +200,7 @@ gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
 /* Writes tract_profiles.csv in the output: the rows of all *_desc-profiles_tractography.csv by `glslines profile` or
  * pyAFQ, with the columns subjectID and sessionID. *n: number of tables; 0: nothing is written. pyAFQ writes a file of
  * the same name; tract_profiles.json marks the one of glslines, and no other is replaced. GLS_ERR_INPUT: two tables of
- * one session, or a file that is no such table. */
+ * one session, or a file that is not such a table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
 
 /* Path of the labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS, suffix dseg. Looks in the data

@@ -404,7 +404,7 @@ static gls_status check_description(const gls_dataset_options *o)
     return GLS_OK;
 }
 
-/* For qsort(): units by name, so that runs and shards have one order on any file system. */
+/* Comparison for qsort(): units by name, so that runs and shards have one order on any file system. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const gls_dataset_unit *)a)->name, ((const gls_dataset_unit *)b)->name);

@@ -48,7 +48,7 @@ static int compare_names(const char *a, const char *b)
     return order != 0 ? order : (n > m) - (n < m);
 }
 
-/* For qsort(): lines by name, the line of this run behind that of the run before. */
+/* Comparison for qsort(): lines by name, the line of this run behind that of the run before. */
 static int by_name(const void *a, const void *b)
 {
     const struct log_line *x = a, *y = b;

@@ -109,7 +109,7 @@ char *gls_bids_without(const char *name, const char *key)
     return stem;
 }
 
-/* For qsort(): names by their bytes, so that the order does not depend on the language. */
+/* Comparison for qsort(): names by their bytes, so that the order does not depend on the language. */
 static int by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

@@ -103,7 +103,7 @@ gls_status gls_dataset_stage_check(const gls_dataset_stage *stage, gls_dataset_r
 gls_status gls_dataset_stage_publish(const gls_dataset_stage *stage, gls_dataset_replace replace);
 /* Removes the folder with its files. keep_journals: leaves the journals. */
 void gls_dataset_stage_remove(const gls_dataset_stage *stage, bool keep_journals);
-/* Whether a staged file is a journal, which is no output. */
+/* Whether a staged file is a journal, which is not an output. */
 bool gls_dataset_is_journal(const char *name);
 
 #endif

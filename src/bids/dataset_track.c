@@ -253,7 +253,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     for (size_t i = 0; !status && names[i]; i++) {
         const bool is_own = strncmp(names[i], p->stage.own, strlen(p->stage.own)) == 0,
                    is_fit = strstr(names[i], "_dwimap.");
-        /* the sidecar does not list itself, and journals are no outputs */
+        /* the sidecar does not list itself, and journals are not outputs */
         if (strcmp(names[i], RUN) == 0 || strcmp(names[i], GLS_STAGE_READY) == 0 || gls_dataset_is_journal(names[i]))
             continue;
         status = gls_dataset_note(is_fit ? fits : rest, p->stage.path, names[i], !is_own && strstr(names[i], ".json"));

@@ -20,7 +20,7 @@ extern const manual_topic manual_topics[];
 const manual_topic *manual_topic_find(const char *name, size_t n);
 /* Writes the title of a topic to buffer and returns buffer. */
 const char *manual_topic_title(const manual_topic *topic, char *buffer, size_t size);
-/* The topic that a link target such as "seeds.md" leads to. NULL: the target is no topic. */
+/* The topic that a link target such as "seeds.md" leads to. NULL: the target is not a topic. */
 const manual_topic *manual_link_topic(const char *target, size_t n);
 
 /* The functions below write to out and return false if memory runs out. The caller checks the file for errors of

@@ -113,7 +113,7 @@ void cmd_launcher_notify(const char *title, const char *text);
 typedef struct cmd_progress {
     bool begun, shown; /* shown: the user wants information */
     bool terminal;     /* standard error is a terminal */
-    bool quiet_lines;  /* set by the caller: show nothing if standard error is no terminal */
+    bool quiet_lines;  /* set by the caller: show nothing if standard error is not a terminal */
     /* start of the phase, last drawing and last event, in seconds of gls_clock_seconds() */
     double start, last_time, last_event;
     /* seeds, voxels or bytes that were done at the last drawing */

@@ -176,7 +176,8 @@ static gls_status run_host(const product *p, double *gpu_seconds)
 
 /* --- product ----------------------------------------------------------------- */
 
-/* GLS_ERR_ARGUMENT unless all three arrays exist on one device as floats and are large enough, and c is no factor. */
+/* GLS_ERR_ARGUMENT unless all three arrays exist on one device as floats and are large enough, and c is neither a nor
+ * b. */
 static gls_status check(const product *p)
 {
     const gls_array *arrays[] = {p->a, p->b, p->c};

@@ -96,7 +96,7 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
  * positive determinant. */
 static void frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3], bool *x_flipped)
 {
-    /* the identity, which the image rule keeps */
+    /* the identity, which GLS_BVEC_IMAGE keeps */
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) map[r][c] = r == c;
     *x_flipped = false;
@@ -189,7 +189,7 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
                     b);
 }
 
-/* Normalises the vectors and rotates them to the voxel axes by the rule of `frame`. */
+/* Normalises the vectors, which are given in `frame`, and rotates them to the voxel axes. */
 static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid,
                             const char *name)
 {

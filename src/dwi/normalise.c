@@ -23,7 +23,7 @@ typedef struct normalisation {
     double (*position)[3];          /* voxel centres in the scanner frame, less `centre`, divided by `width` */
     /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
     double *field, *log_sum, *sorted;
-    bool *counts;           /* voxels that are no outliers */
+    bool *counts;           /* voxels that are not outliers */
     bool used[MAX_TISSUES]; /* tissues that are balanced */
     /* balance: factor of each tissue; polynomial: coefficients of the monomials in the logarithm of the field; centre,
      * width: in mm, the centre of the grid and half of its largest extent along a scanner axis, at least 1 */
@@ -249,7 +249,7 @@ static void divide(const normalisation *s, gls_image *const *tissue, gls_image *
     }
 }
 
-/* Range of the field over the mask, and its geometric mean over the voxels that are no outliers. */
+/* Range of the field over the mask, and its geometric mean over the voxels that are not outliers. */
 static void summarise(const normalisation *s, gls_normalise_result *result)
 {
     double sum = 0, n = 0;

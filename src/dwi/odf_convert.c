@@ -48,7 +48,7 @@ gls_status gls_odf_fail_order(const char *name, size_t n)
 }
 
 /* Computes the transform (k x k) from old to new coefficients: samples the old basis at more directions than there are
- * coefficients, turned into the old frame, and fits the new basis to the samples. turn: maps directions of the new
+ * coefficients, rotated into the old frame, and fits the new basis to the samples. turn: maps directions of the new
  * frame to the old one. Degrees do not mix, so entries between degrees, which are rounding, are 0. */
 static gls_status set_transform(gls_sh_basis from, gls_sh_basis to, int order, bool full, const double turn[3][3],
                                 double *transform)

@@ -154,7 +154,7 @@ typedef struct maximum {
 } maximum;
 
 /* Moves u to the point with the highest amplitude of a ring of RING_RADIUS around u, unless u is above them all. c:
- * coefficients; amplitude: at u. Returns whether u moved, that is, whether u is no maximum. */
+ * coefficients; amplitude: at u. Returns whether u moved, that is, whether u is not a maximum. */
 static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
 {
     const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};

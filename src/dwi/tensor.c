@@ -105,7 +105,7 @@ static bool fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
     return true;
 }
 
-/* FA and unit vector of the main axis. */
+/* Computes FA and the principal eigenvector, a unit vector. */
 static void find_axis(const double p[P], bool good, float *fa, double axis[3])
 {
     double evals[3], matrix[9] = {p[0], 0, 0, p[3], p[1], 0, p[4], p[5], p[2]};
@@ -133,7 +133,8 @@ typedef struct tensor_job {
     gls_image *tensor;
 } tensor_job;
 
-/* Fits voxel i of the list and stores FA and main axis, or the six elements in MRtrix3's order xx yy zz xy xz yz. */
+/* Fits voxel i of the list. Stores FA and the principal eigenvector, or the six elements in MRtrix3's order
+ * xx yy zz xy xz yz. */
 static void fit_and_store(const tensor_job *job, const double (*design)[P], size_t i, double *work)
 {
     static const int order[6] = {0, 3, 1, 4, 5, 2};
@@ -191,8 +192,8 @@ gls_status gls_tensor_fit_mrtrix(const gls_image *dwi, const gls_gradients *grad
 
 /* --- Maps. */
 
-/* Computes MD, AD, RD (mm2/s), the eigenvectors, largest first, and the main axis times FA as a colour. Voxels without
- * a tensor stay 0. */
+/* Computes MD, AD, RD (mm2/s), the eigenvectors in the order of falling eigenvalues, and the principal eigenvector
+ * times FA as a colour. Voxels without a tensor stay 0. */
 static void map_voxel(const gls_image *tensor, const gls_image *evals, size_t v, gls_image *const *maps)
 {
     const size_t n = gls_grid_voxels(&tensor->grid);

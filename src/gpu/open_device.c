@@ -163,7 +163,7 @@ const gls_device_info *gls_device_kept_info(const gls_device *device)
     return &device->info;
 }
 
-/* GLS_ERR_ARGUMENT for a value that is no gls_graphics. */
+/* GLS_ERR_ARGUMENT for a value that is not a gls_graphics. */
 static gls_status check_graphics(gls_graphics api)
 {
     if (api >= GLS_GRAPHICS_AUTO && api <= GLS_GRAPHICS_GLES) return GLS_OK;

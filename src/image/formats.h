@@ -50,7 +50,7 @@ void gls_values_read(const gls_values *values, void *in, size_t n, float *out);
 /* Converts n floats to the type. Integers round half to even and saturate; NaN becomes 0. */
 void gls_values_write(gls_image_type type, const float *in, size_t n, void *out);
 
-/* --- Streams: the bytes of a file, unpacked while they are read if they are gzip, and packing. */
+/* --- Streams: read the bytes of a file, and decompress them if they are gzip. Also compression. */
 
 typedef struct gls_stream gls_stream;
 
@@ -65,16 +65,16 @@ void gls_stream_close(gls_stream *stream);
 gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t *got);
 /* Reads on to the end of gzip data to verify their checksum, unless the end is far behind the values. */
 gls_status gls_stream_verify(gls_stream *stream);
-/* Upper bound of the number of unpacked bytes in the whole file. Compare it with what a header promises before
+/* Upper bound of the number of uncompressed bytes in the whole file. Compare it with what a header promises before
  * allocating. */
 uint64_t gls_stream_bound(const gls_stream *stream);
-/* Descriptor of a regular file that is not packed, for pread() only; -1 for gzip data and pipes. */
+/* Descriptor of a regular file that is not compressed, for pread() only; -1 for gzip data and pipes. */
 int gls_stream_fd(const gls_stream *stream);
 
-/* Fills buffer with bytes first .. first + bytes - 1 of the data to be packed. Called from several threads. */
+/* Fills buffer with bytes first .. first + bytes - 1 of the data to be compressed. Called from several threads. */
 typedef void (*gls_pack_fill)(void *user, uint64_t first, size_t bytes, void *buffer);
 
-/* Appends `total` bytes to output as one gzip member, packed by several threads. level: of zlib, 1 to 9. */
+/* Appends `total` bytes to output as one gzip member. Several threads compress. level: of zlib, 1 to 9. */
 gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pack_fill fill, void *user);
 
 /* --- NIfTI. */
@@ -102,7 +102,7 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
  * program. */
 gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                            const char *what, size_t n_volumes, gls_type type, const void *data);
-/* Writes a NIfTI file from its bytes, header and voxels, packed if the name ends in .gz. */
+/* Writes a NIfTI file from its bytes, header and voxels, compressed if the name ends in .gz. */
 gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
                                  size_t bytes);
 /* Like gls_image_write(), but as part of a group unless group is NULL. An existing file is an error unless

@@ -1,4 +1,4 @@
-/* Writes NIfTI-1, or NIfTI-2 where the grid is too large, plain or packed. */
+/* Writes NIfTI-1, or NIfTI-2 where the grid is too large, plain or compressed. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"

@@ -1,4 +1,4 @@
-/* Streams of bytes from files, unpacked on the way, and packing in parallel. */
+/* Streams of bytes from files, decompressed on the way, and compression in parallel. */
 #include "image/formats.h"
 
 #include <stdbool.h>
@@ -159,7 +159,7 @@ struct gls_stream {
     gls_input input;
     bool at_end;            /* the end of the gzip data was reached */
     bool file_ended;        /* all bytes of the file were read */
-    gls_inflater *inflater; /* NULL: the data are not packed */
+    gls_inflater *inflater; /* NULL: the data are not compressed */
     size_t in_pos, in_n;    /* unread part of `in` */
     unsigned char in[IN_BYTES];
 };
@@ -175,8 +175,8 @@ static gls_status refill(gls_stream *s)
     return status;
 }
 
-/* Opens a file; one that begins with the mark of gzip, 1f 8b, is unpacked. again: the file will be read twice, which
- * pipes cannot. */
+/* Opens a file; one that begins with the mark of gzip, 1f 8b, is decompressed. again: the file will be read twice,
+ * which pipes cannot. */
 static gls_status open_stream(const char *path, bool again, gls_stream **stream)
 {
     gls_stream *s = malloc(sizeof *s);
@@ -235,7 +235,7 @@ uint64_t gls_stream_bound(const gls_stream *s)
     return s->inflater ? size * 1032 + 1032 : size;
 }
 
-/* Reads bytes of a file that is not packed: first what the buffer holds. */
+/* Reads bytes of a file that is not compressed: first what the buffer holds. */
 static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     size_t n = s->in_n - s->in_pos < bytes ? s->in_n - s->in_pos : bytes;
@@ -311,9 +311,9 @@ gls_status gls_stream_verify(gls_stream *s)
  * stream. */
 
 #define PIECE_BYTES ((size_t)1 << 20)
-#define PIECES 16 /* number of pieces packed between two writes */
+#define PIECES 16 /* number of pieces compressed between two writes */
 
-/* A piece of a gzip file that one thread packs. */
+/* A piece of a gzip file that one thread compresses. */
 typedef struct piece {
     unsigned char *packed;
     size_t n;

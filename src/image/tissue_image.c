@@ -30,7 +30,7 @@ static float value_at(const gls_image *image, size_t volume, size_t voxel)
     return image->data[volume * gls_grid_voxels(&image->grid) + voxel];
 }
 
-/* Looks at one voxel: values that are no numbers, outside 0 .. 1, or do not add up to 0 or 1. */
+/* Looks at one voxel: values that are not numbers, outside 0 .. 1, or do not add up to 0 or 1. */
 static void inspect(const gls_image *image, size_t voxel, faults *f)
 {
     double sum = 0;
@@ -78,7 +78,7 @@ static gls_status check_values(const gls_image *image, const char *name)
     return GLS_OK;
 }
 
-/* Whether a voxel has any tissue; one with a value that is no number has none. */
+/* Whether a voxel has any tissue; one with a value that is not a number has none. */
 static bool has_tissue(const gls_image *image, size_t voxel)
 {
     bool any = false;

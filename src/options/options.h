@@ -38,7 +38,7 @@ typedef struct cmd_common {
     bool notify;
 } cmd_common;
 
-/* Largest number of arguments that are no options. */
+/* Largest number of arguments that are not options. */
 #define CMD_MAX_POSITIONALS 4096 /* enough for the shards of a run */
 /* Largest number of options of a command, those that all commands share included. */
 #define CMD_MAX_OPTIONS 192

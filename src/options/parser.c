@@ -297,8 +297,8 @@ static const char *dashed(const char *name, char *buffer, size_t size)
 }
 
 /* The value to use if it is left out; NULL: the next argument is the value. "[FILE.html]" in the metavar: an argument
- * that does not end in .html is no value, which counts as "". "[L=0.1]": an argument that is no number is no value,
- * which counts as 0.1. buffer holds the text. */
+ * that does not end in .html is not a value, which counts as "". "[L=0.1]": an argument that is not a number is not a
+ * value, which counts as 0.1. buffer holds the text. */
 static const char *left_out(const parser *p, const gls_option *option, char *buffer, size_t size)
 {
     const char *next = p->next < p->argc ? p->argv[p->next] : "", *metavar = option->metavar;

@@ -17,7 +17,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Checks the names of picture, report and other files: endings, that they are no inputs, and that no two are the
+/* Checks the names of picture, report and other files: endings, that they are not inputs, and that no two are the
  * same. */
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {

@@ -257,8 +257,8 @@ static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *byte
         for (size_t x = 0; x < png->width; x++) memcpy(row + x * step, from + x * (png->palette ? 1 : 4), step);
         uint8_t *to = out + y * (n + 1);
         uint64_t best = filter_row(0, row, above, n, step, to);
-        /* kinds 1 to 4: Sub, Up, Average and Paeth; a smaller sum of absolute values packs better, as the PNG
-         * standard advises */
+        /* kinds 1 to 4: Sub, Up, Average and Paeth; the PNG standard advises the filter with the smallest sum of
+         * absolute values, because its row compresses better */
         for (int kind = 1; kind < 5 && !png->palette; kind++) {
             uint64_t sum = filter_row(kind, row, above, n, step, tried);
             if (sum >= best) continue;

@@ -22,7 +22,8 @@
 
 /* The image of the 3-D view has at most so many voxels, which take about 0.25 MB of the report. */
 #define MAX_VOXELS 4e5
-/* Values are whole numbers from 1 (black) to 255 (white) in steps of this, which pack better. 0: nothing. */
+/* Values of the image are whole numbers from 1 (black) to 255 (white), 0: nothing. They are rounded to multiples of
+ * this, so that the image compresses better. */
 #define STEP 4
 
 /* Makes the image behind the streamlines from their density: its logarithm, so that thin bundles are seen beside thick
@@ -93,7 +94,7 @@ static gls_status pack(const gls_image *image, gls_text *out)
     return status;
 }
 
-/* Appends the image that find_image() found, on a grid along the axes of the world, packed. */
+/* Appends the image that find_image() found, on a grid along the axes of the world, compressed. */
 static gls_status append_image(const gls_report *report, gls_text *out)
 {
     const bool shown = report->behind && !report->options->no_view && report->scene.n_lines > 0;
@@ -213,7 +214,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
         if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);
         if (!gls_report_is_matrix(input)) r->tractogram = gls_text_copy(input);
         char *sidecar = gls_sidecar_find(input);
-        /* a file of that name that is no sidecar must not prevent a report */
+        /* a file of that name that is not a sidecar must not prevent a report */
         if (sidecar && access(sidecar, R_OK) == 0 && read_sidecar(r, sidecar) != GLS_OK) {
             gls_log(GLS_LOG_WARNING, "%s", gls_last_error());
             cJSON_Delete(r->sidecar);

@@ -63,7 +63,7 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
     for (size_t line = 0; line < scene->n_lines; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
         put16(counts + 2 * line, (uint32_t)(end - begin));
-        /* differences of rounded positions: they do not add up errors, and pack well */
+        /* differences of rounded positions: they do not add up errors, and compress well */
         for (int a = 0; a < 3; a++)
             for (uint64_t i = begin, before = 0; i < end; i++) {
                 uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
@@ -101,8 +101,8 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
     return status;
 }
 
-/* Appends a column of points: its 2nd and 98th percentile, and between them a byte for each point from 1 to 255,
- * packed; 0: no number. Sets json->failed if memory runs out. */
+/* Appends a column of points: its 2nd and 98th percentile, and compressed a byte for each point, from 1 to 255 between
+ * the percentiles; 0: not a number. Sets json->failed if memory runs out. */
 static void append_points(gls_text *json, const float *value, size_t n)
 {
     float *sorted = malloc((n + 1) * sizeof *sorted);

@@ -146,9 +146,9 @@ void gls_report_methods(const gls_report *report, gls_text *out);
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
 /* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
-/* Appends bytes "packed", as the page's script reads them: deflated, then in base64. */
+/* Appends bytes as the page's script reads them: compressed by deflate, then in base64. */
 gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
-/* Appends the streamlines of the 3-D view, packed. */
+/* Appends the streamlines of the 3-D view, compressed. */
 gls_status gls_report_lines(const gls_report *report, gls_text *out);
 /* Reads the connectome of the report, if it has one: `input` itself, or what the run wrote. GLS_ERR_INPUT: input is no
  * matrix. */

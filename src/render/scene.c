@@ -58,8 +58,8 @@ static double line_length(const float (*p)[3], size_t n)
     return sum;
 }
 
-/* The one colour of a streamline: of the direction between its ends, of its bundle, or grey if it is no member of the
- * group. */
+/* The one colour of a streamline: of the direction between its ends, of its bundle, or grey if it is not a member of
+ * the group. */
 static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, size_t line, const float (*p)[3],
                              size_t n)
 {

@@ -1,4 +1,4 @@
-/* Reads a part of a file from front to back, unpacked on the way if it is deflated. */
+/* Reads a part of a file from front to back, decompressed on the way if it is deflated. */
 #include "tractogram/readers.h"
 
 #include <inttypes.h>
@@ -15,13 +15,13 @@
 /* Packed bytes that are read at a time. */
 #define INPUT_BYTES ((size_t)64 << 10)
 
-/* State of inflate for one cursor, with its buffer of packed bytes. */
+/* State of inflate for one cursor, with its buffer of compressed bytes. */
 typedef struct unpacker {
     /* state of zlib */
     z_stream stream;
     /* inflate has seen the end of the deflated data */
     bool ended;
-    /* packed bytes from the file */
+    /* compressed bytes from the file */
     unsigned char input[INPUT_BYTES];
 } unpacker;
 
@@ -67,7 +67,7 @@ uint64_t gls_cursor_left(const gls_cursor *c)
     return c->left + (c->n - c->next);
 }
 
-/* Reads the next bytes of the file, packed or not. */
+/* Reads the next bytes of the file, compressed or not. */
 static gls_status read_file(gls_cursor *c, void *data, size_t bytes)
 {
     gls_status status = gls_regular_read(c->path, c->fd, c->at, data, bytes);
@@ -82,7 +82,7 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
     u->stream.next_out = data;
     u->stream.avail_out = (unsigned)bytes;
     do {
-        /* the packed bytes are used up: reads the next ones */
+        /* the compressed bytes are used up: reads the next ones */
         if (u->stream.avail_in == 0 && c->at < c->end) {
             size_t n = c->end - c->at < INPUT_BYTES ? (size_t)(c->end - c->at) : INPUT_BYTES;
             gls_status status = read_file(c, u->input, n);

@@ -16,7 +16,7 @@ typedef struct gls_zip_entry {
     char name[GLS_ZIP_NAME]; /* ASCII only */
     /* CRC-32 of the data */
     uint32_t crc;
-    /* size, not packed */
+    /* size of the data; entries are stored without compression */
     uint64_t bytes;
     /* position of the local header in the file */
     uint64_t offset;
@@ -39,9 +39,9 @@ typedef struct gls_zip_item {
     /* path in the archive, owned; folders end in / */
     char *name;
     uint64_t at;            /* position of its data in the file */
-    uint64_t packed, bytes; /* sizes in the file and unpacked; equal unless deflated */
+    uint64_t packed, bytes; /* sizes in the file and uncompressed; equal unless deflated */
     bool deflated;
-    uint32_t crc; /* CRC-32 of the unpacked data */
+    uint32_t crc; /* CRC-32 of the uncompressed data */
 } gls_zip_item;
 
 /* --- Arrays of a TRX archive or folder. */
@@ -50,9 +50,9 @@ typedef struct gls_zip_item {
 typedef struct gls_trx_part {
     /* path below the archive or folder, owned */
     char *name;
-    /* at: position of the data in an archive; packed, bytes: sizes in the file and unpacked */
+    /* at: position of the data in an archive; packed, bytes: sizes in the file and uncompressed */
     uint64_t at, packed, bytes;
-    /* packed with deflate; else stored */
+    /* true: compressed with deflate; false: stored without compression */
     bool deflated;
     bool has_crc; /* true in archives */
     uint32_t crc;

@@ -1,5 +1,5 @@
-/* Hands all streamlines of a file to a sink. With more than one thread, a reading thread reads, unpacks and checks the
- * next blocks while the sink works; gls_reader_ahead_start() starts it before there is a sink. */
+/* Hands all streamlines of a file to a sink. With more than one thread, a reading thread reads, decompresses and checks
+ * the next blocks while the sink works; gls_reader_ahead_start() starts it before there is a sink. */
 #include "tractogram/readers.h"
 
 #include <omp.h>

@@ -31,7 +31,7 @@ gls_tractogram_read_options gls_tractogram_read_options_default(void)
         .size = sizeof(gls_tractogram_read_options), .reference = NULL, .vtk_space = GLS_VTK_SPACE_STATED};
 }
 
-/* Error for a file of no known format. Names the packer if the first bytes are those of a packed file. */
+/* Error for a file of no known format. Names the compressor if the first bytes are those of a compressed file. */
 static gls_status unknown_format(const char *path, const char *start)
 {
     static const struct {
@@ -79,7 +79,7 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
     r->path = strdup(path);
     r->options = options ? *options : gls_tractogram_read_options_default();
     gls_status status = r->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
-    /* a folder can only be an unpacked TRX; files are recognised by their first bytes, whatever their name is */
+    /* a folder can only be an uncompressed TRX; files are recognised by their first bytes, whatever their name is */
     if (!status && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         r->driver = &gls_trx_reader;
         r->info.format = GLS_FORMAT_TRX;

@@ -5,7 +5,7 @@
 #include <glslines/common.h>
 #include <glslines/tractogram.h>
 
-/* --- Cursor: reads a part of a file from front to back, unpacks it if it is deflated, and computes its checksum.
+/* --- Cursor: reads a part of a file from front to back, decompresses it if it is deflated, and computes its checksum.
  * Several cursors may read one file at the same time. */
 
 /* Reads a stretch of a file through a buffer. Not thread-safe; several cursors may read one file, because they use
@@ -17,7 +17,7 @@ typedef struct gls_cursor {
     /* gls_cursor_finish() closes fd */
     bool owns_fd;
     uint64_t at, end; /* the part of the file that was not read yet */
-    uint64_t left;    /* unpacked bytes that are not in the buffer yet */
+    uint64_t left;    /* uncompressed bytes that are not in the buffer yet */
     bool checked;     /* whether crc is computed, the CRC-32 of all bytes that have passed through the buffer */
     uint32_t crc;
     /* capacity bytes, of which next .. n - 1 wait to be read */
@@ -25,12 +25,12 @@ typedef struct gls_cursor {
     /* size of the buffer, bytes */
     size_t capacity;
     size_t next, n; /* bytes next .. n - 1 of the buffer are unread */
-    void *unpacker; /* NULL: the bytes are not packed */
+    void *unpacker; /* NULL: the bytes are not compressed */
 } gls_cursor;
 
 /* Reads bytes at .. end - 1 of an open file. The caller closes the file, unless it sets owns_fd. */
 gls_status gls_cursor_init(gls_cursor *cursor, const char *path, int fd, uint64_t at, uint64_t end);
-/* Makes a new cursor read `bytes` unpacked bytes from deflated data without a header. */
+/* Makes a new cursor read `bytes` uncompressed bytes from deflated data without a header. */
 gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);
 /* Frees the cursor's memory. Accepts a zeroed cursor. */
 void gls_cursor_finish(gls_cursor *cursor);
@@ -43,7 +43,7 @@ gls_status gls_cursor_read(gls_cursor *cursor, void *data, size_t bytes);
 /* Makes sure that at least `bytes` unread bytes (at most 64 KiB; fewer only at the end) are in the buffer, from buffer
  * + next to buffer + n. The caller consumes bytes by moving next. */
 gls_status gls_cursor_fill(gls_cursor *cursor, size_t bytes);
-/* Whether deflated data end at the end of the part; true for data that are not packed. */
+/* Whether deflated data end at the end of the part; true for data that are not compressed. */
 bool gls_cursor_ends(gls_cursor *cursor);
 
 /* --- Readers of the formats. */

@@ -142,8 +142,8 @@ static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const
 }
 
 /* Finds the map from voxel mm, whose origin is the corner of the first voxel, to world mm: from the affine of the
- * header, or for files without one from the reference image; axes are turned to the voxel order that the header names.
- */
+ * header, or for files without one from the reference image. Axes are permuted and flipped to the voxel order that the
+ * header names. */
 static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *header)
 {
     trk *t = r->state;

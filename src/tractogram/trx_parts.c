@@ -173,7 +173,7 @@ static void zip_free(gls_zip_item *items, size_t n)
 }
 
 /* Lists the entries of an archive in the order of its directory, to be freed by zip_free(). Sizes are checked
- * against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, or packed by another method than deflate. */
+ * against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, or not compressed by deflate. */
 static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n_items)
 {
     archive a = {.path = path, .fd = fd, .bytes = bytes};

@@ -25,9 +25,9 @@ char *gls_json_print(const cJSON *json);
 /* Prints JSON on one line. From malloc; NULL: out of memory. */
 char *gls_json_print_line(const cJSON *json);
 
-/* The member of an object; NULL: there is none, or the value is no object. */
+/* The member of an object; NULL: there is none, or the value is not an object. */
 cJSON *gls_json_at(const cJSON *object, const char *key);
-/* Text of the member of an object; NULL: there is no such member, or it is no string. Owned by the object. */
+/* Text of the member of an object; NULL: there is no such member, or it is not a string. Owned by the object. */
 const char *gls_json_text_at(const cJSON *object, const char *key);
 
 struct gls_output_group;
@@ -49,7 +49,7 @@ void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 /* The values that gls_json_double() and gls_json_uint() add. */
 cJSON *gls_json_new_double(double v);
 cJSON *gls_json_new_uint(uint64_t v);
-/* Reads what gls_json_uint() wrote. Returns false if value is no such number. */
+/* Reads what gls_json_uint() wrote. Returns false if value is not such a number. */
 bool gls_json_get_uint(const cJSON *value, uint64_t *n);
 /* A copy in which every number is written as by gls_json_double(). cJSON alone would shorten some numbers. */
 cJSON *gls_json_exact(const cJSON *entry);

@@ -7,8 +7,8 @@
 #include "util/text.h"
 
 /* --- Outputs: a file appears under its name only when it is complete, several files appear together or not at all, and
- * nothing but a regular file that is no input is ever replaced. Every file that the program writes goes through these
- * functions. */
+ * nothing but a regular file that is not an input is ever replaced. Every file that the program writes goes through
+ * these functions. */
 
 struct gls_output_group;
 

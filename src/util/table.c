@@ -108,7 +108,7 @@ static gls_status parse_line(parser *s)
         if (status) return status;
         comma = false;
     }
-    /* a line without numbers, blank or a comment, is no row */
+    /* a line without numbers, blank or a comment, is not a row */
     size_t cols = s->n - before;
     if (cols == 0) return GLS_OK;
     /* the first row sets the number of columns */

@@ -102,7 +102,7 @@ static gls_status amplitudes_matrix(int order, float **out)
     return status;
 }
 
-#define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is no index */
+#define MAX_FIXELS (UINT32_MAX - 1) /* GLS_NO_FIXEL is not an index */
 
 /* The fixels of a block of voxels that one thread has segmented, numbered from 0; failed: memory ran out. */
 typedef struct block {
