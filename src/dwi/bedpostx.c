@@ -10,19 +10,18 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* most fibres of a folder */
+/* largest number of fibres of a folder */
 #define MAX_FIBRES 8
-#define SMALLEST \
-    1e-6f /* stored in place of a fraction of 0, so that the fibre keeps its direction, which a half may follow */
+#define SMALLEST 1e-6f /* fraction stored in place of 0, so that the fibre keeps its direction */
 
 /* A folder while it is read. */
 typedef struct samples {
-    /* as the user named it */
+    /* path of the folder as the user gave it */
     const char *folder;
     bool numbered; /* false: the names of a single fibre have no number */
     int n_fibres;
     size_t n;    /* samples of each fibre */
-    char *first; /* the file that others are compared with */
+    char *first; /* path of the first file, with which the other files are compared */
 } samples;
 
 /* Path of the file of one quantity (th, ph or f) of a fibre, counted from 1, with the suffix of the file that exists,
@@ -32,7 +31,7 @@ static char *name_of(const samples *s, const char *what, int fibre)
     static const char *const suffix[] = {".nii.gz", ".nii", ".img.gz", ".img"};
     char number[16] = "", *name = NULL;
     if (s->numbered) snprintf(number, sizeof number, "%d", fibre);
-    /* four suffixes; the fifth round gives the first name, for the message */
+    /* try four suffixes; the fifth round makes the name with the first suffix, for the message */
     for (int i = 0; i < 5; i++) {
         if (gls_asprintf(&name, "%s/merged_%s%ssamples%s", s->folder, what, number, suffix[i % 4]) < 0) return NULL;
         if (i == 4 || access(name, F_OK) == 0) return name;
@@ -50,7 +49,7 @@ static bool exists(const samples *s, const char *what, int fibre)
     return there;
 }
 
-/* Counts the fibres. GLS_ERR_INPUT: there is none, or a number is left out. */
+/* Counts the fibres. GLS_ERR_INPUT: there is no fibre, or the numbers of fibres have a gap. */
 static gls_status count_fibres(samples *s)
 {
     s->numbered = false;
@@ -136,7 +135,7 @@ static void store_fibre(const samples *s, gls_image *const angle[3], const gls_i
         const size_t v = i % n, sample = i / n;
         const float th = angle[0]->data[i], ph = angle[1]->data[i], f = angle[2]->data[i];
         const bool there = mask->data[v] > 0 && th != 0 && ph != 0;
-        /* volumes: for each sample its fibres, for each fibre x, y, z */
+        /* the volumes hold for each sample its fibres, and for each fibre x, y, z */
         float *to = peaks->data + 3 * (sample * (size_t)s->n_fibres + (size_t)fibre) * n + v;
         const double length = there ? (double)fmaxf(f, SMALLEST) : 0;
         to[0] = (float)(length * flip * sin((double)th) * cos((double)ph));

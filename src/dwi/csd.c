@@ -22,10 +22,10 @@ gls_csd_options gls_csd_options_default(void)
 /* Data shared by all threads. */
 typedef struct job {
     gls_csd_plan plan;
-    gls_csd_kernel kernel; /* for the instruction set of this CPU */
+    gls_csd_kernel kernel; /* function for the instruction set of this CPU */
     const float **volume;  /* the weighted volumes */
     size_t voxels, total;
-    bool clip;     /* negative signal is set to 0 */
+    bool clip;     /* true: negative signals are set to 0 */
     gls_image *sh; /* result: plan.k volumes; threads write different voxels */
     /* voxels that reached max_iterations, and those with values that are not finite */
     atomic_size_t n_unconverged, n_broken;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MIN_DIRECTIONS 45 /* number of coefficients of an ODF of order 8 */
-#define MIN_ANGLE 1e-3    /* directions closer than this, in radians, count as one */
+#define MIN_ANGLE 1e-3    /* directions that are closer than this angle, in radians, count as one direction */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {

@@ -20,7 +20,7 @@
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 typedef int8_t VB __attribute__((vector_size(LANES), may_alias));
 
-/* Scratch memory. Arrays of vectors run across slots or voxels. */
+/* Scratch memory of the kernel. The lanes of the vectors are slots, or voxels of the block. */
 typedef struct SLOTS {
     VD *signal;            /* n x VECS: signal of the block */
     VD *right;             /* padded x VECS: X' times signal */
@@ -254,7 +254,7 @@ TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
     s.active = s.low + plan->n_rows * GLS_CSD_BLOCK;
     s.enter = (uint32_t *)(s.active + (plan->n_rows * LANES + 3) / 4 * 4);
     s.leave = s.enter + plan->n_rows * LANES;
-    memset(normal, 0, LANES * tiles * 64 * sizeof *normal); /* a slot may stay empty */
+    memset(normal, 0, LANES * tiles * 64 * sizeof *normal); /* clear the matrices, because a slot may stay empty */
     memset(s.active, 0, plan->n_rows * LANES);
     return s;
 }
@@ -264,8 +264,8 @@ TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot
                                  uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {
     s->iterations[slot]++;
-    /* The matrix is not positive definite: the voxel keeps its last solution, or the unconstrained one if there is
-     * none. */
+    /* If the matrix is not positive definite, the voxel keeps its last solution, or if there is none its unconstrained
+     * solution. */
     if (!sound) {
         if (s->iterations[slot] == 1)
             for (size_t j = 0; j < plan->k; j++)

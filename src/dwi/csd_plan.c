@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOW_ORDER 4 /* the first choice of negative directions looks at orders up to this one, as the authors do */
+#define LOW_ORDER 4          /* SH order up to which negative directions are first chosen, as the authors do */
 #define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
-#define RIDGE 1e-5           /* added to a normal matrix that is not positive definite */
+#define RIDGE 1e-5           /* ridge that is added to a normal matrix that is not positive definite */
 #define MRTRIX_WEIGHT 50.0   /* weight of the constraint in MRtrix3, times the mean of the response */
 #define MRTRIX_RIDGE 2e-4    /* ridge of MRtrix3, times the first diagonal entry of the normal matrix */
-#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON) /* a worse condition number is that of a singular matrix */
+#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON) /* below it a matrix counts as singular */
 
 void gls_csd_plan_finish(gls_csd_plan *plan)
 {
@@ -128,7 +128,7 @@ fail:
 static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, const double *harmonics,
                                      double *p, double *inverse)
 {
-    /* the highest order that directions and response determine */
+    /* find the highest order that directions and response determine */
     int order = 0;
     while (gls_sh_count(order + 2) <= n && gls_sh_count(order + 2) <= k && harmonics[order / 2 + 1] != 0) order += 2;
     size_t fitted = gls_sh_count(order), kept = fitted < n_low ? fitted : n_low;

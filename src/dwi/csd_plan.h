@@ -28,8 +28,8 @@ typedef struct gls_csd_plan {
     double *rows;     /* B with padded rows; 7 rows of zeros follow */
     double *normal;   /* P + mu in tiles */
     double *full;     /* P + mu + B'B in tiles */
-    bool regularised; /* mu is not 0, because P alone is not positive definite */
-    bool solve_all;   /* iterate also where the first solution is nowhere below the threshold */
+    bool regularised; /* true: mu is not 0, because P alone is not positive definite */
+    bool solve_all;   /* true: iterate also in voxels whose first solution is nowhere below the threshold */
 } gls_csd_plan;
 
 /* Number of tiles in the lower half of a symmetric matrix of `padded` rows. */

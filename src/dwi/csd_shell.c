@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MIN_BVAL 500.0 /* s/mm2: below, the signal of fibres depends too little on direction */
+#define MIN_BVAL 500.0 /* lowest b-value, s/mm2; below it the signal of fibres depends too little on direction */
 
 #define BEST_LOW 2000.0 /* s/mm2: range in which the contrast of fibres is best for the noise */
 #define BEST_HIGH 3000.0
@@ -61,8 +61,8 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
         n_weighted += !shell[i].is_b0;
         volumes += shell[i].n;
     }
-    const bool all_could = !asked && n * n <= volumes; /* few b-values with many volumes each are shells; many b-values
-                                                          with few each are a grid in q-space */
+    /* few b-values with many volumes each are shells; many b-values with few volumes each are a grid in q-space */
+    const bool all_could = !asked && n * n <= volumes;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (!asked) name_reason(shell, n, chosen, gls_sh_count(sh_order), reason, sizeof reason);
     if (n_weighted > 1)

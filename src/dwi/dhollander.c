@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SDM 10.0 /* larger values of the signal decay metric count as this one */
+#define MAX_SDM 10.0 /* largest signal decay metric; larger values are lowered to it */
 #define RESPONSES_HINT \
     "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd (track, fit)"
-#define ENOUGH_VOXELS 1000 /* minimum size of an eroded mask */
+#define ENOUGH_VOXELS 1000 /* smallest number of voxels of an eroded mask */
 #define MAD_FACTOR 1.4826  /* ratio of standard deviation and median absolute deviation of a normal distribution */
 
 gls_responses_options gls_responses_options_default(void)

@@ -13,8 +13,8 @@
 #define MAX_NORM_DEVIATION 0.01 /* deviations of a vector's length from 1 beyond this are errors, not rounding */
 #define MAX_SCALING 0.01        /* vectors whose squared lengths differ from 1 by more than this scale their b-values */
 #define MIN_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
-#define MAX_BVAL 1e12           /* s/mm2: no such gradient exists, and larger squares overflow */
-#define HIGH_B0_THRESHOLD 200.0 /* s/mm2: from here on diffusion is visible in a "b0" volume */
+#define MAX_BVAL 1e12           /* largest b-value, s/mm2; scanners have no larger ones, and larger squares overflow */
+#define HIGH_B0_THRESHOLD 200.0 /* b-value, s/mm2, from which diffusion is visible in a "b0" volume */
 
 gls_gradients_options gls_gradients_options_default(void)
 {

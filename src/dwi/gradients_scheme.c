@@ -14,7 +14,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-#define MAX_JSON ((size_t)256 << 20) /* bytes; a larger file is refused before it is parsed */
+#define MAX_JSON ((size_t)256 << 20) /* largest size of a file, bytes; larger files are not parsed */
 #define NORM_TOLERANCE 0.01          /* deviations of lengths from 1 beyond this are reported */
 
 /* Reads rows x y z b of a text file. The caller frees *row. Tables of DSI Studio, with b first, are refused. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REACH 80.0       /* s/mm2: b-values closer than this are neighbours */
+#define REACH 80.0       /* b-values that differ by less than this, in s/mm2, are neighbours */
 #define MIN_NEIGHBOURS 3 /* number of neighbours, itself included, that a volume needs to start a shell */
 #define CLEARLY 10.0     /* a b-value must be this many times nearer to one shell than to the next */
 #define FAR_OFF 0.2      /* a requested b-value that differs by a larger share from the nearest shell names no shell */
@@ -22,7 +22,7 @@ typedef struct clusters {
     /* label: cluster of each volume, GLS_NO_SHELL as long as it has none; queue: volumes of the current cluster in the
      * order in which they joined; n: number of finished clusters */
     size_t *label, *queue, n;
-    bool *seen; /* volumes whose neighbours were counted */
+    bool *seen; /* true: the neighbours of the volume were counted */
 } clusters;
 
 /* Number of weighted volumes whose b-value lies within REACH of b, the volume of b itself included. */
@@ -86,7 +86,7 @@ static void measure(const gls_gradients *table, const size_t *label, size_t whic
     shell->deviation = shell->n > 1 ? sqrt(shell->deviation / (double)(shell->n - 1)) : 0;
 }
 
-/* Order of qsort_r: indices into the shells `user` by rising mean b-value. */
+/* Comparison for qsort_r(): indices into the shells `user` by rising mean b-value. */
 static int by_bval(const void *a, const void *b, void *user)
 {
     const gls_shell *shell = user;

@@ -18,7 +18,7 @@
 #define SHIFT 1e-14
 #define MIN_HEIGHT 1e-6 /* least distance of the fourth point from the plane of the other three */
 
-/* 80-bit numbers on x86, so that PERTURBATION and SHIFT are far above the rounding. */
+/* A vector of long double, which has 80 bits on x86, so that PERTURBATION and SHIFT are far above the rounding. */
 typedef long double vector[3];
 
 /* A triangle of the hull. */
@@ -30,9 +30,9 @@ struct facet {
 /* The hull of the points that were inserted so far, and work space. */
 struct hull {
     vector *point;       /* n points, perturbed */
-    struct facet *facet; /* room for 2 n; no order */
+    struct facet *facet; /* memory for 2 n facets, in no order */
     size_t n_facets;
-    /* room for 6 n */
+    /* COUNT */
     uint32_t (*edge)[2]; /* edges of the facets that a new point sees */
 };
 

@@ -40,7 +40,7 @@ TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, cons
         for (size_t i = 0; i < count; i++)
             for (size_t j = 0; j < COLUMNS; j++) row[i][c + j] = sum[i][j];
     }
-    /* the columns that are left over, one by one */
+    /* compute the columns that are left over one by one */
     for (; c < c_end; c++) {
         const VD *other = a + c * (c + 1) / 2;
         for (size_t i = 0; i < count; i++) {

@@ -86,7 +86,7 @@ static void drop_empty(const gls_image *dwi, uint8_t *set)
 static gls_status shape(const gls_image *dwi, uint8_t *set)
 {
     const int32_t *dim = dwi->grid.dim;
-    bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would remove everything */
+    bool thin = dim[0] <= 2 || dim[1] <= 2 || dim[2] <= 2; /* erosion would remove all voxels of a thin grid */
     gls_status status = gls_morphology_median(dim, set);
     if (!status) status = gls_morphology_largest(dim, set);
     if (!status) status = gls_morphology_fill(dim, set);

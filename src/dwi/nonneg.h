@@ -26,7 +26,7 @@
 
 enum {
     GLS_NONNEG_BLOCK = 128,         /* number of voxels that a kernel processes at a time */
-    GLS_NONNEG_MAX_ITERATIONS = 60, /* 14 to 22 are usual */
+    GLS_NONNEG_MAX_ITERATIONS = 60, /* largest number of iterations; 14 to 22 are usual */
     GLS_NONNEG_TILE = 3,            /* rows and columns of a tile of the normal matrix */
     /* With more coefficients the interior point method is used. It takes twice the time of the active set method with
      * 47 coefficients and a sixth more with 68 and 93; its results differ in the last digits. */

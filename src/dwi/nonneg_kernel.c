@@ -11,11 +11,11 @@
 #pragma GCC optimize("fp-contract=fast", "no-math-errno")
 #endif
 
-#define MIN_PIVOT 1e-16 /* the matrices are I + B'DB, so none is singular */
+#define MIN_PIVOT 1e-16 /* smallest pivot; the matrices are I + B'DB, so none is singular */
 #define SOFTNESS 1e-10  /* ridge of the multipliers */
 /* convergence: mean complementarity, relative to the square of the largest unconstrained amplitude */
 #define ENOUGH_GAP 1e-15
-#define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to that amplitude */
+#define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to the largest amplitude */
 #define BOUNDARY 0.99        /* smallest share of the way to the nearest bound that a step takes */
 /* pivot of the matrix of active rows, which is at least SOFTNESS except for rounding */
 #define MIN_ACTIVE_PIVOT 1e-11

@@ -17,7 +17,7 @@
 
 #include "dwi/lanes_cholesky.h"
 
-/* Scratch memory. Arrays of vectors run across slots or voxels. */
+/* Scratch memory of the kernel. The lanes of the vectors are slots, or voxels of the block. */
 typedef struct SLOTS {
     VD *start;          /* padded x VECS: y_u of the block */
     VD *first;          /* rows x VECS: B y_u */
@@ -104,7 +104,7 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
             ((double *)s->solution)[j * GLS_NONNEG_BLOCK + v] = start[j * GLS_NONNEG_BLOCK];
         return false;
     }
-    /* a tenth beyond the bounds, with equal multipliers of the size of the largest amplitude */
+    /* start a tenth beyond the bounds, with equal multipliers of the size of the largest amplitude */
     way *= 1.1;
     double lambda = scale / plan->drift, sum = 0;
     for (size_t j = 0; j < plan->k; j++) {

@@ -18,7 +18,7 @@
 
 /* The half sphere on which FODs are sampled, the same for all images; made once, then read-only. */
 typedef struct gls_lobe_sphere {
-    double direction[GLS_LOBE_DIRECTIONS][3]; /* unit vectors; each stands for its antipode, too */
+    double direction[GLS_LOBE_DIRECTIONS][3]; /* unit vectors; each also stands for its antipode */
     /* neighbours in the mesh, ascending; with only five the last is repeated */
     uint16_t neighbour[GLS_LOBE_DIRECTIONS][GLS_LOBE_NEIGHBOURS];
     double weight[GLS_LOBE_DIRECTIONS]; /* weight of a sample in an integral over the whole sphere; the sum is 4 pi */
@@ -29,13 +29,13 @@ typedef struct gls_lobe_sphere {
 /* Returns the sphere, which the first call makes. Safe from any thread. */
 const gls_lobe_sphere *gls_lobe_sphere_get(void);
 
-/* The direction nearest to the line along v, which must not be 0; the first of equally near ones. */
+/* Returns the direction nearest to the line along v, which must not be 0; of equally near directions the first. */
 uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3]);
 
 /* --- The lobes of one FOD. */
 
-#define GLS_MAX_LOBES 15 /* lobes of a voxel; the table of directions has four bits for each */
-/* In the table of directions: the direction belongs to no lobe. */
+#define GLS_MAX_LOBES 15 /* largest number of lobes of a voxel; the table of directions has four bits for each lobe */
+/* Entry of the table of directions for directions that belong to no lobe. */
 #define GLS_NO_LOBE 15
 #define GLS_LOBE_TABLE ((GLS_LOBE_DIRECTIONS + 1) / 2) /* bytes of the table of directions */
 
@@ -52,7 +52,7 @@ typedef struct gls_lobes {
     /* number of lobes, at most GLS_MAX_LOBES */
     int n;
     int dropped;    /* number of lobes beyond GLS_MAX_LOBES; the smallest are dropped */
-    bool too_large; /* an amplitude or integral does not fit a float; then n = 0 */
+    bool too_large; /* true: an amplitude or integral does not fit a float; then n = 0 */
     gls_lobe lobe[GLS_MAX_LOBES];
     /* for each direction the number of its lobe, four bits each */
     uint8_t table[GLS_LOBE_TABLE];
@@ -72,7 +72,7 @@ static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 /* --- The struct behind gls_fixels. */
 
 #define GLS_FIXEL_BLOCK 64 /* voxels that a thread segments at a time */
-/* In place of an index of a fixel: there is none. */
+/* Stands in place of the index of a fixel if there is no fixel. */
 #define GLS_NO_FIXEL UINT32_MAX
 
 /* The fixels of a voxel, which follow each other, and its table of lobes: for each direction the fixel that it belongs

@@ -42,7 +42,7 @@ typedef struct row_thread {
     bool failed;
 } row_thread;
 
-/* In float32, as MRtrix3 computes the unit, so that lengths round the same way. */
+/* Computes the unit in float32, as MRtrix3 does, so that lengths are rounded as in MRtrix3. */
 double gls_rows_unit(const gls_rows *rows)
 {
     const double *s = rows->fixels->grid.voxel_size;
@@ -101,7 +101,7 @@ void gls_rows_finish(gls_rows *rows)
     *rows = (gls_rows){0};
 }
 
-/* Order of portions for qsort(): by key, then by position. */
+/* Comparison for qsort(): portions by key, then by position. */
 static int compare_portions(const void *a, const void *b)
 {
     const portion *x = a, *y = b;
@@ -211,7 +211,7 @@ typedef struct map_task {
  * so, extends the bounding box of the thread. */
 static bool look_at_points(row_thread *t, const float *x, size_t n)
 {
-    enum { LANES = 12 }; /* four points at a time */
+    enum { LANES = 12 }; /* compare the coordinates of four points at a time */
     float low[LANES], high[LANES];
     bool bad = !isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]);
     /* a NaN or an infinity makes the comparison false */
@@ -368,7 +368,8 @@ static gls_status add_rows(gls_rows *rows, const gls_row_entries *row, size_t n,
         return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
                         rows->n_entries, rows->wide ? 5 : 4, rows->n);
     row_copy copy = {row, c, c->n};
-    /* the starts first, since each row's position depends on those before it; then threads copy the entries */
+    /* compute the starts of rows first, since each start depends on the rows before it; then threads copy the entries
+     *  */
     for (size_t i = 0; i < m; i++) {
         c->start[c->n + 1] = c->start[c->n] + row[i].n;
         c->n++;

@@ -21,7 +21,7 @@ typedef struct gls_visit {
     /* index in the grid */
     size_t voxel;
     uint32_t direction; /* index of the nearest direction of gls_lobe_sphere */
-    double length;      /* along the curve, mm */
+    double length;      /* length of the passage along the curve, mm */
 } gls_visit;
 
 /* The grid as the walk uses it. The kernel glsl/weights/map.comp reads the same block. */
@@ -47,7 +47,7 @@ void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t rati
 
 /* Visits of one streamline. All zero: empty. */
 typedef struct gls_walk {
-    /* visits, and room for them, in the order along the streamline */
+    /* number of visits, and of visits for which memory is allocated; visits are in the order along the streamline */
     size_t n, capacity;
     gls_visit *visit;
     bool failed; /* memory ran out */
@@ -106,7 +106,7 @@ typedef struct gls_rows {
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */
     struct row_thread *thread;
-    /* one work space each, in `thread` */
+    /* number of threads; each has a work space in `thread` */
     int n_threads;
     size_t n_taken; /* streamlines received; those that wait for a device have no row yet */
 } gls_rows;

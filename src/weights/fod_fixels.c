@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) void sample(const float *rows, size
     }
 }
 
-/* sample() for every CPU. */
+/* Function sample() for every CPU. */
 static void sample_plain(const float *rows, size_t n, const float *sh, float *out)
 {
     sample(rows, n, sh, out);
@@ -204,7 +204,7 @@ static void segment_block(const segmentation *s, size_t number, block *b)
 static gls_status number_fixels(const segmentation *s, const block *blocks, const char *name)
 {
     gls_fixels *f = s->fixels;
-    /* only a note without a threshold, where noise has many lobes */
+    /* without a threshold noise has many lobes, so that dropped lobes are logged as information only */
     const gls_log_level dropped_level = s->options->peak > 0 ? GLS_LOG_WARNING : GLS_LOG_INFO;
     /* sums over blocks, in their order */
     size_t dropped = 0, not_finite = 0;

@@ -225,7 +225,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     float most = 0, least = 0;
     out->n = out->dropped = 0;
     out->too_large = false;
-    /* too flat, too small, or more negative than positive: such an FOD has no lobes */
+    /* an FOD that is too flat, too small, or more negative than positive has no lobes */
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;
@@ -242,7 +242,7 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     if (out->too_large) out->n = 0;
     if (out->n == 0) return;
     rank_lobes(out, rank, of_rank);
-    /* from samples to kept lobes; of_rank turns ranks by integral, in which dilate() works, back to lobes */
+    /* map samples to kept lobes; of_rank maps ranks by integral, in which dilate() works, back to lobes */
     memset(lobe, GLS_NO_LOBE, sizeof lobe);
     for (int k = 0; k < w.n; k++) {
         unsigned i = w.order[k];

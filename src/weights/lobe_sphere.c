@@ -204,14 +204,14 @@ static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
     }
 }
 
-/* Read-only after the first call of gls_lobe_sphere_get(). */
+/* The sphere, which is read-only after the first call of gls_lobe_sphere_get(). */
 static gls_lobe_sphere sphere;
 
 /* Makes the mesh, keeps one vertex of each antipodal pair, and finds for each cell of the cube a direction from which a
  * search may begin. */
 static void make_sphere(void)
 {
-    /* static: 250 kB are much for the stack of a thread */
+    /* the mesh is static, because 250 kB are much for the stack of a thread */
     static mesh m;
     make_icosahedron(&m);
     for (int k = 0; k < 4; k++) split(&m);

@@ -12,7 +12,7 @@
 #define MAX_GROUPS_X 32768u
 /* Invocations of a work group, one for each streamline. */
 #define GROUP 64
-/* In place of the offset of a table: the voxel has no fixels. */
+/* Stands in place of the offset of a table if the voxel has no fixels. */
 #define NOTHING UINT32_MAX
 /* offsets of words in the buffer of lobes, as in map.comp */
 enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };
@@ -20,9 +20,9 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 
 #define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
 #define SPARE 8        /* visits for which each streamline has room beyond its number of points, as in map.comp */
-#define VISIT_BYTES 32 /* a visit, and as much to sort it */
-#define TOTAL_BYTES ((size_t)12) /* the totals of a fixel */
-#define SLOT_BYTES 48            /* for each visit that has room: the visit, its entry, and its point */
+#define VISIT_BYTES 32 /* bytes of a visit, and as many to sort it */
+#define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
+#define SLOT_BYTES 48            /* bytes for each visit in the buffer: the visit, its entry, and its point */
 
 /* A device buffer that grows. */
 typedef struct grown_buffer {
@@ -53,7 +53,7 @@ struct gls_mapper {
     /* allocated elements of `start` */
     size_t start_capacity;
     size_t n, n_slots; /* numbers of streamlines of the current run, and of visits that the streamlines have room for */
-    /* two, so that the caller reads one while the device fills the other */
+    /* two answers, so that the caller reads one while the device fills the other */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */
 };

@@ -13,7 +13,7 @@
 
 /* Streamlines for one device, and how far they are. A buffer is used again when all its rows are stored. */
 typedef struct line_buffer {
-    /* streamlines; room for streamlines; room for points */
+    /* number of streamlines; number of streamlines and of points for which memory is allocated */
     size_t n, capacity, point_capacity;
     uint64_t *offset; /* n + 1 values */
     float (*point)[3];
@@ -160,12 +160,12 @@ static line_buffer *take(gls_row_queue *q)
     return q->taken < q->filled ? buffer_at(q, q->taken++) : NULL;
 }
 
-/* The thread of a device. */
+/* Main function of the thread of a device. */
 static void *work(void *user)
 {
     row_worker *w = user;
     gls_row_queue *q = w->queue;
-    line_buffer *last = NULL; /* its last run is mapped, but not stored */
+    line_buffer *last = NULL; /* buffer whose last run is mapped, but not stored */
     gls_trace_call_thread("mapping", "");
     pthread_mutex_lock(&q->lock);
     while (!q->status) {
@@ -263,7 +263,7 @@ static gls_status flush(gls_row_queue *q)
     pthread_mutex_unlock(&q->lock);
     start(q);
     status = wait_for_devices(q, q->n_buffers - 1);
-    if (!status) buffer_at(q, q->filled)->n = 0; /* after a failure a thread may still work on it */
+    if (!status) buffer_at(q, q->filled)->n = 0; /* after a failure a thread may still work on the buffer */
     return status;
 }
 
@@ -298,7 +298,7 @@ gls_status gls_row_queue_create(gls_rows *rows, gls_device *const *devices, size
 {
     gls_row_queue *q = calloc(1, sizeof *q);
     if (!q) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
-    /* for each device one that it maps and one whose rows wait, and one that is filled */
+    /* there are two buffers for each device, one that it maps and one whose rows wait, and one buffer that is filled */
     *q = (gls_row_queue){.rows = rows,
                          .device_bytes = device_bytes,
                          .points = points,
@@ -340,7 +340,7 @@ static gls_status take_totals(const gls_row_queue *q)
     for (size_t i = 0; i < q->n_workers && !status; i++)
         if (q->worker[i].mapper) status = gls_mapper_add_totals(q->worker[i].mapper, rows->length, rows->count);
     if (!status || status == GLS_ERR_MEMORY) return status;
-    free(rows->length); /* a device failed at last: the CPU sums up the rows */
+    free(rows->length); /* a device failed at the end: let the CPU sum up the rows */
     free(rows->count);
     rows->length = NULL;
     rows->count = NULL;

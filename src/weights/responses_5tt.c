@@ -50,7 +50,7 @@ static map make_map(const gls_grid *from, const gls_grid *to)
     for (int c = 0; c < 3; c++) {
         /* voxels of the tissue image along one axis of a voxel of the series */
         double step = sqrt(m.row[0][c] * m.row[0][c] + m.row[1][c] * m.row[1][c] + m.row[2][c] * m.row[2][c]);
-        /* do not add a sample because of rounded affines */
+        /* the factor keeps rounded affines from adding a sample */
         m.samples[c] = (int)fmin(ceil(step * (1 - 1e-9)), MAX_SAMPLES + 1);
     }
     return m;

@@ -16,14 +16,14 @@ typedef struct run {
     gls_weights *w;
     /* options of the fit, borrowed from `w` */
     const gls_weights_options *o;
-    /* runs on the CPU or on devices */
+    /* the solver, on the CPU or on devices */
     gls_solver *solver;
     /* costs of each iteration */
     gls_weights_iteration *list;
-    /* iterations so far, and room for them */
+    /* number of iterations so far, and of iterations for which memory is allocated */
     size_t n, capacity;
     float *before, *now; /* coefficients, for statistics */
-    bool diverged;       /* the cost rose, or was not finite: everything is repeated up to iteration `end` */
+    bool diverged;       /* true: the cost rose, or was not finite; all iterations up to `end` are repeated */
     size_t end;
 } run;
 
@@ -36,7 +36,7 @@ static gls_status add_iteration(run *r, gls_fixel_costs costs)
     return GLS_OK;
 }
 
-/* Cost of an iteration: data, and both terms of the regularisation. */
+/* Returns the cost of an iteration: that of the data, and both terms of the regularisation. */
 static double total(const gls_weights_iteration *i)
 {
     return i->data + i->tikhonov + i->tv;
@@ -88,7 +88,7 @@ static bool rises(const run *r, size_t i)
     return total(&r->list[i]) > (1 + 1e-6) * total(&r->list[i - 3]);
 }
 
-/* The iteration with the lowest cost. */
+/* Returns the iteration with the lowest cost. */
 static size_t find_best(const run *r)
 {
     size_t best = 0;
@@ -105,7 +105,7 @@ static bool is_last(const run *r, size_t i)
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;
-    /* MRtrix3's rule: the cost must fall by a share of the data's first cost */
+    /* as in MRtrix3, the cost must fall by a share of the first cost of the data */
     return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
 }
 
@@ -167,7 +167,7 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         }
         status = pass_fixels(r, &fixels);
         if (!status) status = add_iteration(r, fixels);
-        /* the two sets of coefficients take turns */
+        /* the next pass swaps the two sets of coefficients */
         *which = 1 - *which;
     }
     return status;
