@@ -12,14 +12,14 @@
 
 /* Bytes of the buffer of a cursor. */
 #define BUFFER_BYTES ((size_t)256 << 10)
-/* Packed bytes that are read at a time. */
+/* Number of compressed bytes that are read at a time. */
 #define INPUT_BYTES ((size_t)64 << 10)
 
 /* State of inflate for one cursor, with its buffer of compressed bytes. */
 typedef struct unpacker {
     /* state of zlib */
     z_stream stream;
-    /* inflate has seen the end of the deflated data */
+    /* true: inflate has seen the end of the deflated data */
     bool ended;
     /* compressed bytes from the file */
     unsigned char input[INPUT_BYTES];

@@ -89,7 +89,7 @@ bool gls_trx_field_parse(const char *file_name, gls_trx_field *field);
 /* Facts of a header that the readers of .tck and .tsf need. The owner frees `file`. */
 typedef struct gls_tck_header {
     bool wide, swapped; /* wide: float64; swapped: in the other byte order */
-    char *file;         /* file of the numbers, if it is another one; else NULL */
+    char *file;         /* path of the file with the numbers; NULL: they are in the file of the header */
     uint64_t start;     /* position of the first number */
 } gls_tck_header;
 
@@ -145,13 +145,13 @@ typedef struct gls_vtk_scan {
     gls_tractogram_reader *reader;
     /* position of the pass */
     gls_cursor cursor;
-    /* arrays are binary, big-endian; otherwise text */
+    /* true: arrays are binary, big-endian; false: arrays are text */
     bool binary;
 } gls_vtk_scan;
 
 /* An array of a VTK file: found in the pass, then read from its own position. */
 typedef struct gls_vtk_array {
-    /* the file has this array */
+    /* true: the file has this array */
     bool known;
     /* type of a value in the file */
     gls_type type;

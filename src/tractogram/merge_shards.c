@@ -91,7 +91,8 @@ static gls_status check_seeds(shard_reader *s, const gls_streamlines *lines)
     const gls_shard *shard = &s->file.shard;
     const gls_column *index = gls_column_find(lines->dps, lines->n_dps, GLS_DPS_SEED_INDEX);
     bool exact = s->file.format == GLS_FORMAT_TRX || shard->total_seeds <= UINT64_C(1) << 24;
-    if (!index || shard->total_seeds > UINT64_C(1) << 32) return GLS_OK; /* files store only the low 32 bits */
+    if (!index || shard->total_seeds > UINT64_C(1) << 32)
+        return GLS_OK; /* files store only the low 32 bits of the index of a seed */
     for (size_t i = 0; i < lines->n; i++) {
         double value = gls_column_value(index, i);
         uint32_t seed = !(value > 0) ? 0 : value >= 4294967295.0 ? UINT32_MAX : (uint32_t)value;

@@ -19,7 +19,7 @@
 /* Size of the first pieces: they are shorter so that the writing thread does not wait long; the size doubles each
  * round. */
 #define PIECE_FIRST ((uint64_t)256 << 10)
-/* Bytes that a piece may exceed its size by, because it ends only behind a whole streamline or value. */
+/* Number of bytes by which a piece may exceed its size, because it ends only after a whole streamline or value. */
 #define ROOM_SPARE ((uint64_t)64 << 10)
 /* One thread for each four cores: the other cores track, and copy what comes from the device. */
 #define CORES_EACH 4
@@ -47,12 +47,12 @@ typedef struct piece {
     /* position in the file, bytes */
     uint64_t offset;
     size_t bytes;
-    /* in the room, or where form() found them */
+    /* the bytes of the piece, in `room` or where form() found them */
     const void *data;
     struct gls_piece_room *room; /* memory that holds the data; NULL: the data stay where they came from */
 } piece;
 
-/* One append, shared by its threads. `lock` guards everything from `next` on. */
+/* One append of data, which several threads share. `lock` guards everything from `next` on. */
 typedef struct job {
     /* functions and output of the append */
     const gls_pieces *p;
@@ -65,13 +65,13 @@ typedef struct job {
     pthread_cond_t changed;
     size_t next; /* number of the next piece to format */
     int forming, n_ready, n_rooms;
-    bool has_aside;                               /* the other work of this append has not been started */
+    bool has_aside;                               /* true: the other work of this append has not been started */
     piece ready[GLS_PIECE_ROOMS];                 /* pieces ready to be written, the oldest first */
     struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* unused memory */
     bool has_writer;
     /* first failure; it ends all threads */
     gls_status status;
-    /* its message, since messages belong to a thread */
+    /* its message, since each thread has its own last error */
     char message[1024];
 } job;
 
@@ -237,7 +237,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
 
 gls_status gls_pieces_append(const gls_pieces *p)
 {
-    static gls_piece_rooms none; /* for data that stay where they are, memory only limits the number of pieces */
+    static gls_piece_rooms none; /* data that stay where they are need no memory */
     const uint64_t bytes = p->offset(p->user, p->n);
     const int n_threads = gls_pieces_wanted(bytes) ? gls_pieces_threads() : 1;
     job j = {.p = p,

@@ -13,7 +13,7 @@
 typedef struct block {
     /* borrowed from the reader's memory; valid until the slot is filled again */
     gls_streamlines lines; /* n == 0: end of the file */
-    /* status of the reader, with its message, since messages belong to a thread */
+    /* status of the reader, with its message, since each thread has its own last error */
     gls_status status;
     /* share of the file that was read, 0 .. 1 */
     double done;
@@ -99,7 +99,7 @@ gls_status gls_reader_ahead_start(gls_tractogram_reader *r, size_t n_blocks)
     pthread_cond_init(&a->changed, NULL);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n_blocks && !status; i++) status = gls_reader_room_create(r, &a->slot[i].room);
-    /* without a thread the caller reads: no failure */
+    /* if no thread can be started, the caller reads; that is not a failure */
     if (!status && pthread_create(&a->thread, NULL, read_ahead, a) == 0)
         r->ahead = a;
     else

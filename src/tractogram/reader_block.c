@@ -224,7 +224,7 @@ static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
         bits &= exponent;
         largest = bits > largest ? bits : largest;
     }
-    /* at least one is not finite: finds the first, and its streamline */
+    /* at least one coordinate is not finite: find the first, and its streamline */
     if (largest < exponent) return GLS_OK;
     while (isfinite(x[at])) at++;
     while (r->line_offset[line + 1] <= at / 3) line++;

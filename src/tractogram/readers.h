@@ -59,7 +59,7 @@ typedef struct gls_reader_driver {
     gls_status (*next)(gls_tractogram_reader *reader, size_t *n);
     void (*close)(gls_tractogram_reader *reader);
 } gls_reader_driver;
-extern const gls_reader_driver gls_trx_reader; /* the only one that reads folders */
+extern const gls_reader_driver gls_trx_reader; /* the only driver that reads folders */
 
 /* Columns of one kind: `shown` as in info, `filled` with the data of the current block. */
 typedef struct gls_reader_columns {
@@ -86,11 +86,11 @@ struct gls_tractogram_reader {
     void *state;
     /* owned; begins every message */
     char *path;
-    int fd; /* -1: a folder */
+    int fd; /* descriptor of the file; -1: the path is a folder */
     gls_tractogram_read_options options;
     /* what the header states; pointers to the lists below */
     gls_tractogram_info info;
-    bool in_stored_space; /* TRK: points stay as in the file, for merging */
+    bool in_stored_space; /* true: points of a TRK file stay as they are stored, for merging */
     /* columns of streamlines, of points, and groups */
     gls_reader_columns dps, dpv, group;
     /* for each group the number of its members */
@@ -105,7 +105,7 @@ struct gls_tractogram_reader {
     gls_cursor data;                /* TRK, TCK, VTK: everything behind the header */
     double done;                    /* share of the file that was read, 0 .. 1 */
     struct gls_reader_ahead *ahead; /* reading thread; NULL: none */
-    bool seen_finite;               /* next() has checked that points are finite */
+    bool seen_finite;               /* true: next() has checked that points are finite */
     /* streamlines and points in all blocks before the current one */
     uint64_t lines_read, points_read;
     /* Members of the current block, up to the columns: its largest numbers of streamlines and points, by the memory

@@ -65,7 +65,7 @@ gls_status gls_spool_rewind(gls_spool *s)
             return gls_fail(GLS_ERR_OUTPUT, "%s: cannot read a temporary file beside it: %s", s->output->path,
                             strerror(errno));
     }
-    s->n = 0; /* from now on the reading position in the buffer */
+    s->n = 0; /* from now on n is the reading position in the buffer */
     return GLS_OK;
 }
 

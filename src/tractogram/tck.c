@@ -92,7 +92,7 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     return GLS_OK;
 }
 
-/* create() of the driver: writes a header of the right length whose numbers are zeros. */
+/* Function create() of the driver: writes a header of the right length whose numbers are zeros. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     tck *t = w->state = calloc(1, sizeof *t);
@@ -104,7 +104,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return status;
 }
 
-/* define() of the driver: TCK stores no columns. */
+/* Function define() of the driver: TCK stores no columns. */
 static gls_status define(gls_tractogram_writer *w)
 {
     for (size_t k = 0; k < w->n_dps + w->n_dpv + w->n_groups; k++) gls_writer_lose(w, k);
@@ -146,7 +146,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
     return status;
 }
 
-/* append() of the driver. Large blocks are formatted by several threads, small ones go through the packer. */
+/* Function append() of the driver. Large blocks are formatted by several threads, small ones go through the packer. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     tck *t = w->state;

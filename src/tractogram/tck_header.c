@@ -66,7 +66,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
         if (!copy) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
         if (status || !gls_mrtrix_split(found, &key, &value)) {
             free(copy);
-            continue; /* MRtrix3 ignores lines without a colon, too */
+            continue; /* ignore lines without a colon, as MRtrix3 does */
         }
         if (gls_case_compare(key, "datatype") == 0) {
             has_type = true;

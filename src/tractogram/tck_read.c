@@ -19,9 +19,9 @@ typedef struct tck {
     gls_tck_header header;
     /* count of the header */
     uint64_t n_count;
-    bool counted; /* the header states n_count */
-    bool ended;   /* the triplet of Inf, or the end of the data, was reached */
-    /* warn_of_count() has been called */
+    bool counted; /* true: the header states n_count */
+    bool ended;   /* true: the triplet of Inf, or the end of the data, was reached */
+    /* true: warn_of_count() has been called */
     bool warned;
 } tck;
 
@@ -59,8 +59,8 @@ static gls_status read_line(void *user, const char *key, const char *value, cons
     return gls_reader_add_header(r, key, text + value_at);
 }
 
-/* open() of the driver. The header decides before the cursor exists whether its checksum is wanted, so `checked` is
- * kept across its initialisation. */
+/* Function open() of the driver. The header decides before the cursor exists whether its checksum is wanted, so
+ * `checked` is kept across its initialisation. */
 static gls_status open_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state = calloc(1, sizeof *t);
@@ -111,7 +111,8 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
     if (!status) status = gls_reader_reserve(r, *points + n);
     if (status) return status;
     *end = 0;
-    /* the usual case, float32 of this byte order: copies all points up to the next triplet that is not finite */
+    /* in the usual case, float32 in the byte order of this machine, copy all points up to the next triplet that is not
+     * finite */
     if (!t->header.wide && !t->header.swapped) {
         size_t finite = count_finite(c->buffer + c->next, n);
         memcpy(r->point[*points], c->buffer + c->next, finite * row);
@@ -200,7 +201,7 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     return GLS_OK;
 }
 
-/* close() of the driver. */
+/* Function close() of the driver. */
 static void close_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state;

@@ -93,7 +93,7 @@ static const gls_column *column_of(const gls_streamlines *s, size_t k)
     return k < s->n_dpv ? &s->dpv[k] : &s->group[k - s->n_dpv];
 }
 
-/* Order of names for qsort(). */
+/* Comparison for qsort(): names in alphabetical order. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -30,8 +30,8 @@ typedef struct trk {
     values scalars, properties;
     unsigned char *record; /* memory for one streamline */
     size_t capacity;
-    atomic_bool rounded; /* an integer was not exact as float */
-    atomic_bool shared;  /* a streamline was in more than one group */
+    atomic_bool rounded; /* true: an integer was not exact as float */
+    atomic_bool shared;  /* true: a streamline was in more than one group */
 } trk;
 
 /* Store little-endian integers. */
@@ -65,7 +65,7 @@ static void destroy(void *state)
     free(t);
 }
 
-/* create() of the driver: leaves room for the header, which is written at the end. */
+/* Function create() of the driver: leaves room for the header, which is written at the end. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     static const unsigned char zeros[TRK_HEADER_BYTES];
@@ -252,7 +252,7 @@ static gls_status append_one(const lines *l, size_t i)
     return gls_packer_write(&t->packer, t->record, bytes);
 }
 
-/* append() of the driver. Large blocks are formatted by several threads, small ones streamline by streamline. */
+/* Function append() of the driver. Several threads format large blocks; small blocks are formatted by this thread. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trk *t = w->state;

@@ -20,7 +20,7 @@ typedef struct trk {
     /* coordinates of the file, voxel mm, to world mm */
     double to_world[3][4];
     float *row;  /* values of one point, or of one streamline */
-    bool warned; /* a warning about the count was given */
+    bool warned; /* true: a warning about the count was given */
 } trk;
 
 /* Reads an unsigned number of `bytes` bytes in the byte order of the file. */
@@ -204,7 +204,7 @@ static gls_status read_note(gls_tractogram_reader *r, unsigned char *header)
     return gls_reader_add_header(r, GLS_SHARD_KEY, note + sizeof key - 1);
 }
 
-/* open() of the driver: reads and checks the header. */
+/* Function open() of the driver: reads and checks the header. */
 static gls_status open_trk(gls_tractogram_reader *r)
 {
     unsigned char header[TRK_HEADER_BYTES];
@@ -322,7 +322,7 @@ static gls_status next_trk(gls_tractogram_reader *r, size_t *n)
     return GLS_OK;
 }
 
-/* close() of the driver. */
+/* Function close() of the driver. */
 static void close_trk(gls_tractogram_reader *r)
 {
     trk *t = r->state;

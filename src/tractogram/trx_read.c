@@ -318,7 +318,7 @@ static gls_status next_offset(gls_tractogram_reader *r, uint64_t *value)
     return status;
 }
 
-/* open() of the driver. */
+/* Function open() of the driver. */
 static gls_status open_trx(gls_tractogram_reader *r)
 {
     trx *t = r->state = calloc(1, sizeof *t);

@@ -69,7 +69,7 @@ static void swap(unsigned char *data, size_t n, size_t bytes)
         }
 }
 
-/* create() of the driver: writes the header with room for the number of points. */
+/* Function create() of the driver: writes the header with room for the number of points. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     char line[sizeof head + 64];
@@ -84,7 +84,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return !status ? gls_output_write(&w->output, line, (size_t)n) : status;
 }
 
-/* define() of the driver: a spool for each column; VTK stores no groups. */
+/* Function define() of the driver: a spool for each column; VTK stores no groups. */
 static gls_status define(gls_tractogram_writer *w)
 {
     vtk *v = w->state;
