@@ -8,7 +8,7 @@ layout(local_size_x = GROUP_SIZE) in;
 layout(location = 0) uniform uint gls_count;
 #include <declarations>
 
-// works on elements i to i + 3, of which the first `left` exist
+// Computes elements i to i + 3, of which the first `left` exist.
 void gls_four(uint q, uint i, uint left)
 {
 #include <body>

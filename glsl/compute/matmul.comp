@@ -3,10 +3,10 @@
 // four elements are one load. Dispatched by src/compute/matmul.c.
 layout(location = 0) uniform uint rows;      // number of rows of A and C, up to the last row of this run
 layout(location = 1) uniform uint columns;   // number of columns of B and C
-layout(location = 2) uniform uint depth;     // columns of A and rows of B
+layout(location = 2) uniform uint depth;     // number of columns of A and rows of B
 layout(location = 3) uniform uint first_row;
 layout(location = 4) uniform uint first_column;
-layout(location = 5) uniform uint first_k;   // a multiple of 16
+layout(location = 5) uniform uint first_k;   // first of the range of columns of A to multiply, a multiple of 16
 layout(location = 6) uniform uint last_k;    // end of the range, a multiple of 16 or equal to depth
 layout(location = 7) uniform uint accumulate; // not 0: add to the contents of C
 
@@ -22,7 +22,7 @@ layout(std430, binding = 2) buffer C { ELEMENT c[]; };
 #ifdef ALIGNED
 // Four elements of a row of A or B; k and column are multiples of 4.
 vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
-// The same for B; a whole row from last_k on is 0.
+// Four elements of a row of B; rows from last_k on are 0.
 vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
 // Stores four elements of C, if they exist.
 void store_c(uint row, uint column, vec4 sum)
@@ -40,7 +40,7 @@ vec4 edge_a(uint row, uint k)
     return k < last_k ? x : vec4(0.0);
 }
 
-// The same for B: columns behind the last vector of a row load that vector again.
+// Four elements of a row of B at the edge: columns after the last vector of a row load the last vector again.
 vec4 edge_b(uint k, uint column)
 {
     vec4 x = load_b(min(k, depth - 1u), min(column, columns - 4u));

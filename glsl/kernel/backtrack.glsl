@@ -49,7 +49,7 @@ uint state_word(uint at)
     return lane_lead(word);
 }
 
-// The same for a word of the pool of points: lane 0 reads it and hands it to the other lanes.
+// Reads a word of the pool of points: lane 0 reads the word and hands it to the other lanes.
 uint pool_word(uint at)
 {
     uint word = 0u;

@@ -4,7 +4,7 @@
 #include <guide>
 
 #if TAKES_BACK || LOOP_CHECK
-#define POOL_ACCESS restrict // points are read again
+#define POOL_ACCESS restrict // the pool is also read, because points are read again
 #else
 #define POOL_ACCESS writeonly
 #endif
@@ -23,15 +23,15 @@ layout(std430, binding = 2) buffer State {
 #include "layout/block.def"
 #undef WORD
 
-const uint NO_ITEM = 0xffffffffu; // value in place of the number of a half-streamline: there is none
+const uint NO_ITEM = 0xffffffffu; // stands in place of the index of a half-streamline if there is none
 
 struct Half {
     uint item;     // number of the half-streamline: 2 x streamline, plus 1 for the forward half-streamline
     vec3 p, d;     // position in voxel coordinates; last direction, a unit vector along the voxel axes
     uvec3 aux;     // state of the direction getter: vertex of d, or normal of a frame
     Draw draw;     // which random numbers come next
-    uint attempt;  // how often the getter has asked for another try at this step
-    bool joint;    // the next direction only fixes d at the seed
+    uint attempt;  // how often the getter has asked for another try at the current step
+    bool joint;    // true: the next direction only fixes d at the seed
     uint n_points; // points stored so far, without the seed
     uint block;    // block of the pool that holds the last point
     uint how;      // result once the half-streamline has ended, see half_end()
@@ -98,7 +98,7 @@ uint block_record(uint block) { return params.n_items * uint(1 + GUIDE_WORDS) + 
 bool half_store(inout Half h, vec3 q)
 {
 #if VOXEL_RUNS
-    return true; // store_run() stores it
+    return true; // store_run() stores the point
 #endif
     // The first point of each block takes a new block.
     uint in_block = h.n_points % POOL_BLOCK;

@@ -21,7 +21,7 @@ void main()
     Half h = load_half(slot);
     for (uint turn = 0u; turn < params.turns; turn++) {
 #ifdef CELL_STEPS
-        // A turn is at most CELL_STEPS steps in one cell, whose data serve all of them.
+        // An iteration takes at most CELL_STEPS steps in one cell, whose data serve all these steps.
         enter_cell(h.p, h.draw);
         bool here = running;
         for (int step = 0; step < CELL_STEPS && here; step++)

@@ -22,8 +22,8 @@ layout(std140, binding = 0) uniform Params {
 
 const uint NO_VOXEL = 0xffffffffu;
 const uint MAX_PROBES = 32u;
-const int MAX_FACES = 64; // most voxel faces that one step crosses
-const double MARGIN = 6e-8lf; // in voxels; the error of the positions computed here is below a hundredth of MARGIN
+const int MAX_FACES = 64; // largest number of voxel faces that one step may cross
+const double MARGIN = 6e-8lf; // in voxels; positions are computed with an error below a hundredth of MARGIN
 
 shared uint table[TABLE_SIZE];
 shared uint is_left;

@@ -10,12 +10,12 @@ layout(local_size_x = 64) in;
 
 layout(std140, binding = 0) uniform Grid {
     dvec4 to_grid[3]; // rows of a matrix from mm to the grid
-    dvec4 axis[3];    // rows of a matrix to mm, without translation
+    dvec4 axis[3];    // rows of a matrix from the grid to mm, without translation
     dvec4 metric[2];  // factors of squared lengths in mm2: xx, yy, zz, 2 xy, 2 xz, 2 yz; square of the precision in
                       // mm2; 1 / ratio
     dvec4 shape[3];   // coefficients of curves, see walk.glsl
     ivec4 size;       // size of the grid; number of pieces of a segment
-    dvec2 unit;       // units of length in a mm; in mm, smaller sums make no entry
+    dvec2 unit;       // number of units of length in a mm; smallest length, in mm, of an entry
 };
 layout(location = 0) uniform uint n_streamlines;
 // Number of visits that the buffer Visits has room for; behind them is as much room again, for sorting.
@@ -41,7 +41,7 @@ layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
-// of this invocation's streamline; capacity: visits that it may store
+// visits of this invocation's streamline; capacity: number of visits that the streamline may store
 uint begins, n_visits, first_visit, capacity;
 
 #define GRID_PARAMETER
@@ -174,7 +174,7 @@ void main()
 {
     uint s = (gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x) * 64u + gl_LocalInvocationID.x;
     if (s >= n_streamlines) return;
-    // Room of this streamline for visits: one for each point, and SPARE.
+    // The streamline may store a visit for each point, and SPARE more.
     begins = start[s];
     uint n = start[s + 1u] - begins, all = start[n_streamlines] + SPARE * n_streamlines, n_entries = 0u,
          first_entry = 0u;

@@ -8,7 +8,7 @@ layout(local_size_x = 64) in;
 #include "weights/language.glsl"
 #include "weights/streamline.glsl"
 
-layout(location = 0) uniform uint first; // works on streamlines first .. last - 1
+layout(location = 0) uniform uint first; // the kernel works on streamlines first .. last - 1
 layout(location = 1) uniform uint last;
 layout(location = 2) uniform uint from; // offsets of the old and the new coefficients, and of costs
 layout(location = 3) uniform uint to;
@@ -22,7 +22,7 @@ layout(location = 7) uniform float limit;
 layout(location = 8) uniform float min_coefficient;
 layout(location = 9) uniform float max_coefficient;
 
-// As many blocks as OpenGL ES 3.1 guarantees.
+// The kernel has as many storage blocks as OpenGL ES 3.1 guarantees.
 layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
 // streamline[2 s]: first entry of streamline s; streamline[2 s + 1]: its variation; streamline[2 n]: end of entries.
 // From `from` on: the n old coefficients; from `to` on: the n new ones; from `costs` on: two costs for each work group.
@@ -62,7 +62,7 @@ void add_fixed(uint at, float v)
 // coefficient of the other fixels of the streamline, weighted by length.
 float give_way(uint begin, uint end)
 {
-    // Find the fixel that pulls most: too few streamlines, weighted by the length of this one.
+    // Find the fixel with the largest lack of streamlines, weighted by the length of this streamline in it.
     EXACT float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {
