@@ -144,8 +144,8 @@ typedef struct outlet {
     gls_run_lengths lengths;
     /* time that the sinks took, s */
     double seconds;
-    char error[GLS_MESSAGE_BYTES]; /* message of a failure; last errors belong to a thread, so the text is copied where
-                                      it arises */
+    char error[GLS_MESSAGE_BYTES]; /* message of a failure; each thread has its own last error, so the text is copied
+                                      where it arises */
 } outlet;
 
 /* Appends one batch of streamlines to the sink, and measures lengths if counts of steps do not give them. */

@@ -28,7 +28,7 @@ typedef struct figures {
     uint64_t batches; /* arrays in host memory */
     uint64_t device;  /* volumes and buffers on each device */
     uint64_t host;    /* maximum in host memory */
-    bool shared;      /* device memory is host memory */
+    bool shared;      /* true: device memory is host memory */
 } figures;
 
 /* Bytes of the values of an image; NULL: 0. */
@@ -96,7 +96,7 @@ static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
     gls_status status = qball ? gls_series_model_prepare(&job->inputs.model, job->inputs.mask) : GLS_OK;
     *planned = job->inputs;
     if (status) return status;
-    gls_log_mute_info(true); /* The fit logs the same again. */
+    gls_log_mute_info(true); /* Mute the log, because the fit logs the same lines again. */
     status = gls_job_inputs_plan(planned, &job->options);
     gls_log_mute_info(false);
     return status;
@@ -107,7 +107,7 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 {
     gls_odf_source_destroy(planned->odf);
     gls_image_destroy(planned->peaks);
-    /* only what differs from the inputs was made by the plan */
+    /* destroy only images that the plan made, which differ from those of the inputs */
     if (planned->model.sh != inputs->model.sh) gls_image_destroy(planned->model.sh);
     if (planned->model.qball != inputs->model.qball) gls_qball_destroy(planned->model.qball);
     if (planned->model.subset != inputs->model.subset) gls_image_destroy(planned->model.subset);
@@ -145,8 +145,8 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
         add_tracker(&memory, job->devices.n, f);
         if (first == 0) first = memory.batch_seeds;
         bool small = limit == 0 || (f->host <= limit && f->device <= limit);
-        /* not even one seed at a time is within the estimate: go on with the size that is wanted, since the estimate is
-         * an upper bound */
+        /* if by the estimate not even one seed at a time fits, go on with the size that is wanted, since the estimate
+         * is an upper bound */
         if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
             char needs[32], has[32];
             gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s",

@@ -263,7 +263,7 @@ static void print_rejected(const gls_track_result *r)
     char line[512] = "", a[32];
     size_t used = 0;
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT && used < sizeof line; v++) {
-        /* single points and short streamlines always; other reasons only where they occurred */
+        /* list single points and short streamlines always, and other reasons only if they occurred */
         if (v > GLS_VERDICT_TOO_SHORT && r->verdicts[v] == 0) continue;
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", used ? ", " : "",
                                  gls_format_count(r->verdicts[v], a, sizeof a), gls_verdict_words((gls_verdict)v));
@@ -279,7 +279,7 @@ static void warn_of_selection(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
                 job->params.select, r->seeds, r->streamlines,
-                /* no division by 0 */
+                /* the divisor is at least 1 */
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
@@ -313,7 +313,7 @@ static void summary_counts(const gls_track_result *r)
     print_rejected(r);
     size_t used = 0;
     for (int e = 0; e < GLS_END_COUNT && used < sizeof line; e++)
-        /* common ends always; those by regions and tissue only where they occurred */
+        /* list common ends always, and ends by regions and tissue only if they occurred */
         if (e <= GLS_END_MAX_LENGTH || r->ends[e] > 0)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "",
                                      gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
@@ -344,7 +344,7 @@ void gls_job_log_result(const gls_job *job)
             gls_format_duration(r->seconds_scan, c, sizeof c), gls_format_duration(r->seconds_track, d, sizeof d),
             gls_format_duration(r->seconds_gather, e, sizeof e), gls_format_duration(r->seconds_readback, f, sizeof f),
             gls_format_duration(r->seconds_sink, g, sizeof g));
-    /* a line a device, where there are several */
+    /* write a line for each device if there are several */
     for (size_t i = 0; i < job->devices.n && job->devices.n > 1; i++)
         gls_log(GLS_LOG_INFO, "share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1,
                 gls_format_count(job->share[i].seeds, a, sizeof a),

@@ -15,7 +15,7 @@
 #include "util/json_text.h"
 #include "util/status.h"
 
-/* The entry first.second. */
+/* Returns the entry first.second. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)
 {
     return gls_json_at(gls_json_at(root, first), second);
@@ -371,7 +371,7 @@ static int by_part(const void *a, const void *b)
 static bool counts_agree(const cJSON *root, const gls_merge_result *result)
 {
     uint64_t streamlines = 0, points = 0;
-    /* printed and read again: numbers may be strings, see gls_json_uint() */
+    /* print the counts and read them again, because numbers may be strings, see gls_json_uint() */
     char *text = gls_json_print_line(gls_json_at(root, "counts"));
     cJSON *counts = text ? gls_json_parse(text) : NULL;
     bool ok = gls_json_get_uint(gls_json_at(counts, "streamlines"), &streamlines) &&
@@ -388,7 +388,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true);
-    /* the parts that must fit, else the sidecars are not of these shards */
+    /* if a part does not fit, the sidecars are not of these shards */
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     gls_status status = GLS_OK;
@@ -400,7 +400,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
         join_warnings(root, shards, n, warnings);
         set_names(root, options, gls_output_size(output));
         status = set_outputs(root, output);
-        /* by the shortest text, as a run writes it */
+        /* write numbers by their shortest text, as a run does */
         if (!status && !(*sidecar = gls_json_exact(root))) status = gls_no_memory();
     } else {
         status = gls_fail(GLS_ERR_INPUT,

@@ -15,7 +15,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* follow the responses */
+enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* outputs after the responses */
 
 /* State of `glslines response`. */
 typedef struct respond_run {
@@ -143,7 +143,7 @@ static gls_status estimate(respond_run *run)
         status = gls_series_model_init(&run->model, &o->model, &run->from.series);
     if (!status && all_shells) status = gls_series_model_subset(&run->model);
     if (!status && o->algorithm == GLS_RESPONSE_TOURNIER && o->model.csd_directions) {
-        run->model.kind = GLS_MODEL_MSMT; /* which takes directions, not a sphere */
+        run->model.kind = GLS_MODEL_MSMT; /* the model msmt takes directions, not a sphere */
         status = gls_series_model_directions(&run->model, o->model.csd_directions);
     }
     options.direction = (const double(*)[3])run->model.direction;

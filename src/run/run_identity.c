@@ -17,7 +17,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* room for the hashes below */
+/* largest number of hashes */
 #define MAX_HASHES 32
 
 /* --- The identity. */
@@ -50,7 +50,7 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
     part[n++] = in->sphere ? gls_hash(in->sphere->vertex, in->sphere->n * sizeof *in->sphere->vertex) : 0;
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
-    /* zero for files that the run does not read */
+    /* the hash is zero for files that the run does not read */
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
         part[n] = gls_input_file_identity(&in->file[texts[i]]);
     }
@@ -113,7 +113,7 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(gls_json_at(root, "parameters"), true);
     gls_params_add(own, &job->options, &job->params);
     own = gls_json_written(own);
-    /* own as it would be read from a file, so that numbers compare equal */
+    /* bring the own parameters into the form in which a file is read, so that numbers compare equal */
     const char *other = own && found ? gls_params_difference(own, found) : "parameters";
     snprintf(name, size, "%s", other ? other : "");
     cJSON_Delete(own);
@@ -146,7 +146,7 @@ static bool all_exist(const gls_job *job)
     return all;
 }
 
-/* First difference between this run and the run of the sidecar; NULL: they are equal. */
+/* Returns the first difference between this run and the run of the sidecar; NULL: they are equal. */
 static const char *other_run(const gls_job *job, const cJSON *root, char *name, size_t size)
 {
     const char *other = other_parameter(job, root, name, size);
@@ -157,7 +157,7 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     return other ? other : other_output(job, root);
 }
 
-/* First output that differs from what the sidecar records; NULL: none. */
+/* Returns the first output that differs from what the sidecar records; NULL: none. */
 static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
 {
     for (size_t i = 0; i < n; i++)

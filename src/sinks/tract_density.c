@@ -18,14 +18,14 @@
 
 /* --- Grids that no image has. */
 
-/* around the points, as tckmap has it */
+/* number of voxels around the points, as in tckmap */
 #define MARGIN 3 /* voxels */
 /* largest number of voxels of a map */
 #define MAX_VOXELS 2147483648.0
 
 /* The box around all points, world mm. */
 typedef struct box {
-    /* empty: low is above high */
+    /* corners of the box; in an empty box low is above high */
     float low[3], high[3];
 } box;
 
@@ -179,7 +179,7 @@ static gls_status check(mapping *m)
     const bool upsampled =
         o->like == LIKE_MRTRIX || o->mapping == GLS_DENSITY_MRTRIX || o->mapping == GLS_DENSITY_PRECISE;
     if (o->like && o->mapping) return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other");
-    /* other mappings do not look between points at equal distances */
+    /* mappings other than these do not sample between points at equal distances */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)

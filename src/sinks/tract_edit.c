@@ -32,13 +32,13 @@ typedef struct edit {
                               selection does it */
     /* regions of the tests */
     gls_select_region *region;
-    /* indices of --ids and --connect, rising */
+    /* indices of --ids and --connect, in ascending order */
     uint64_t *id;
     uint64_t last_id; /* largest index of --ids */
     /* labels of --assignments */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
-    /* lines that have passed; lines of --minus; lines of --and */
+    /* sets of lines: those that have passed, those of --minus, those of --and */
     gls_line_set *seen, *minus, *both;
     /* --transform, or its inverse */
     double map[3][4];
@@ -48,7 +48,7 @@ typedef struct edit {
     gls_filter_counts valid, warped, unique, minus_counts, both_counts, number, random, written;
     /* number of streamlines that --orient flipped */
     uint64_t n_turned;
-    /* --random was given */
+    /* true: --random was given */
     bool is_random;
     uint64_t largest; /* largest of the random keys that stay */
 } edit;
@@ -107,7 +107,7 @@ static gls_status read_pairs(edit *e, gls_select_options *options)
     if (!status && o->edges) status = gls_tract_edges_number(&e->edges, o->min_count);
     if (status || o->connect.n == 0) return status;
     status = gls_tract_edges_select(&e->edges, &o->connect, &joined, &n);
-    /* both lists are in rising order */
+    /* both lists are in ascending order */
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         while (k < options->n_ids && e->id && e->id[k] < joined[i]) k++;
         if (!e->id || (k < options->n_ids && e->id[k] == joined[i])) joined[kept++] = joined[i];
@@ -205,7 +205,7 @@ static gls_status create_selection(edit *e)
     options.n_groups = (size_t)o->group.n;
     options.not_group = o->not_group.value;
     options.n_not_groups = (size_t)o->not_group.n;
-    options.inverse = o->inverse && has_tests(o); /* otherwise --inverse inverts the crop */
+    options.inverse = o->inverse && has_tests(o); /* without tests --inverse inverts the crop */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
     /* --invalid may drop streamlines before the tests, and indices are those of the file: a selection of its own comes
@@ -275,7 +275,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     /* numbered: --skip and --number apply to what all other filters have left */
     const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
     gls_status status = GLS_OK;
-    /* from here, too, each filter stands in front of those above it */
+    /* each filter below also stands in front of the filters above it */
     IN_FRONT(randomly, gls_filter_random_create(o->seed, e->largest, &e->random, &next, sink));
     IN_FRONT(numbered, gls_filter_every_create(o->skip, 1, o->number, &e->number, &next, sink));
     gls_line_set_destroy(e->seen);

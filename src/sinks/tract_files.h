@@ -17,7 +17,7 @@
 typedef struct gls_tract_table {
     /* number of columns */
     size_t n;
-    /* one for each streamline */
+    /* number of rows, one for each streamline */
     uint64_t rows;
     /* owned; data points into values */
     gls_column *column;
@@ -33,7 +33,7 @@ void gls_tract_table_finish(gls_tract_table *table);
 typedef struct gls_tract_scalars {
     /* owned */
     char *path;
-    const char *name; /* points into path */
+    const char *name; /* name of the file, a part of `path` */
     int fd;           /* -1: not open */
     /* header and values, like those of a TCK file */
     gls_tck_header header;
@@ -123,7 +123,7 @@ void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* The tractogram that a command writes. All pointers belong to the caller. */
 typedef struct gls_tract_output {
-    /* its suffix decides on the format */
+    /* path of the file, whose suffix decides on the format */
     const char *path;
     const gls_grid *grid;            /* NULL: the format needs no grid */
     const gls_tractogram_info *info; /* header and columns of the input */
@@ -165,7 +165,7 @@ typedef struct gls_tract_sources {
     gls_column *kept[3];
     size_t n_kept[3];
     char **stem; /* names of the groups of files */
-    /* from the headers of TCK files, joined as MRtrix3 joins them; 0: not given, NaN: they differ */
+    /* values from the headers of TCK files, joined as MRtrix3 joins them; 0: not given; NaN: the files differ */
     double step_size, downsample_factor;
 } gls_tract_sources;
 

@@ -29,7 +29,7 @@ gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *director
     static const char *const always[] = {"index.nii", "directions.nii", "fixels.json"};
     const size_t n_always = sizeof always / sizeof *always;
     gls_status status = GLS_OK;
-    /* a directory that does not exist has no files that would be replaced */
+    /* a directory that does not exist has no files to replace */
     if (access(directory, F_OK) != 0) return GLS_OK;
     for (size_t i = 0; i < n_always + n && !status; i++) {
         char *path = NULL;

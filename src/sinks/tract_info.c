@@ -203,7 +203,7 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
         gls_text_printf(text, ": min %.6g, mean %.6g, max %.6g%s\n", c->min, c->mean, c->max,
                         c->n_not_finite > 0 ? ", some not finite" : "");
     }
-    /* oddities from here on */
+    /* the lines below are written only for streamlines that need attention */
     if (r->empty) gls_text_printf(text, "  empty        %" PRIu64 " streamlines without points\n", r->empty);
     if (r->single_points)
         gls_text_printf(text, "  single       %" PRIu64 " streamlines of one point\n", r->single_points);
@@ -222,9 +222,9 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
 
 /* State and findings of --check, which reads all streamlines. */
 typedef struct inspection {
-    /* all lines so far, for equal ones */
+    /* all lines so far, in which equal lines are found */
     gls_line_set *set;
-    /* taken: all; kept: unequal to earlier ones */
+    /* taken: number of all lines; kept: number of lines that equal no earlier line */
     gls_filter_counts equal;
     /* at: index of the next streamline */
     uint64_t at, zero, first_zero; /* zero: number of streamlines whose points are all 0 */
@@ -257,7 +257,7 @@ static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, 
     gls_sink all[3] = {gls_summary_sink(summary), {.append = inspect, .user = n}}, nothing = {.append = take};
     *sink = all[0];
     if (!check) return GLS_OK;
-    /* equal to 1e-4 mm */
+    /* lines count as equal if they agree to 1e-4 mm */
     gls_status status = gls_line_set_create(4, GLS_LINES_DIRECTED, &n->set);
     if (!status) status = gls_filter_set_create(n->set, GLS_KEEP_NEW, &n->equal, &nothing, &all[2]);
     if (status) return status;
@@ -274,7 +274,7 @@ static gls_status inform(gls_tract_run *run, const gls_info_cli *o, const char *
     gls_summary *summary = NULL;
     const gls_summary_result *result = NULL;
     inspection more = {.set = NULL};
-    /* streamlines with points that are not finite are read, too, and counted */
+    /* also read streamlines with points that are not finite, and count them */
     gls_status status = gls_tract_open(run, path, true, &reader);
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);

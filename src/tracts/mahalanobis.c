@@ -97,7 +97,7 @@ bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle,
         triangle_inverse((const double(*)[3])c, inverse);
     else
         pseudo_inverse((const double(*)[3])c, inverse);
-    /* a negative sum can only come from rounding, or from the triangle, which is not an inverse */
+    /* A negative sum can only come from rounding, or from the triangular matrix, which is not an inverse. */
     for (size_t i = 0; i < n; i++) {
         double d[3], sum = 0;
         for (int r = 0; r < 3; r++) d[r] = point[i * stride + (size_t)r] - mean[r];

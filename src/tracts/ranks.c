@@ -23,7 +23,7 @@ typedef struct range {
     double *kept;
     /* number of values in `kept` */
     size_t n_kept;
-    /* the range is one bit pattern, `from`: the value is known */
+    /* true: the range is one bit pattern, `from`, so that the value is known */
     bool found;
 } range;
 
@@ -41,7 +41,7 @@ struct gls_ranks {
     range range[GLS_MAX_RANKS];
 };
 
-/* Error for all failed allocations of this file. */
+/* Returns the error for all failed allocations of this file. */
 static gls_status out_of_memory(void)
 {
     return gls_fail(GLS_ERR_MEMORY, "out of memory for the lengths of streamlines");
@@ -78,7 +78,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* The value with these bits. */
+/* Returns the value of a bit pattern. */
 static double value_of(uint64_t bits)
 {
     double value;

@@ -17,7 +17,7 @@ struct reshaper {
     /* collects the new streamlines for the next sink; owned */
     gls_builder builder;
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
-    /* used by crop() only */
+    /* regions at which crop() cuts; used by crop() only */
     gls_rois *rois;
     /* regions of the current streamline */
     gls_roi_hits hits;
@@ -116,7 +116,7 @@ static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
     const gls_orientation *o = &f->orientation;
     double there = 0, back = 0;
     if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
-    /* the end nearer to the centre is the start */
+    /* the end that is nearer to the centre becomes the start */
     if (o->line) return gls_line_is_backwards(point, n, (const float(*)[3])f->standard);
     for (int a = 0; a < 3; a++) {
         there += (point[0][a] - f->centre[a]) * (point[0][a] - f->centre[a]);

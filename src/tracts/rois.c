@@ -114,7 +114,7 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
 typedef struct roi {
     /* the region as it stands on the command line; an owned copy */
     char *text;
-    /* -1: an end of a split region, which no text names */
+    /* distance, mm, by which the region is widened; -1: an end of a split region, which no text names */
     double mm;
     /* index in the store: regions of one grid share a layer */
     size_t layer;
@@ -126,7 +126,7 @@ typedef struct roi {
 struct gls_rois {
     /* how streamlines are tested */
     gls_roi_test test;
-    /* regions that are added from now on keep distances, too */
+    /* true: regions that are added from now on also keep distances */
     bool keeps_distances;
     /* number of regions */
     size_t n;
@@ -229,7 +229,7 @@ gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t in
     for (int e = 0; e < 2 && !status; e++) {
         snprintf(name[e], sizeof name[e], "end %d of a region", e + 1);
         status = gls_rois_add_area(r, &blob[e], name[e], mm, &index[e]);
-        if (!status) r->roi[index[e]].mm = -1; /* no text finds this region again */
+        if (!status) r->roi[index[e]].mm = -1; /* the region is an end of a split region, which no text names */
     }
     gls_region_area_finish(&area);
     for (int e = 0; e < 2; e++) gls_region_area_finish(&blob[e]);
@@ -318,7 +318,7 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
     const gls_region_layer *p = &r->store.layer[k];
     double v[3], from, until, end = 0;
     gls_walk walk;
-    /* the segment stays in one voxel */
+    /* nothing to do if the segment stays in one voxel */
     if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
         note(r, h, k, at, gls_region_layer_voxel(p, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}));
         return;

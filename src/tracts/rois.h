@@ -10,7 +10,7 @@
 
 /* Distances from one region as it was before widening. */
 typedef struct gls_roi_distance {
-    double centre[3];     /* world, mm: mean of the centres of its voxels, or the sphere's centre */
+    double centre[3];     /* world, mm: mean of the centres of the region's voxels, or the centre of the sphere */
     double widened;       /* mm by which the region was widened */
     double radius;        /* radius of the sphere, mm; negative: the region is not a sphere */
     double inverse[3][4]; /* world mm to voxels */
@@ -78,9 +78,9 @@ typedef struct gls_roi_event {
 
 /* The regions that one streamline meets. Each thread needs its own list. All zero is an empty list. */
 typedef struct gls_roi_hits {
-    /* events of the streamline, and room for them */
+    /* number of events of the streamline, and of events for which memory is allocated */
     size_t n, capacity;
-    gls_roi_event *event; /* ordered by layer, then by at */
+    gls_roi_event *event; /* events, ordered by layer, then by `at` */
     double length;        /* end of the streamline, in the unit of `at` */
     uint8_t *met;         /* for each region: 1 if the streamline meets it */
     bool failed;          /* memory ran out */

@@ -54,8 +54,7 @@ typedef struct gls_worker {
     size_t index;        /* index of its engine in the tracker */
     size_t worker_index; /* index of this worker among the workers of the run */
     gls_batch batch;
-    gls_seed_range
-        range[GLS_BATCHES_OUT]; /* ranges that were taken from the queue and are not finished, in the order of seeds */
+    gls_seed_range range[GLS_BATCHES_OUT]; /* unfinished ranges from the queue, in order */
     size_t n_ranges;
     gls_track_stats round; /* counts that are not committed yet */
     gls_track_share *share;
