@@ -15,7 +15,7 @@
 /* A program that the driver compiles on a thread of its own until it is asked for. */
 typedef struct gls_announced {
     char *source;
-    GLuint program; /* linked, or still being compiled */
+    GLuint program; /* the program, linked or still being compiled */
     struct gls_announced *next;
 } announced;
 
@@ -95,7 +95,7 @@ GLuint gls_announced_take(gls_device *device, const char *text)
 {
     for (announced **link = &device->announced, *a; (a = *link); link = &a->next) {
         if (strcmp(a->source, text) != 0) continue;
-        /* Taken: from here on the caller owns the program. Asking for the link status waits for the compiler. */
+        /* From here on the caller owns the program. Asking for the link status waits for the compiler. */
         GLuint program = a->program;
         GLint ok = GL_FALSE;
         char path[4096];
@@ -107,7 +107,7 @@ GLuint gls_announced_take(gls_device *device, const char *text)
             glDeleteProgram(program);
             return 0;
         }
-        /* The program compiled: note that the driver knows this source now. */
+        /* The program has been compiled: note that the driver now knows this source. */
         int fd = find_note(device, text, true, path, sizeof path)
                      ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
                      : -1;

@@ -28,7 +28,7 @@ static bool refuse_allocation(gls_device *device, uint64_t bytes)
     return true;
 }
 
-/* Where a buffer of this kind is bound. */
+/* Returns the target at which buffers of a kind are bound. */
 static GLenum target_of(gls_buffer_kind kind)
 {
     return kind == GLS_BUFFER_UNIFORM  ? GL_UNIFORM_BUFFER
@@ -36,7 +36,7 @@ static GLenum target_of(gls_buffer_kind kind)
                                        : GL_SHADER_STORAGE_BUFFER;
 }
 
-/* The most bytes of a buffer of this kind. */
+/* Returns the largest size of a buffer of a kind, bytes. */
 static uint64_t limit_of(const gls_device_info *info, gls_buffer_kind kind)
 {
     return kind == GLS_BUFFER_UNIFORM  ? info->max_uniform_bytes
@@ -250,7 +250,7 @@ static const struct {
     [GLS_TEXTURE_R32UI] = {GL_R32UI, GL_RED_INTEGER, 1, 4, GL_UNSIGNED_INT, GL_NEAREST},
 };
 
-/* The format that is stored: half precision where the device cannot filter single precision. */
+/* Returns the format that is stored: half precision if the device cannot filter single precision. */
 static unsigned stored_format(gls_device *device, gls_texture_format format)
 {
     if (device->info.float_linear || formats[format].type != GL_FLOAT) return format;
@@ -265,7 +265,7 @@ static unsigned stored_format(gls_device *device, gls_texture_format format)
 static gls_status clear_texture(gls_device *device, gls_texture *texture)
 {
     const uint32_t *size = texture->size;
-    /* drivers accept zeros of type float for half precision, too */
+    /* drivers also accept zeros of type float for half precision */
     GLenum type = formats[texture->stored].type == GL_UNSIGNED_INT ? GL_UNSIGNED_INT : GL_FLOAT;
     if (!device->info.gles && (epoxy_gl_version() >= 44 || epoxy_has_gl_extension("GL_ARB_clear_texture"))) {
         glClearTexImage(texture->name, 0, formats[texture->stored].layout, type, NULL);

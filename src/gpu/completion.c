@@ -76,7 +76,7 @@ void gls_completion_forgive(gls_device *device, const uint32_t groups[3])
     const bool ran = read_word(device, device->completion, &count) && (int32_t)(count - before) > 0;
     device->n_groups = ran ? count : before;
     for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
-    } /* the caller has reported the first error already */
+    } /* the caller has already reported the first error */
 }
 
 /* The test kernel: each work group adds one to a word, and to the completion count. */

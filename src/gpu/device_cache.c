@@ -22,12 +22,12 @@ typedef struct gls_pooled_buffer {
     gls_buffer_kind kind;
     size_t bytes;
     GLuint name;
-    struct gls_pooled_buffer *next; /* most recently destroyed first */
+    struct gls_pooled_buffer *next; /* next of the list, in which the most recently destroyed buffer is first */
 } pooled_buffer;
 
 /* --- programs ------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits. */
+/* Computes the hash FNV-1a of 64 bits. */
 uint64_t gls_cache_hash(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -8,20 +8,20 @@
 /* An argument of a program: a uniform outside blocks, a block, a texture or an image. */
 typedef struct gls_slot {
     gls_arg_kind kind;
-    uint32_t slot;  /* location, binding or texture unit */
+    uint32_t slot;  /* location, binding or texture unit of the argument */
     uint64_t bytes; /* for a block: smallest size of the buffer that it accepts; else 0 */
     char name[32];
 } gls_slot;
 
 /* A linked program. All kernels with the same source share it. */
 typedef struct gls_shared_program {
-    char *source;    /* complete source text */
+    char *source;    /* complete source text of the program */
     uint64_t hash;   /* gls_cache_hash() of source */
     GLuint name;     /* GL name of the linked program */
     gls_slot *slots; /* arguments that the program takes */
     size_t n_slots;
-    size_t references;               /* kernels that use the program; 0: kept for later kernels */
-    struct gls_shared_program *next; /* list with the most recently used program first */
+    size_t references; /* number of kernels that use the program; 0: the program is kept for later kernels */
+    struct gls_shared_program *next; /* next program of the list, in which the most recently used program is first */
 } gls_shared_program;
 
 /* Finds the program of a source and adds a reference; NULL: not compiled yet. */

@@ -14,16 +14,16 @@ typedef struct member {
     gls_device_team *team;
     gls_device *device;
     pthread_t thread;
-    bool running;      /* the thread runs; without one the caller of gls_device_team_run() works */
-    bool busy;         /* its work is not done; the lock of the team guards it */
-    gls_status status; /* of the last work; message: its text */
+    bool running;      /* true: the thread runs; without a thread the caller of gls_device_team_run() works */
+    bool busy;         /* true: the work of the device is not done; guarded by the lock of the team */
+    gls_status status; /* status of the last work; message: text of the status */
     char message[512];
 } member;
 
 struct gls_device_team {
     size_t n;
     member *member;
-    gls_device_work work; /* what members that are busy do */
+    gls_device_work work; /* the function that busy members call */
     void *user;
     pthread_mutex_t lock; /* guards `busy` of all members, and `closing` */
     pthread_cond_t changed;
@@ -40,7 +40,8 @@ static void work_on(member *m)
     gls_device_release(m->device);
 }
 
-/* The thread of one device, which lives as long as the team: in some drivers the first calls of a thread are slow. */
+/* Main function of the thread of one device. The thread lives as long as the team, because in some drivers the first
+ * calls of a thread are slow. */
 static void *serve(void *user)
 {
     member *m = user;

@@ -24,10 +24,10 @@ void gls_device_set_close(gls_device_set *set);
 
 typedef struct gls_device_team gls_device_team;
 
-/* Work of device i of the team. The thread holds the device. */
+/* Does the work of device i of the team. The calling thread holds the device. */
 typedef gls_status (*gls_device_work)(void *user, size_t i);
 
-/* devices: n distinct ones, borrowed until gls_device_team_destroy(). */
+/* Creates a team. devices: n distinct devices, borrowed until gls_device_team_destroy(). */
 gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
 /* Calls work(user, i) for all devices and waits for all. Returns the failure of the first device that failed. */
 gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);

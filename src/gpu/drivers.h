@@ -27,8 +27,8 @@ gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_
 #define GLS_PLACE_EGL "EGL"
 #define GLS_PLACE_DEVICES "EGL device enumeration"
 #define GLS_PLACE_SURFACELESS "surfaceless platform"
-/* Call during a search, before a place is opened. Returns false if the driver of this place fails: the place must be
- * skipped. */
+/* Call this during a search, before a place is opened. Returns false if the driver of the place fails; the search must
+ * then skip the place. */
 bool gls_probe_step(const char *place);
 /* Why the driver of a place fails; NULL: no failure is known. */
 const char *gls_probe_failure(const char *place);

@@ -36,7 +36,7 @@
 
 static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
-static _Atomic pid_t process; /* process in which drivers have been loaded; 0: none */
+static _Atomic pid_t process; /* id of the process in which drivers have been loaded; 0: none */
 
 /* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
 static void renew(void)

@@ -1,4 +1,4 @@
-/* Image files: bytes, voxel values, NIfTI, MRtrix. */
+/* Reads and writes image files: streams of bytes, voxel values, NIfTI, and the formats of MRtrix3. */
 #ifndef GLS_IMAGE_FORMATS_H
 #define GLS_IMAGE_FORMATS_H
 
@@ -38,7 +38,7 @@ gls_status gls_image_require_values(const gls_image *image, const char *name, co
 typedef struct gls_values {
     int datatype; /* a NIFTI_TYPE_... code */
     size_t bytes; /* size of one value */
-    bool swapped; /* the byte order differs from this machine's */
+    bool swapped; /* true: the byte order differs from that of this machine */
     double slope, inter;
 } gls_values;
 
@@ -84,7 +84,7 @@ typedef struct gls_nifti_header {
     gls_grid grid;
     size_t n_volumes;
     gls_values values;
-    bool single_file; /* the voxels are in the same file as the header */
+    bool single_file; /* true: the voxels are in the same file as the header */
     uint64_t offset;  /* position of the first voxel, in bytes */
     uint64_t bytes;   /* size of all voxels */
 } gls_nifti_header;
@@ -123,10 +123,10 @@ typedef struct gls_mif_header {
     gls_grid grid; /* grid of the axes in the order of storage: the fastest axis of the file is the first */
     size_t n_volumes;
     int volumes_rank;    /* number of space axes that are faster in the file than the volumes */
-    bool volumes_turned; /* the last volume is stored first */
+    bool volumes_turned; /* true: the last volume is stored first */
     gls_mif_coding coding;
     gls_values values; /* type for GLS_MIF_VALUES; slope and intercept for all codings */
-    char *file;        /* file of the values; NULL: this file */
+    char *file;        /* path of the file of the values; NULL: the values are in the file of the header */
     uint64_t offset, bytes;
     double (*scheme)[4]; /* gradient table of n_scheme rows: x y z along the scanner axes, b; NULL: none */
     size_t n_scheme;

@@ -109,8 +109,8 @@ static void nearest_rotation(const gls_grid *grid, double q[3][3])
 
 void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
 {
-    /* The rule of nibabel's io_orientation(), because readers of TRK files compare these letters with those that
-     * nibabel finds. */
+    /* The method is that of nibabel's io_orientation(), because readers of TRK files compare these letters with those
+     * of nibabel. */
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
     bool taken[3] = {false, false, false};
     double q[3][3];
@@ -185,7 +185,7 @@ gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const g
                     text_a, text_b);
 }
 
-/* No image is larger. The limit keeps later products of sizes far from overflow. */
+/* Largest number of values of an image. The limit keeps later products of sizes far from overflow. */
 #define MAX_VALUES ((uint64_t)1 << 45)
 
 gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroed, gls_image **image)
@@ -202,7 +202,8 @@ gls_status gls_image_allocate(const gls_grid *grid, size_t n_volumes, bool zeroe
     made->grid = *grid;
     made->n_volumes = n_volumes;
     if (bytes >= 2 * huge_page) {
-        /* large pages: the first touch of a large image otherwise costs as much as converting its values */
+        /* use large pages, because the first touch of a large image in small pages takes as long as converting its
+         * values */
         made->data = aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
         if (made->data) madvise(made->data, bytes, MADV_HUGEPAGE);
         if (made->data && zeroed) memset(made->data, 0, bytes);

@@ -7,11 +7,11 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define BLOCK_VALUES ((size_t)1 << 16) /* a multiple of 8, so that values of one bit fill whole bytes */
+#define BLOCK_VALUES ((size_t)1 << 16) /* values read at a time; a multiple of 8, so that values of one bit fill whole bytes */
 
 /* State of reading one image. */
 typedef struct reader {
-    const char *path; /* file of the values */
+    const char *path; /* path of the file of the values */
     const gls_mif_header *header;
     gls_stream *stream;
     float *out;                   /* where the first value of the file belongs in the image */

@@ -70,7 +70,7 @@ static gls_status read_text(const char *path, char **text, size_t *header_bytes)
         if (n < strlen(MAGIC) || memcmp(data, MAGIC, strlen(MAGIC)) != 0)
             status = gls_fail(GLS_ERR_INPUT, "%s: is no MRtrix image: its first line is not '" MAGIC "'", path);
         else if (!(found = gls_mrtrix_header_bytes(data, n, whole)) && whole && gls_case_ends(path, ".mih"))
-            found = n; /* no voxels follow: the whole file is the header */
+            found = n; /* without an end mark no voxels follow, and the whole file is the header */
         else if (!found && whole)
             status = gls_fail(GLS_ERR_INPUT, "%s: truncated: the header has no line END", path);
     }
@@ -96,7 +96,7 @@ static int parse_numbers(char *text, double *value, int room)
     return n;
 }
 
-/* A line of the header that does not parse. */
+/* Returns the error for a line of the header that does not parse. */
 static gls_status bad(const lines *l, const char *key, const char *value)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s'", l->path, key, value);
@@ -157,7 +157,8 @@ static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
     return gls_fail(GLS_ERR_INPUT, "%s: unknown type of values '%.40s'", l->path, value);
 }
 
-/* The key `file`: name of the file of values, and the byte at which they begin; "." is the header's own file. */
+/* Parses the key `file`: the name of the file of values, and the byte at which the values begin; "." is the file of the
+ * header. */
 static gls_status parse_file(lines *l, gls_mif_header *h, const char *value)
 {
     if (++l->n_files > 1 || strchr(value, '['))
@@ -181,7 +182,7 @@ static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
     return GLS_OK;
 }
 
-/* MRtrix3 compares keys without regard to case. */
+/* Whether a key has a name. Upper and lower case count as equal, as in MRtrix3. */
 static bool is_key(const char *key, const char *name)
 {
     return gls_case_compare(key, name) == 0;

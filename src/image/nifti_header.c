@@ -139,7 +139,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
 {
     uint64_t n = header->values.bytes;
     for (int i = 1; i <= 4; i++) {
-        /* leaves room in the 64-bit range for the conversion to float and for the offset */
+        /* keeps the number of bytes far below 2^64, for the conversion to float and for the offset */
         if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
             return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1],
                             (long long)dim[2], (long long)dim[3], (long long)dim[4]);

@@ -72,7 +72,7 @@ static gls_status make_header(const char *path, const gls_grid *grid, const char
     return result == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot make a header", path);
 }
 
-/* The parts of a NIfTI file that is written: its header and its values. */
+/* The parts of a NIfTI file to be written: its header and its values. */
 typedef struct source {
     const packed_header *header;
     const float *values; /* values to convert to type; NULL: raw holds the bytes as they are */

@@ -9,18 +9,18 @@ typedef enum gls_region_where {
     GLS_REGION_POINTS,
     GLS_REGION_BORDER,
     GLS_REGION_ENDS,
-    GLS_REGION_FILTERS /* not in tracking */
+    GLS_REGION_FILTERS /* the role is not used in tracking */
 } gls_region_where;
 /* A row of regions.def: what regions of a role do. */
 typedef struct gls_region_kind {
     const char *option;
-    bool apart; /* each region has a bit of its own, else all regions of the role share one */
+    bool apart; /* true: each region has its own bit; false: all regions of the role share a bit */
     gls_region_where where;
     bool needed;
 } gls_region_kind;
 /* The row of a role in regions.def. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
-/* Bits of all roles that are looked up there. */
+/* Bits of all roles that are looked up at `where`. */
 uint32_t gls_regions_bits_where(const gls_regions *regions, gls_region_where where);
 
 /* Whether a streamline whose ends lie in the regions of bits a and b fits the roles that look at ends. role_bits: bits

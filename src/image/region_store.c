@@ -83,7 +83,8 @@ static gls_region_layer *add_layer(gls_region_store *s, const gls_grid *grid)
  * not with regions. Returns false if memory ran out. */
 static bool mark(gls_region_store *s, gls_region_layer *p, const gls_region_area *area, uint32_t region)
 {
-    uint32_t *with = calloc(s->n_sets, sizeof *with); /* for each set that there was, the set with the region */
+    uint32_t *with =
+        calloc(s->n_sets, sizeof *with); /* for each set that existed before, the set that also has the region */
     bool done = with;
     for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n && done; v++) {
         double c[3];

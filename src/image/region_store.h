@@ -1,4 +1,5 @@
-/* Regions: how one is read, and where all lie, for tracking and for filters of streamlines. */
+/* Regions, for tracking and for filters of streamlines: reading a region, and looking up which regions a position lies
+ * in. */
 #ifndef GLS_IMAGE_REGION_STORE_H
 #define GLS_IMAGE_REGION_STORE_H
 
@@ -19,7 +20,7 @@ typedef struct gls_region_area {
     uint8_t *inside; /* 1 for voxels of the region, one byte for each voxel of the grid; NULL: a sphere */
     gls_grid grid;
     uint64_t voxels; /* number of voxels in the region */
-    bool is_graded;  /* some values of the image lie between 0 and 1, so that it may not be a mask */
+    bool is_graded;  /* true: some values of the image lie between 0 and 1, so that the image may not be a mask */
     gls_region_sphere sphere;
 } gls_region_area;
 /* Reads a region from its text, see gls_regions_add(). option: for messages. Call gls_region_area_finish() even after a
@@ -76,7 +77,7 @@ typedef struct gls_region_layer {
     double low[3], high[3]; /* box of voxels with regions; corners at whole numbers */
     int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere;
-    uint32_t sphere_set; /* the set of the sphere's region */
+    uint32_t sphere_set; /* the set that consists of the region of the sphere */
 } gls_region_layer;
 
 /* All regions, as layers: one for each grid that regions have, and one for each sphere. */

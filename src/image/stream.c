@@ -17,14 +17,15 @@ typedef struct gls_inflater gls_inflater;
 
 typedef struct gls_inflate_buffers {
     const unsigned char *in;
-    size_t n_in; /* bytes of input; `in` and n_in move past what was read */
+    size_t n_in; /* number of bytes of input; `in` and n_in move past what was read */
     unsigned char *out;
-    size_t n_out; /* room for output; `out` and n_out move past what was written */
+    size_t n_out; /* number of bytes of memory for output; `out` and n_out move past what was written */
 } gls_inflate_buffers;
 
 typedef enum gls_inflate_result {
-    GLS_INFLATE_MORE, /* all input is used, or the output is full */
-    GLS_INFLATE_END,  /* end of the member, with a correct checksum if verified; what follows stays in the input */
+    GLS_INFLATE_MORE, /* the call ended because all input is used, or the output is full */
+    GLS_INFLATE_END,  /* the call ended at the end of the member, whose checksum is correct if it was verified; bytes
+                         after the member stay in the input */
     GLS_INFLATE_DAMAGED,
     GLS_INFLATE_MEMORY,
 } gls_inflate_result;
@@ -65,7 +66,7 @@ static void inflater_reset(gls_inflater *i)
     i->state.crc_flag = ISAL_GZIP;
 }
 
-/* Words of ISA-L's result for a message. */
+/* Returns words for a message from a result of ISA-L. */
 static const char *reason_of(int result)
 {
     switch (result) {
@@ -151,14 +152,14 @@ static gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, 
 
 /* Bytes of compressed data that are read at a time. */
 #define IN_BYTES ((size_t)256 << 10)
-/* gzip data are verified to the end if it lies at most this many bytes behind the values */
+/* gzip data are verified to their end if the end lies at most this many bytes behind the values */
 #define VERIFIED ((uint64_t)16 << 20)
 
 struct gls_stream {
     char *path;
     gls_input input;
-    bool at_end;            /* the end of the gzip data was reached */
-    bool file_ended;        /* all bytes of the file were read */
+    bool at_end;            /* true: the end of the gzip data was reached */
+    bool file_ended;        /* true: all bytes of the file were read */
     gls_inflater *inflater; /* NULL: the data are not compressed */
     size_t in_pos, in_n;    /* unread part of `in` */
     unsigned char in[IN_BYTES];
@@ -249,7 +250,7 @@ static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *go
     return status;
 }
 
-/* At the end of a member: prepares for the next one, or skips padding. */
+/* Called at the end of a member: prepares for the next member, or skips padding. */
 static gls_status next_member(gls_stream *s)
 {
     if (s->in_pos == s->in_n) {
@@ -307,8 +308,8 @@ gls_status gls_stream_verify(gls_stream *s)
     return GLS_OK;
 }
 
-/* Packing. Each piece is deflated separately and ends on a byte boundary, so that the pieces together are one deflate
- * stream. */
+/* Compression. Each piece is deflated separately and ends on a byte boundary, so that the pieces together are one
+ * deflate stream. */
 
 #define PIECE_BYTES ((size_t)1 << 20)
 #define PIECES 16 /* number of pieces compressed between two writes */

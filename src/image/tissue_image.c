@@ -10,9 +10,10 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* A fraction outside 0 to 1, or a sum that differs from 1, by more than this is reported. */
+/* Fractions that leave the range 0 to 1 by more than this, and sums that differ from 1 by more than this, are reported.
+ *  */
 #define SUM_TOLERANCE 0.001
-/* Below this sum of fractions a point has no valid tissue. */
+/* Smallest sum of fractions of a point with valid tissue. */
 #define MIN_SUM 0.5f
 
 /* --- from an image -------------------------------------------------------- */

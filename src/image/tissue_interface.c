@@ -27,7 +27,7 @@ bool gls_tissue_is_cortical(const gls_tissue *t, const float point[3])
            v[GLS_TISSUE_CGM] > v[GLS_TISSUE_SGM];
 }
 
-/* From voxel coordinates of the streamlines to those of the box. */
+/* Maps voxel coordinates of the streamlines to those of the box. */
 static void to_box(const gls_tissue *t, const double point[3], double box[3])
 {
     gls_affine_apply(t->exact, point, box);
@@ -272,7 +272,7 @@ gls_status gls_tissue_check(const gls_tissue *t, const gls_image *mask)
                     covered++;
                     continue;
                 }
-                /* no tissue in the mask: a hole, if the tissue image has white matter beside it */
+                /* a voxel of the mask without tissue is a hole if the tissue image has white matter beside it */
                 double box[3];
                 to_box(t, (const double[3]){x, y, z}, box);
                 for (int a = 0; a < 3; a++) box[a] += t->origin[a];

@@ -49,7 +49,7 @@ typedef struct row {
     size_t param;
     /* the default; of a length in voxels, or in mm with mm */
     double value;
-    /* a length is in mm */
+    /* true: the length is in mm */
     bool mm;
     /* why, for the user; NULL: not said */
     const char *reason;
@@ -93,7 +93,7 @@ static int models_of(const gls_job_options *o)
     return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
-/* The last row for a parameter that fits. NULL: none. */
+/* Returns the last row for a parameter that fits. NULL: none. */
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
@@ -166,7 +166,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
-    /* a quarter of a voxel, as tckgen */
+    /* the step of a quarter of a voxel is that of tckgen */
     if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
         o->track.step_size = -0.25;
         o->in_mm.step_size = false;

@@ -101,13 +101,13 @@ uint64_t gls_input_file_identity(const gls_input_file *file)
 
 /* --- Folders. */
 
-/* For scandir(): order by bytes, so that the hash does not depend on the file system. */
+/* Comparison for scandir(): names by bytes, so that the hash does not depend on the file system. */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* For scandir(): every name but "." and ".."; hidden files count, too. */
+/* Filter for scandir(): accepts every name but "." and "..", also hidden files. */
 static int is_entry(const struct dirent *entry)
 {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
@@ -134,7 +134,7 @@ static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
     const int n = scandir(path, &entry, is_entry, by_name);
     if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
     gls_status status = GLS_OK;
-    /* each name and each content goes into the hash of all before */
+    /* hash each name and each content together with the hash of all files before */
     *hash = (uint64_t)n;
     for (int i = 0; i < n; i++) {
         char *below = NULL;
@@ -226,7 +226,7 @@ gls_status gls_inputs_check(const gls_inputs *inputs, const char *output)
 {
     for (size_t i = 0; inputs && i < inputs->n; i++) {
         const struct gls_input_entry *e = &inputs->entry[i];
-        /* by the text, too, since the output may have exactly the name that the user gave */
+        /* also compare with the text, since the output may have exactly the name that the user gave */
         if (gls_same_file(output, e->path) || gls_same_file(output, e->named))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", output, e->named);
         if (is_within(output, e->path))

@@ -13,7 +13,7 @@ typedef struct gls_input_file {
     const char *role; /* what the file is for, such as "dwi"; key in the sidecar */
     const char *path; /* NULL: the input is not given, or is not a file */
     const char *hint; /* appended to the message if the file does not exist; NULL: nothing */
-    bool folder;      /* path is a folder, whose contents are hashed */
+    bool folder;      /* true: path is a folder, whose contents are hashed */
     /* size, set by gls_input_file_check() */
     uint64_t bytes;
     uint64_t hash;           /* hash of the contents; 0 before gls_input_file_hash() */
@@ -39,7 +39,7 @@ char *gls_input_named_file(const char *text);
 
 /* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
 typedef struct gls_inputs {
-    /* files that were added, and room for them */
+    /* number of files that were added, and of files for which memory is allocated */
     size_t n, capacity;
     struct gls_input_entry {
         char *path, *named; /* path of the file, and the text by which the user named it */
@@ -48,7 +48,7 @@ typedef struct gls_inputs {
 
 /* Adds an input as the user typed it, and its companion. NULL adds nothing. */
 gls_status gls_inputs_add(gls_inputs *inputs, const char *text);
-/* gls_inputs_add() for n texts. */
+/* Calls gls_inputs_add() for n texts. */
 gls_status gls_inputs_add_all(gls_inputs *inputs, const char *const *text, size_t n);
 /* Returns GLS_ERR_OUTPUT if the output is one of the inputs, under any name, or lies in a folder that is an input.
  * inputs NULL: there are none. */

@@ -50,7 +50,7 @@ gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
 gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n)
 {
     gls_status status = GLS_OK;
-    /* all files first, so that a missing one is reported before anything else */
+    /* check all files first, so that a missing file is reported before any other fault */
     for (size_t i = 0; i < n && !status; i++) status = gls_input_file_check(&file[i]);
     for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(run, file[i].path);
     return status;

@@ -16,12 +16,12 @@ struct cJSON;
 
 /* Begin with gls_run_begin(); end with gls_run_end(), which removes what was not committed. Used by one thread. */
 typedef struct gls_run {
-    bool force; /* outputs may replace existing files */
+    bool force; /* true: outputs may replace existing files */
     gls_inputs inputs;
     char **output; /* paths that passed gls_run_writes(), with the sidecar; owned */
     size_t n_outputs, capacity;
     char *sidecar; /* path of the sidecar, owned; NULL: none */
-    bool leads;    /* the sidecar gets its final name before the outputs that it describes */
+    bool leads;    /* true: the sidecar gets its final name before the outputs that it describes */
     gls_output_group group;
     /* warnings since gls_run_begin(), for the sidecar */
     gls_warnings warnings;
@@ -35,7 +35,7 @@ void gls_run_end(gls_run *run);
 
 /* Adds inputs as the user typed them. NULL adds nothing. GLS_ERR_OUTPUT: an input is an output of this run. */
 gls_status gls_run_reads(gls_run *run, const char *text);
-/* gls_run_reads() for n texts. */
+/* Calls gls_run_reads() for n texts. */
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
 /* Adds inputs that must exist, and stores their sizes. Otherwise like gls_run_reads(). */
 gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n);

@@ -85,7 +85,7 @@ bool gls_fit_on_device(const gls_model_options *o)
 
 gls_status gls_model_options_check(const gls_model_options *o)
 {
-    /* q-ball models stand first in the enum; AUTO may become msmt */
+    /* q-ball models are the first of the enum; AUTO may become msmt */
     bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
     /* the first option that only multi-tissue CSD has */
     const char *only_msmt = o->response_wm         ? "response-wm"
@@ -256,7 +256,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     case GLS_KIND_DOUBLE: gls_json_double(object, key, *(const double *)at); break;
     case GLS_KIND_LENGTH:
         gls_format_double(*(const double *)at, text, sizeof text - 4);
-        /* room for the unit was left above */
+        /* the snprintf() above left space for the unit */
         strcat(text, gls_option_in_mm(option, options) ? "mm" : "vox");
         cJSON_AddStringToObject(object, key, text);
         break;

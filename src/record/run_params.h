@@ -22,7 +22,7 @@ typedef struct gls_run_options {
     bool dry_run;
 } gls_run_options;
 
-/* All rows; one without a name ends them. Offsets are those in gls_run_options, which are also those in
+/* All rows; a row without a name ends them. Offsets are those in gls_run_options, which are also those in
  * gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
@@ -97,7 +97,7 @@ void gls_default_text(const char *name, char *text, size_t size);
 /* A row of presets. */
 typedef struct gls_preset_info {
     const char *name, *source; /* source: where the values are from */
-    const char *differs;       /* what the preset's program does that this one does not; NULL: nothing */
+    const char *differs;       /* what the program of the preset does that glslines does not; NULL: nothing */
 } gls_preset_info;
 /* preset: a gls_preset. */
 const gls_preset_info *gls_preset_get(int preset);

@@ -26,7 +26,7 @@ static const char *text_in(const cJSON *object, const char *group, const char *n
 
 /* The outputs that an existing sidecar names, compared with those of the coming run. */
 typedef struct described {
-    bool own;    /* one of the outputs of the coming run */
+    bool own;    /* true: the sidecar names an output of the coming run */
     char *other; /* first other output that still exists beside the sidecar, from malloc */
 } described;
 
@@ -37,7 +37,8 @@ static void look_at_output(described *d, const char *sidecar, const cJSON *outpu
     char *place = NULL;
     if (!cJSON_IsString(output)) return;
     const char *name = gls_file_name(output->valuestring);
-    for (size_t i = 0; i < n_own; i++) /* by name alone: the sidecar and its outputs may have been moved together */
+    for (size_t i = 0; i < n_own;
+         i++) /* compare names without folders, since the sidecar and its outputs may have been moved together */
         if (own[i] && strcmp(gls_file_name(own[i]), name) == 0) {
             d->own = true;
             return;
@@ -108,7 +109,7 @@ static bool is_taken(const char *name, const char *output)
 char *gls_sidecar_name(const char *output)
 {
     char *name = gls_sidecar_find(output);
-    /* first choice: the sidecar that exists, else x.json; then x.json, at last x.tck.json */
+    /* names are tried in this order: the sidecar that exists, x.json, x.tck.json */
     for (int whole = 0; whole < 2 && name && is_taken(name, output); whole++) {
         free(name);
         name = beside(output, whole);

@@ -32,7 +32,7 @@ void gls_tract_run_lists_input(gls_tract_run *run, const char *path)
     cJSON *list = gls_json_at(run->root, "inputs");
     if (!list) list = cJSON_AddArrayToObject(run->root, "inputs");
     cJSON *file = cJSON_CreateObject();
-    /* without hashes: these files may be large, and nothing is skipped by them */
+    /* the files are not hashed, because they may be large, and no run is skipped by their hashes */
     cJSON_AddStringToObject(file, "path", path);
     if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
     cJSON_AddItemToArray(list, file);
@@ -90,7 +90,7 @@ gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
     /* the first output gives its name to the sidecar */
     if (run->files.sidecar) return GLS_OK;
     char *sidecar = gls_sidecar_name(path);
-    /* the sidecar's name counts as an output, too */
+    /* the name of the sidecar also counts as an output */
     status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_no_memory();
     free(sidecar);
     return status;
@@ -119,12 +119,12 @@ void gls_tract_run_message(gls_tract_run *run, const char *format, ...)
 
 gls_status gls_tract_run_commit(gls_tract_run *run)
 {
-    /* a signal after the last streamline */
+    /* a signal may have come after the last streamline */
     if (run->go_on && !run->go_on(NULL, 1))
         return run->files.n_outputs == 0
                    ? gls_fail(GLS_ERR_CANCELLED, "interrupted")
                    : gls_fail(GLS_ERR_CANCELLED, "interrupted: %s was not written", run->files.output[0]);
-    /* milliseconds */
+    /* round to milliseconds */
     gls_json_double(cJSON_AddObjectToObject(run->root, "seconds"), "total",
                     round(1e3 * (gls_clock_seconds() - run->files.begun)) / 1e3);
     gls_status status = gls_run_commit(&run->files, run->root);

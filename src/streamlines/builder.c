@@ -46,7 +46,7 @@ void gls_builder_finish(gls_builder *b)
     *b = (gls_builder){0};
 }
 
-/* Error for all failed allocations of this file. */
+/* Returns the error for all failed allocations of this file. */
 static gls_status out_of_memory(void)
 {
     return gls_fail(GLS_ERR_MEMORY, "out of memory for streamlines");
@@ -74,7 +74,7 @@ static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
         if (!point) return out_of_memory();
         b->point = point;
     }
-    /* columns of points have a row a point, others a row a streamline */
+    /* columns of points have a row for each point, other columns a row for each streamline */
     for (size_t k = 0; k < b->n_columns; k++) {
         size_t rows = is_per_point(b, k) ? (size_t)n_points : n,
                had = is_per_point(b, k) ? (size_t)b->point_capacity : b->line_capacity;
@@ -145,7 +145,7 @@ bool gls_builder_fits(const gls_builder *b, uint64_t n)
 
 gls_status gls_builder_add(gls_builder *b, size_t i, uint64_t n, uint64_t *first)
 {
-    /* a full block goes on first */
+    /* hand on a full block first */
     gls_status status = gls_builder_fits(b, n) ? GLS_OK : gls_builder_flush(b);
     if (!status && (b->n + 1 > b->line_capacity || b->n_points + n > b->point_capacity))
         status = reserve(b, b->n + 1 + b->n / 2, b->n_points + n + b->n_points / 2);

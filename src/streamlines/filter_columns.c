@@ -85,7 +85,7 @@ static gls_status add_column(void *user, const gls_streamlines *s)
     return gls_sink_append(&f->next, &out);
 }
 
-/* Callback abort: drops the sink behind as well. */
+/* Function `abort` of the filter: also aborts the next sink. */
 static void discard(void *user)
 {
     columns *f = user;

@@ -27,9 +27,9 @@ typedef struct gls_builder {
     /* receives the blocks; owned */
     gls_sink next;
     const gls_streamlines *in; /* input, between begin and flush */
-    /* streamlines in the block, and room for them */
+    /* number of streamlines in the block, and of streamlines for which memory is allocated */
     size_t n, line_capacity;
-    /* points in the block, and room for them */
+    /* number of points in the block, and of points for which memory is allocated */
     uint64_t n_points, point_capacity;
     /* n + 1 elements: first point of each streamline, and the end */
     uint64_t *offset;

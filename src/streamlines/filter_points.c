@@ -176,7 +176,7 @@ static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
     if (n < 2) return n;
-    /* a rest below rounding error makes no segment */
+    /* a remainder below the rounding error does not make a segment */
     double steps = ceil(gls_builder_length(s, i) / f->step - 1e-6);
     return steps < MAX_STEPS ? 1 + (uint64_t)fmax(steps, 1) : UINT64_MAX;
 }

@@ -150,7 +150,7 @@ static bool line_set_has(gls_line_set *set, const gls_streamlines *s, size_t i, 
     return known;
 }
 
-/* Appended streamlines become members of the set. */
+/* Function `append` of the set's sink: makes streamlines members of the set. */
 static gls_status add_lines(void *user, const gls_streamlines *s)
 {
     gls_line_set *set = user;
@@ -192,7 +192,7 @@ struct selection {
     const float *listed;
     /* number of values in `listed` */
     uint64_t rows;
-    bool finite; /* all points of the block are finite */
+    bool finite; /* true: all points of the block are finite */
     /* allocated elements of `kept` */
     size_t capacity;
     /* decision for each streamline of the block */

@@ -20,7 +20,8 @@
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
-/* Much enough that a disk writes it in one go, and little beside what a tractogram of minutes has. */
+/* Number of bytes after which the kernel is asked to write: enough for a disk to write at once, and little beside a
+ * large tractogram. */
 #define SEND_BYTES ((uint64_t)64 << 20)
 
 gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes)
@@ -48,7 +49,7 @@ static int directory_length(const char *path)
     return (int)(gls_file_name(path) - path);
 }
 
-/* A name beside path that no other process uses. NULL: out of memory. */
+/* Returns a name beside path that no other process uses. NULL: out of memory. */
 static char *temporary_name(const char *path, unsigned attempt)
 {
     struct timespec now;
@@ -184,12 +185,13 @@ bool gls_output_is(const gls_output *output, const char *path)
     return same;
 }
 
-/* The kernel begins to write what it holds of the file, which else would all be left to the end of the run. */
+/* Asks the kernel to begin to write what it holds of the file, so that not all is left to the end of the run. */
 static void send(gls_output *output, size_t bytes)
 {
     output->unsent += bytes;
     if (output->unsent < SEND_BYTES) return;
-    (void)sync_file_range(output->fd, 0, 0, SYNC_FILE_RANGE_WRITE); /* a wish: the commit waits for the data */
+    (void)sync_file_range(output->fd, 0, 0,
+                          SYNC_FILE_RANGE_WRITE); /* the call is only a request; the commit waits for the data */
     output->unsent = 0;
 }
 
@@ -217,7 +219,7 @@ gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *
     return GLS_OK;
 }
 
-/* A hole in the file, which gls_output_write_at() fills. */
+/* Reserves a hole in the file, which gls_output_write_at() fills. */
 gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset)
 {
     off_t end = lseek(output->fd, (off_t)bytes, SEEK_CUR);
@@ -276,7 +278,7 @@ static char *link_beside(const char *what, const char *path)
 
 /* The file that an output replaces. */
 typedef struct replaced_file {
-    /* there was a file under the name */
+    /* true: there was a file under the name */
     bool present;
     char *kept; /* second name, by which the file can be restored; NULL if the file system has no links */
 } replaced_file;
@@ -310,7 +312,7 @@ static int name_file_once(gls_output *output, replaced_file *old)
     return -1;
 }
 
-/* The same with the second name that was offered, where the first is taken. */
+/* Names the file; if the first name is taken, gives the file the second name that was offered. */
 static int name_file(gls_output *output, replaced_file *old)
 {
     int result = name_file_once(output, old);
@@ -365,7 +367,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     size_t named = 0;
     replaced_file *old = calloc(n ? n : 1, sizeof *old);
     if (!old) status = gls_no_memory();
-    /* first all data, then all names, then the folders; a failure undoes the names */
+    /* write first all data, then all names, then the folders; a failure undoes the names */
     for (size_t i = 0; i < n && !status; i++) status = synchronise(&outputs[i]);
     while (named < n && !status) {
         if (name_file(&outputs[named], &old[named]) != 0)
@@ -375,7 +377,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     }
     for (size_t i = 0; i < named && !status; i++)
         if (synchronise_folder(outputs[i].path) != 0) status = fail_naming(&outputs[i]);
-    /* success: the replaced files go; failure: they come back, and new files go */
+    /* on success remove the replaced files; on failure bring them back and remove the new files */
     for (size_t i = named; i-- > 0;) {
         if (!status) {
             if (old[i].kept) unlink(old[i].kept);

@@ -15,7 +15,7 @@ struct gls_output_group;
 /* A file that is being written. Until it is committed it has no name; on file systems without nameless files it has a
  * temporary name in the same folder. */
 typedef struct gls_output {
-    /* open for writing; -1: none */
+    /* descriptor that is open for writing; -1: none */
     int fd;
     char *path;        /* final name; a symbolic link to a file is followed */
     char *temporary;   /* NULL while the file has no name */
@@ -32,9 +32,9 @@ typedef struct gls_output {
 /* Files that belong together: complete files wait in the group until all get their names. All zero is an empty
  * group. */
 typedef struct gls_output_group {
-    /* files that wait, and room for them */
+    /* number of files that wait, and of files for which memory is allocated */
     size_t n, capacity;
-    /* complete, without their names */
+    /* outputs that are complete but do not have their names yet */
     gls_output *output;
     char *folder; /* folder that was made for the files; NULL: none */
 } gls_output_group;
@@ -72,7 +72,7 @@ void gls_output_discard(gls_output *output);
 gls_status gls_output_group_commit(gls_output_group *group);
 /* Makes the file that joined the group last the first to get its name. */
 void gls_output_group_lead(gls_output_group *group);
-/* Its folder goes, too, unless there are files in it. */
+/* Discards all files of the group. Also removes its folder, unless there are files in it. */
 void gls_output_group_discard(gls_output_group *group);
 /* Makes the folder in which its files are to lie, if it is not there; GLS_ERR_OUTPUT. */
 gls_status gls_output_group_make_folder(gls_output_group *group, const char *path);

@@ -7,7 +7,7 @@
 
 /* A call of gls_parallel(). It lies on the stack of the caller, who leaves only when busy is 0. */
 typedef struct job {
-    /* called for pieces of the work */
+    /* function that is called for pieces of the work */
     gls_parallel_task task;
     /* argument of the task */
     void *user;
@@ -55,7 +55,7 @@ static void take_part(job *j, int thread)
     inside = false;
 }
 
-/* The newest job with items and a free seat; NULL: none. Call with the lock held. */
+/* Returns the newest job with items and a free seat; NULL: none. The caller holds the lock. */
 static job *find_job(void)
 {
     job *j = pool.jobs;
@@ -63,7 +63,7 @@ static job *find_job(void)
     return j;
 }
 
-/* The thread of a worker, which lives as long as the process. */
+/* Main function of a worker, which lives as long as the process. */
 static void *work(void *user)
 {
     (void)user;
@@ -125,7 +125,7 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
     if (n == 0) return;
     const size_t parts = (n - 1) / j.grain + 1;
     j.seats = parts < (size_t)n_threads ? (int)parts : n_threads;
-    /* one part, or a call from inside a task: the caller works alone, without the cost of a job */
+    /* for a single part, or in a call from inside a task, the caller works alone, without the cost of a job */
     if (inside || j.seats < 2 || pthread_cond_init(&j.left, NULL) != 0) {
         task(user, 0, 0, n);
         return;

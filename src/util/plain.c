@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Made at the first use, never freed. */
+/* The C locale, made at the first use and never freed. */
 static locale_t plain;
 
 /* Makes the C locale; after a failure it is 0, with which uselocale() changes nothing. */

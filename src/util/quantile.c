@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Ascending order for qsort(). */
+/* Comparison for qsort(): doubles in ascending order. */
 static int compare(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

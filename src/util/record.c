@@ -84,7 +84,7 @@ char *gls_field_unquote(char *field)
 /* Cuts the next field off. *last: it was the last field of its record. */
 static char *cut_field(gls_records *r, bool *last)
 {
-    /* where an unquoted field ends */
+    /* characters at which an unquoted field ends */
     const char ends[] = {r->separator, '\n', '\0'};
     char *field = r->rest, *to = field;
     const char *from = field, *end = *from == '"' ? find_end(field) : NULL;

@@ -13,7 +13,7 @@
 
 /* State of parsing. p .. end: the text that is left. */
 typedef struct parser {
-    /* file, for messages */
+    /* name of the file, for messages */
     const char *name;
     const char *p, *end;
     /* number of the current line, from 1 */
@@ -22,7 +22,7 @@ typedef struct parser {
     double *value;
     /* numbers in `value`, and room for them */
     size_t n, capacity;
-    /* rows so far; numbers of each row, known from the first one */
+    /* number of rows so far; number of columns, known from the first row */
     size_t rows, cols;
 } parser;
 

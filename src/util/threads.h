@@ -84,7 +84,7 @@ gls_cpu gls_cpu_level(void);
 /* --- Child processes, for work that may crash or hang: the parent reads their output line by line for a limited
  * time. */
 
-/* A child process that works for this one. */
+/* A child process that works for the calling process. */
 typedef struct gls_child {
     /* process id */
     pid_t pid;
@@ -101,7 +101,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
 
 /* How the child ended: with an exit code, by a signal, or because its time was over. */
 typedef struct gls_child_end {
-    /* its time was over, and it was killed */
+    /* true: the time of the child was over, and the child was killed */
     bool late;
     int signal, code; /* 0 if not applicable; code -1: not known */
 } gls_child_end;
