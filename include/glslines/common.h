@@ -26,7 +26,7 @@ extern "C" {
 typedef enum gls_status {
     GLS_OK = 0,
     GLS_ERR_ARGUMENT,    /* an argument or option is out of range or contradicts another */
-    GLS_ERR_INPUT,       /* an input file is missing, damaged or does not fit the others */
+    GLS_ERR_INPUT,       /* an input file is missing, damaged or does not fit the other files */
     GLS_ERR_OUTPUT,      /* an output file cannot be written: permission, full disk, exists already */
     GLS_ERR_MEMORY,      /* the host's memory ran out */
     GLS_ERR_DEVICE,      /* no device, or the device or its driver failed */

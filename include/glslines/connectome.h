@@ -65,7 +65,7 @@ typedef struct gls_connectome_counts {
     uint64_t empty;      /* streamlines without points, which are not counted anywhere */
     uint64_t joined;     /* streamlines that connect two or more regions */
     uint64_t unassigned; /* number of ends without a region. With GLS_ASSIGN_ALL, a streamline without a region counts
-                            as two such ends, a streamline with one region as one */
+                            as two ends, a streamline with one region as one end */
 } gls_connectome_counts;
 
 /* Largest number of regions of a connectome. */

@@ -54,8 +54,8 @@ typedef struct gls_sample_options {
     gls_sample_edge edge;     /* default GLS_EDGE_CLAMP */
     bool outside_zero;        /* the value outside the image is 0; default false: NaN, which statistics ignore */
     bool keep_not_finite;     /* keep NaN and infinities of voxels: means, sums and deviations over them are NaN, other
-                                 statistics ignore NaN. As tcksample. Default false: such a voxel has no value, and all
-                                 statistics ignore it */
+                                 statistics ignore NaN. As tcksample. Default false: voxels that are not finite have no
+                                 value, and all statistics ignore them */
     gls_sample_weight weight; /* weights of means and deviations; default GLS_SAMPLE_BY_LENGTH */
     const double *total; /* with GLS_SAMPLE_BY_VOXEL and GLS_SAMPLE_BY_SPLINE, for images on one grid: the length, mm,
                             of all streamlines in each voxel. The value of a voxel is multiplied by the share of this

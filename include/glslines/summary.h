@@ -38,14 +38,15 @@ typedef struct gls_summary_result {
     uint64_t single_points; /* number of streamlines of one point, whose length is 0 */
     uint64_t not_finite;    /* number of streamlines with a coordinate that is not finite; they are left out of all that
                                follows */
-    uint64_t first_not_finite; /* position of the first such streamline, counted from 0, if not_finite > 0 */
+    uint64_t first_not_finite; /* position of the first streamline with a point that is not finite, counted from 0, if
+                                  not_finite > 0 */
     uint64_t zero_steps;       /* number of pairs of successive points that are equal */
     uint64_t outside;          /* number of streamlines with a point outside the grid; 0 without a grid */
-    uint64_t first_outside;    /* position of the first such streamline, counted from 0, if outside > 0 */
-    uint64_t points_outside;   /* number of points of all streamlines outside the grid */
-    double low[3], high[3];    /* box around all points, world mm; 0 without points */
-    gls_spread length, step;   /* length: of streamlines with points; step: of successive points */
-    size_t n_columns;          /* dps, dpv, groups in this order */
+    uint64_t first_outside;  /* position of the first streamline with a point outside, counted from 0, if outside > 0 */
+    uint64_t points_outside; /* number of points of all streamlines outside the grid */
+    double low[3], high[3];  /* box around all points, world mm; 0 without points */
+    gls_spread length, step; /* length: of streamlines with points; step: of successive points */
+    size_t n_columns;        /* dps, dpv, groups in this order */
     const gls_column_summary *column;
 } gls_summary_result;
 

@@ -16,7 +16,7 @@ enum {
     GLS_TISSUE_SGM,  /* deep grey matter */
     GLS_TISSUE_WM,   /* white matter */
     GLS_TISSUE_CSF,  /* cerebrospinal fluid */
-    GLS_TISSUE_PATH, /* tissue without prior knowledge, such as pathology; often also the brain stem */
+    GLS_TISSUE_PATH, /* tissue of which nothing is assumed, such as pathology; often also the brain stem */
     GLS_TISSUE_TYPES
 };
 

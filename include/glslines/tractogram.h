@@ -27,7 +27,7 @@ GLS_API gls_status gls_tractogram_format_parse(const char *path, gls_tractogram_
 /* Name of a format: "TRX" ... */
 GLS_API const char *gls_tractogram_format_name(gls_tractogram_format format);
 
-/* Data of a whole group: one row. Only TRX stores such data (dpg). */
+/* Data of a whole group: one row. Only TRX stores data of groups (dpg). */
 typedef struct gls_group_data {
     const char *group;
     gls_column column;
@@ -81,7 +81,7 @@ GLS_API gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer);
 
 /* Axes of VTK files that do not state them (SPACE=RAS or SPACE=LPS in the second line). */
 typedef enum gls_vtk_space {
-    GLS_VTK_SPACE_STATED, /* the default: files of this kind are refused */
+    GLS_VTK_SPACE_STATED, /* the default: such files are refused */
     GLS_VTK_SPACE_RAS,
     GLS_VTK_SPACE_LPS
 } gls_vtk_space;

@@ -156,7 +156,7 @@ typedef enum gls_weights_values {
     GLS_WEIGHTS_MU_TD,    /* mu TD, to be compared with FD */
     GLS_WEIGHTS_N_VALUES
 } gls_weights_values;
-/* Name of such values, e.g. "td". */
+/* Name of a kind of values, e.g. "td". */
 GLS_API const char *gls_weights_values_name(gls_weights_values kind);
 /* Computes a value for each fixel. out: room for gls_fixels_count() values. */
 GLS_API gls_status gls_weights_get_fixels(const gls_weights *weights, gls_weights_values kind, float *out);

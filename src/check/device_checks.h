@@ -27,7 +27,7 @@ void gls_checked_finish(gls_checked *memory);
 
 /* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
-/* The same for the parameters of a run. */
+/* Like gls_checked_mapping(), for the parameters of a run. */
 gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order);
 
 /* --- A small scene whose streamlines are known whatever way a device rounds. The check of devices tracks it, and so
@@ -39,7 +39,7 @@ typedef struct gls_known_variant {
     gls_direction_getter dg;
     /* order of the spherical harmonics, 4 or 8; boot, prob and det have kernels for each */
     int sh_order;
-    /* particle filtering instead of plain tracking */
+    /* true: particle filtering instead of plain tracking */
     bool pft;
 } gls_known_variant;
 /* Number of rows of gls_known_variants. */
@@ -52,7 +52,7 @@ typedef struct gls_known_line {
     /* index of the seed in gls_known_scene.seeds */
     uint16_t seed;
     int16_t n[2]; /* number of certain points of each half; 0: none; negative: -n points, and the half ends there */
-    /* backward and forward; mm of world space */
+    /* ends of the backward and the forward half, mm of world space */
     float end[2][3];
 } gls_known_line;
 /* All streamlines of a variant, in the order of seeds. */
@@ -72,11 +72,11 @@ extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS], gls_kn
 typedef struct gls_known_scene {
     /* index in gls_known_variants */
     size_t variant;
-    /* the images come from it */
+    /* phantom from which the images come */
     gls_phantom *phantom;
     /* NULL where the variant does not use them, as the members below */
     gls_image *stop_map, *sh, *peaks;
-    /* for the bootstrap */
+    /* q-ball model for the bootstrap */
     gls_qball *qball;
     /* directions of the ODFs */
     gls_sphere *sphere;
@@ -94,7 +94,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *scene);
 /* Frees the scene. */
 void gls_known_scene_finish(gls_known_scene *scene);
 
-/* Result of comparing streamlines that arrive in the order of seeds. Set only `scene` before. */
+/* Result of comparing streamlines that arrive in the order of seeds. Before the comparison set only `scene`. */
 typedef struct gls_known_comparison {
     /* the scene that is tracked */
     const gls_known_scene *scene;

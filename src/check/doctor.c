@@ -52,7 +52,7 @@ typedef struct facts {
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
     int platform_gpus;                         /* GPUs in the processor */
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that can be loaded */
-    bool nvidia_nodes;                         /* /dev/nvidia0 exists */
+    bool nvidia_nodes;                         /* true: the file /dev/nvidia0 exists */
     bool container;
     /* the list of findings for JSON and text */
     cJSON *report;

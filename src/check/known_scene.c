@@ -85,7 +85,7 @@ static gls_status filter_particles(gls_known_scene *s)
                                    &s->tissue);
     gls_image_destroy(parts);
     s->params.pft = true;
-    /* short distances, so that particles begin and end within the small scene */
+    /* choose short distances, so that particles begin and end within the small scene */
     s->params.pft_back = 4 * s->params.step_size;
     s->params.pft_front = 2 * s->params.step_size;
     return status;
@@ -103,7 +103,7 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     }
     shape.ground_truth = false;
     *s = (gls_known_scene){.variant = variant,
-                           /* the other getters have the defaults for which their known lines were made */
+                           /* getters without FODs have the defaults for which their known lines were made */
                            .params = fod ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
     gls_status status = gls_phantom_create(&shape, &s->phantom);
     const gls_phantom *p = s->phantom;

@@ -113,7 +113,7 @@ static void name_variant(gls_direction_getter dg, int sh_order, char *name, size
         snprintf(name, size, "%s%s", gls_getter_name(dg), gls_getter_has(dg, GLS_FOR_PTT) ? "4" : "");
 }
 
-/* The same for the parameters of a run: particle filtering is "pft", whatever the getter. */
+/* Names the variant of a run: particle filtering is "pft", whatever the getter. */
 static void name_run(const gls_track_params *params, int sh_order, char *name, size_t size)
 {
     if (params->pft)
@@ -162,9 +162,9 @@ gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_trac
 
 /* When the test must end: at time `until`, s, unless a result was found. */
 typedef struct watch {
-    /* s of gls_clock_seconds() */
+    /* time by gls_clock_seconds(), s */
     double until;
-    /* the test goes on until a streamline was compared */
+    /* comparison; the test goes on until it has compared a streamline */
     const gls_known_comparison *found;
 } watch;
 
@@ -197,7 +197,7 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
     if (!status) *right = gls_known_fits(found.same, halves);
     gls_log(GLS_LOG_DEBUG, "self-test of the mapping '%s': %zu of %zu half-streamlines as they must be",
             gls_mapping_name(mapping), found.same, halves);
-    /* another mapping may work where this one is refused */
+    /* another mapping may work even if the device refuses this mapping */
     return status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED ? GLS_OK : status;
 }
 

@@ -43,7 +43,7 @@ static gls_status create(gls_device *device, gls_type type, size_t n, const char
     gls_array *array = calloc(1, sizeof *array);
     if (!array) return gls_fail(GLS_ERR_MEMORY, "out of memory for an array");
     *array = (gls_array){.device = device, .type = type, .length = n};
-    /* room for whole vectors of four, for kernels that load vectors */
+    /* allocate whole vectors of four, for kernels that load vectors */
     gls_status status =
         gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
     if (!status && zeroed) status = gls_buffer_clear(array->buffer);

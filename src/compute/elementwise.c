@@ -33,7 +33,7 @@ typedef struct parameter {
     uint32_t slot;
 } parameter;
 
-/* All parameters. */
+/* All parameters of the caller's expression. */
 typedef struct signature {
     parameter parameters[MAX_PARAMETERS];
     size_t n, n_arrays;
@@ -87,7 +87,7 @@ static const char *parse_parameter(const char **text, const signature *before, p
 {
     char word[MAX_NAME];
     take_word(text, word);
-    /* Access, type, name, brackets, in this order. */
+    /* Parse access, type, name and brackets, in this order. */
     bool in = strcmp(word, "in") == 0, out = strcmp(word, "out") == 0, inout = strcmp(word, "inout") == 0;
     if (in || out || inout) take_word(text, word);
     if (!find_type(word, &p->type)) return "expected float, int, uint or bool";

@@ -20,7 +20,7 @@
 #define MAX_DEPTH 16384u
 #define MAX_GROUPS_Y 65535u
 
-/* c = a b, with a of m x k and b of k x n, row by row. */
+/* A product c = a b, where a is m x k and b is k x n, both row by row. */
 typedef struct product {
     gls_device *device;
     uint32_t m, n, k;

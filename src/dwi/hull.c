@@ -32,7 +32,7 @@ struct hull {
     vector *point;       /* n points, perturbed */
     struct facet *facet; /* memory for 2 n facets, in no order */
     size_t n_facets;
-    /* COUNT */
+    /* memory for 6 n edges */
     uint32_t (*edge)[2]; /* edges of the facets that a new point sees */
 };
 

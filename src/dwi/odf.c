@@ -40,7 +40,7 @@ void gls_odf_source_destroy(gls_odf_source *source)
     free(source);
 }
 
-/* out = map x in. */
+/* Computes out = map x in. */
 static void apply(const double map[3][3], const double in[3], double out[3])
 {
     for (int r = 0; r < 3; r++) out[r] = map[r][0] * in[0] + map[r][1] * in[1] + map[r][2] * in[2];

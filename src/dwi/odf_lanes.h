@@ -8,8 +8,8 @@
 
 typedef float VF __attribute__((vector_size(4 * LANES), may_alias));
 
-/* rows = matrix x in, for `count` voxels. matrix: n_rows x n_inputs; in: n_inputs x GLS_ODF_BLOCK; rows: n_stored rows
- * that are `stride` floats apart. */
+/* Computes rows = matrix x in for `count` voxels. matrix: n_rows x n_inputs; in: n_inputs x GLS_ODF_BLOCK; rows:
+ * n_stored rows that are `stride` floats apart. */
 TARGET static void NAME(multiply)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in,
                                   size_t count, float *rows, size_t stride)
 {

@@ -9,7 +9,7 @@
 #define TOLERANCE 0.01f    /* relative width of the interval at which the search ends */
 #define MARGIN 0.001f      /* share of the range that the search leaves out at both ends */
 
-/* The values of an image: their number, how many are finite, and mean and standard deviation of these. */
+/* The values of an image: their number, how many are finite, and mean and standard deviation of the finite values. */
 typedef struct sample {
     const float *value;
     size_t n, finite;

@@ -15,7 +15,7 @@
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
 /* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
 #define RING_RADIUS 0.02
-#define SAME_COSINE 0.99 /* cosine of the angle below which two maxima are the same */
+#define SAME_COSINE 0.99 /* cosine of the angle below which two maxima count as one */
 
 /* --- files ------------------------------------------------------------------ */
 
@@ -24,7 +24,7 @@ static double length_of(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* v = peak k of voxel i, in the frame of the image. */
+/* Stores peak k of voxel i in v, in the frame of the image. */
 static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
@@ -41,7 +41,7 @@ static void store_peak(gls_image *peaks, size_t k, size_t i, const double direct
         peaks->data[(3 * k + (size_t)a) * n + i] = there ? (float)(direction[a] / norm * length) : 0;
 }
 
-/* map = the map from the axes of a frame to the voxel axes, its last column 0. */
+/* Stores in map the map from the axes of a frame to the voxel axes; its last column is 0. */
 static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double map[3][4])
 {
     double from[3][3], whole[3][4] = {{0}};
@@ -182,7 +182,7 @@ static bool step_up(const finder *f, const double *c, double amplitude, double u
     return best >= 0;
 }
 
-/* Order of qsort: maxima by falling amplitude. */
+/* Comparison for qsort(): maxima by falling amplitude. */
 static int stronger_first(const void *a, const void *b)
 {
     const double x = ((const maximum *)a)->amplitude, y = ((const maximum *)b)->amplitude;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_VOXELS 30 /* fewer voxels give an uncertain response */
+#define MIN_VOXELS 30 /* smallest number of voxels for a reliable response */
 
 gls_response_options gls_response_options_default(void)
 {
@@ -75,8 +75,8 @@ static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image 
             }
 }
 
-/* Order of qsort_r: indices by falling FA `user`; equal values in the order of the grid, so that the choice of voxels
- * does not depend on the sort. */
+/* Comparison for qsort_r(): indices by falling FA `user`; equal values in the order of the grid, so that the choice of
+ * voxels does not depend on the sort. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const float *fa = user;
@@ -226,7 +226,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     gls_status ready = gls_blas_check("SH fit of the response");
     if (ready != GLS_OK) return ready;
     gls_response made = {.is_zonal = true, .order = sh_order, .n_voxels = response->n_voxels};
-    /* a zonal response is in the form that is asked for */
+    /* a zonal response already has the form that is asked for */
     if (response->is_zonal) {
         gls_status status = cut_zonal(response, sh_order, &made);
         if (!status) status = check_zonal(&made);

@@ -13,7 +13,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MRTRIX_B0 10.0 /* s/mm2: MRtrix3's threshold of b = 0 */
+#define MRTRIX_B0 10.0 /* MRtrix3's threshold of b = 0, s/mm2 */
 
 gls_status gls_series_fail(const gls_series *s, gls_status status)
 {
@@ -145,10 +145,10 @@ void gls_series_finish(gls_series *s)
 
 #define MAX_ANGLE 0.5  /* degrees; rounding to three digits stays below this */
 #define MAX_BVAL 20.0  /* s/mm2, and */
-#define MAX_SHARE 0.05 /* share of the b-value: limits of the difference between two tables */
+#define MAX_SHARE 0.05 /* largest difference of b-values between two tables, as a share of the b-value */
 
-#define HIGH_BVAL 1e6         /* s/mm2; no scanner reaches this */
-#define HIGH_BVAL_MS_UM2 50.0 /* about the same in ms/um2 */
+#define HIGH_BVAL 1e6         /* b-value that no scanner reaches, s/mm2 */
+#define HIGH_BVAL_MS_UM2 50.0 /* b-values up to this may be in ms/um2 instead of s/mm2 */
 
 const char *gls_table_path(const char *path)
 {
@@ -316,7 +316,7 @@ gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bv
     if (!bval && (bvec || !gls_mif_is_name(s->name)))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif", s->name);
-    s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables of one file use the scanner axes */
+    s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables in one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
     gls_status status =
         bvec ? gls_gradients_read(bval, bvec, options, grid, s->dwi->n_volumes, &s->gradients)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* fewer voxels give an uncertain response */
+/* smallest number of voxels for a reliable response */
 enum { MIN_VOXELS = 30 };
 
 void gls_candidates_finish(gls_candidates *c)
@@ -29,7 +29,7 @@ gls_status gls_candidates_start(gls_candidates *c, size_t n)
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", n);
 }
 
-/* Order of qsort_r: positions by falling score `user`; equal scores in the order of the list. */
+/* Comparison for qsort_r(): positions by falling score `user`; equal scores in the order of the list. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const double *score = user;

@@ -37,7 +37,7 @@ static gls_sphere *sphere_alloc(size_t n, bool antipodal)
     return s;
 }
 
-/* Order of qsort: indices ascending. */
+/* Comparison for qsort(): indices in ascending order. */
 static int compare_index(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -152,7 +152,8 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
         gls_fail(status, "out of memory for sphere '%s'", name);
         goto fail;
     }
-    /* the data have the first vertex of each orbit; the others are its reflections, with exactly the same numbers */
+    /* the data have the first vertex of each orbit; the other vertices are its reflections, with exactly the same
+     * numbers */
     size_t n = 0;
     for (size_t o = 0; o < data->n_orbits; o++) {
         size_t members = expand_orbit(data->first[o], s->vertex + n);

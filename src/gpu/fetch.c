@@ -135,7 +135,7 @@ bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
 {
     bool mapped = true;
     glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
-    /* gls_host_unmap() returns the error */
+    /* the call of gls_host_unmap() below returns the error */
     if (gls_completion_verify(device, "mapping buffers") != GLS_OK) return false;
     for (size_t i = 0; i < n; i++) {
         GLbitfield access = views[i].written ? GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT : GL_MAP_READ_BIT;
@@ -152,7 +152,7 @@ gls_status gls_host_unmap(gls_device *device, gls_host_view *views, size_t n, co
     for (size_t i = 0; i < n; i++) {
         kept = views[i].data && glUnmapBuffer(targets[i]) && kept;
         views[i].data = NULL;
-        glBindBuffer(targets[i], 0); /* unbind, or this buffer would be read in place of the next one */
+        glBindBuffer(targets[i], 0); /* unbind the buffer, or it would be read in place of the next buffer */
     }
     gls_status status = gls_device_check_reset(device, what);
     if (!status && !kept) status = gls_fail(GLS_ERR_DEVICE, "%s: the driver cannot map the results into memory", what);

@@ -37,13 +37,13 @@ static void make_current(gls_device *device)
 void gls_device_hold(gls_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    /* Held by this thread already, and current. */
+    /* The device is already held by this thread, and current. */
     if (n_holds > 0 && holds[n_holds - 1].device == device) {
         holds[n_holds - 1].count++;
         return;
     }
     assert(n_holds < MAX_NESTED);
-    /* First hold of the thread: remember the context of the calling program. */
+    /* At the first hold of the thread remember the context of the calling program. */
     if (n_holds == 0) {
         outer.api = eglQueryAPI();
         outer.display = eglGetCurrentDisplay();
@@ -104,7 +104,7 @@ gls_status gls_device_check(gls_device *device, const char *what)
     GLenum error = device->injected != GL_NO_ERROR ? device->injected : glGetError();
     device->injected = GL_NO_ERROR;
     if (error == GL_NO_ERROR) return GLS_OK;
-    /* a lost context repeats its error for ever: read only a few */
+    /* read only a few errors, because a lost context repeats its error for ever */
     GLenum next = error;
     for (int i = 0; i < 8 && next != GL_NO_ERROR; i++, next = glGetError())
         if (next == GL_CONTEXT_LOST) gls_device_mark_lost(device, "the driver gives no reason");

@@ -18,7 +18,7 @@
 typedef struct rule {
     gls_fault fault;
     uint64_t call;
-    bool later;     /* the fault happens at the call of this number and at all later calls */
+    bool later;     /* true: the fault happens at the call of this number and at all later calls */
     uint64_t value; /* value after '=', for kinds that have one; slow: nanoseconds for each work group */
 } rule;
 
@@ -37,7 +37,7 @@ static size_t n_rules;
 /* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernels run. */
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
 static double owed;       /* seconds for which the simulated slow device is still busy */
-static bool late;         /* a kernel took longer than the rule "patience" allows */
+static bool late;         /* true: a kernel took longer than the rule "patience" allows */
 static char *environment; /* value of GLSLINES_INJECT when it was last read */
 
 /* Parses a rule of this length: "KIND:N", "KIND:N+" or "slow:N=VALUE". */

@@ -40,7 +40,7 @@ typedef enum gls_fault {
     GLS_FAULT_READBACK,
     GLS_FAULT_RESET,
     GLS_FAULT_COUNT,
-    /* rules that are not about calls */
+    /* kinds of rules that are not about calls */
     GLS_FAULT_MEMORY = GLS_FAULT_COUNT,
     GLS_FAULT_SLOW,
     GLS_FAULT_PATIENCE,
@@ -55,7 +55,7 @@ gls_status gls_inject_read_environment(void);
 /* Number of calls of a kind since the rules were set. Counted only while there are rules. */
 uint64_t gls_inject_count(gls_fault fault);
 
-/* For the inline functions below: whether there are rules. */
+/* Whether there are rules; read by the inline functions below. */
 extern atomic_bool gls_inject_active;
 /* Only the inline functions below call these four functions; their comments say what each does. */
 bool gls_inject_next(gls_fault fault);
@@ -81,7 +81,8 @@ static inline void gls_inject_work(const char *label, const uint32_t groups[3])
     if (atomic_load_explicit(&gls_inject_active, memory_order_relaxed)) gls_inject_run(label, groups);
 }
 
-/* Call after the host has waited for all kernels. Returns true if one took longer than the rule "patience" allows. */
+/* Returns true if a kernel took longer than the rule "patience" allows. Call this after the host has waited for all
+ * kernels. */
 static inline bool gls_inject_wait(void)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_late();

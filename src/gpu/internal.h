@@ -1,4 +1,4 @@
-/* Shared by the files of src/gpu only: the one place where GL and EGL are visible. */
+/* Types and functions that the files of src/gpu share. No other files see GL and EGL. */
 #ifndef GLS_GPU_INTERNAL_H
 #define GLS_GPU_INTERNAL_H
 
@@ -47,7 +47,7 @@ typedef struct gls_candidate {
     char node[64];
     EGLDeviceEXT egl_device;
     char place[64];   /* name of the place, see gpu/drivers.h */
-    bool last_resort; /* for a renderer on the CPU: tried only if no other place leads to a device */
+    bool last_resort; /* true: a renderer on the CPU, which is tried only if no other place leads to a device */
 } gls_candidate;
 
 /* Whether libEGL can be loaded. Ask before any EGL call, because the dispatcher ends the process otherwise. */
@@ -83,7 +83,7 @@ struct gls_device {
     GLsync
         sent[GLS_SENT_PIECES]; /* for each piece: fence that the device reaches once the piece is empty; NULL: empty */
     unsigned next_piece;
-    bool lost; /* the device is lost for good; no call reaches the driver any more */
+    bool lost; /* true: the device is lost for good, and no call reaches the driver any more */
     const char *lost_why;
     GLenum (*reset_status)(void); /* asks the driver for resets; NULL if the driver does not report them */
     GLenum injected;              /* injected error of the driver; GL_NO_ERROR: none */
@@ -92,8 +92,8 @@ struct gls_device {
     void *listener_user;
     bool compiling;
     bool never_wait;
-    gls_text messages;                   /* messages of the driver about the kernel that is being compiled */
-    bool warned_of_half;                 /* the warning that single precision is stored as half precision was given */
+    gls_text messages;   /* messages of the driver about the kernel that is being compiled */
+    bool warned_of_half; /* true: the user has been warned that single precision is stored as half precision */
     struct gls_shared_program *programs; /* see gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
     struct gls_announced *announced; /* kernels that the driver is compiling, see gpu/announce.c */
@@ -105,8 +105,8 @@ struct gls_device {
     double ahead;          /* seconds by which the host's clock is ahead of the device's clock */
     struct gls_span *span; /* phases that are not in the timeline yet */
     size_t n_spans;
-    bool counts_groups; /* finished work groups are counted, see below; the next three members are buffers of GL and the
-                           mapped copy */
+    bool counts_groups; /* true: finished work groups are counted, see below; the next three members are buffers of GL
+                           and the mapped copy */
     GLuint completion, completion_copy;
     const uint8_t *completion_mapped;
     uint32_t n_groups, n_seen; /* n_groups: number of work groups dispatched, modulo 2^32; n_seen: value of n_groups
@@ -219,7 +219,7 @@ void gls_announced_finish(gls_device *device);
 /* A measurement of the device time of the commands between gls_timer_start() and gls_timer_stop(). The device must be
  * held. */
 typedef struct gls_timer {
-    GLuint query; /* 0: the host's clock is used */
+    GLuint query; /* GL name of the query; 0: the clock of the host is used */
     double start;
 } gls_timer;
 /* Starts the measurement. Timers do not nest. */

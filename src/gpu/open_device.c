@@ -144,7 +144,7 @@ static void device_free(gls_device *device)
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
     gls_announced_finish(device);
-    gls_cache_finish(device); /* the context is gone, and with it everything on the device */
+    gls_cache_finish(device); /* the context no longer exists, and with it all objects on the device */
     gls_text_finish(&device->messages);
     free(device->span);
     if (device->display) gls_display_close(device->display);
@@ -316,7 +316,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
                         " and libGLESv2.so.2 cannot be loaded (packages libegl1, " GLS_GL_PACKAGE " and libgles2)");
     if (gls_probe_failure(GLS_PLACE_EGL))
         return gls_fail(GLS_ERR_DEVICE, "no device: EGL: %s", gls_probe_failure(GLS_PLACE_EGL));
-    /* By name: a node, the software renderer, or an entry of the list. */
+    /* Open the device by its name: a node, the software renderer, or an entry of the list. */
     if (name && name[0] == '/') {
         /* a node is opened under the name given, although the list may show the same GPU under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};

@@ -22,7 +22,7 @@
 
 /* Largest number of failed drivers that are remembered; more are tried again each time. */
 #define MAX_FAILURES 16
-#define SECONDS 30 /* time limit for a driver; some drivers first start up a GPU */
+#define SECONDS 30 /* time limit for a driver, s; some drivers first start up a GPU */
 
 /* A driver that crashed or did not answer. */
 typedef struct failure {
@@ -43,7 +43,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-/* The failure of a place, or NULL. Call with the lock held. */
+/* Returns the failure of a place, or NULL. The caller holds the lock. */
 static const failure *find_failure(const char *place)
 {
     for (size_t i = 0; i < n_failures; i++)
@@ -325,7 +325,7 @@ static gls_status probe(trial *t, bool anew, bool *done)
     *done = false;
     gls_status status = read_seconds(&seconds);
     if (status || seconds == 0 || (known && !anew)) return status;
-    /* Known already, noted in the file, or no longer possible: nothing to do. */
+    /* There is nothing to do if the result is known, or noted in the file, or can no longer be found. */
     bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;

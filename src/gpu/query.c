@@ -15,7 +15,7 @@
 #define GL_SUBGROUP_SUPPORTED_STAGES_KHR 0x9533
 #define GL_SUBGROUP_SUPPORTED_FEATURES_KHR 0x9534
 #endif
-/* the bits of basic, vote, ballot and shuffle */
+/* bits of the features basic, vote, ballot and shuffle */
 #define SUBGROUP_FEATURES_NEEDED 0x1bu
 
 /* A limit of the driver; 0 if the driver does not know it. */

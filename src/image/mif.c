@@ -7,7 +7,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-#define BLOCK_VALUES ((size_t)1 << 16) /* values read at a time; a multiple of 8, so that values of one bit fill whole bytes */
+#define BLOCK_VALUES ((size_t)1 << 16) /* values read at a time; a multiple of 8, so that bits fill bytes */
 
 /* State of reading one image. */
 typedef struct reader {

@@ -82,7 +82,7 @@ void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t
 typedef struct phantom_scene {
     const phantom_tube *tube;
     size_t n_tubes;
-    double scale[3];      /* from the reference frame to the world */
+    double scale[3];      /* factors from the reference frame to mm of the world */
     double map[3][4];     /* affine map from voxel coordinates to the reference frame */
     double offset[27][3]; /* sample points relative to the centre of the voxel, in the reference frame */
     double radius;        /* radius of the sphere around the sample points */

@@ -9,9 +9,9 @@
 #define S_WHITE 1000.0f
 #define S_GREY 1300.0f
 #define S_CSF 2500.0f
-#define D_PARALLEL 1.7e-3 /* along the fibres of a bundle; D_PERPENDICULAR: across them */
+#define D_PARALLEL 1.7e-3 /* diffusivity along the fibres of a bundle; D_PERPENDICULAR: across them */
 #define D_PERPENDICULAR 0.25e-3
-#define D_WHITE 0.7e-3 /* white matter between bundles, where fibres of all directions mix */
+#define D_WHITE 0.7e-3 /* diffusivity of white matter between bundles, where fibres of all directions mix */
 #define D_GREY 0.8e-3
 #define D_CSF 3.0e-3
 

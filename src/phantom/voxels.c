@@ -140,7 +140,7 @@ static size_t voxel_sample(const phantom_scene *scene, const double centre[3], p
 {
     double margin;
     phantom_tissue tissue = gls_phantom_tissue(centre, &margin);
-    /* The margin is approximate, because distances to ellipsoids are. */
+    /* The margin is approximate, because distances to ellipsoids are approximate. */
     bool uniform = margin > 1.5 * scene->radius + 0.5;
     size_t n = 0;
     memset(count, 0, 4 * sizeof *count);

@@ -16,7 +16,7 @@
 #include "util/text.h"
 
 #define MAX_PATH 4096
-#define MAX_NAME 64 /* enough for "bundles/", the name of a bundle and "_end0.nii.gz" */
+#define MAX_NAME 64 /* largest length of a name: "bundles/", the name of a bundle and "_end0.nii.gz" fit */
 
 /* Content of a file: series, b-values, b-vectors, image of floats, mask, centre line, five tissues. */
 typedef enum what { DWI, BVAL, BVEC, IMAGE, LABEL, LINE, TISSUE } what;
@@ -68,7 +68,7 @@ static gls_status items_list(writer *w, const gls_phantom *p)
     return GLS_OK;
 }
 
-/* path = folder/name. GLS_ERR_OUTPUT if the name is too long. */
+/* Stores folder/name in path. GLS_ERR_OUTPUT if the name is too long. */
 static gls_status path_join(char path[MAX_PATH], const char *folder, const char *name)
 {
     int n = snprintf(path, MAX_PATH, "%s/%s", folder, name);

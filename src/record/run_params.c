@@ -256,7 +256,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
     case GLS_KIND_DOUBLE: gls_json_double(object, key, *(const double *)at); break;
     case GLS_KIND_LENGTH:
         gls_format_double(*(const double *)at, text, sizeof text - 4);
-        /* the snprintf() above left space for the unit */
+        /* gls_format_double() left space for the unit */
         strcat(text, gls_option_in_mm(option, options) ? "mm" : "vox");
         cJSON_AddStringToObject(object, key, text);
         break;

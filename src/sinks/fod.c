@@ -230,8 +230,8 @@ static double share_unlike(const gls_image *sh)
         }
         if (!isfinite(first) || !isfinite(square) || (first == 0 && square == 0)) continue;
         there++;
-        /* too large for SH of a positive function; else, if not clearly fine, the signs of all such voxels must
-         * agree */
+        /* Voxels with coefficients too large for SH of a positive function do not hold an ODF. Voxels with less clear
+         * coefficients are counted by the sign of their first coefficient. */
         if (square > 4 * (2 * l + 1) * first * first)
             unlike++;
         else if (square > first * first)

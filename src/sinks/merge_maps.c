@@ -146,7 +146,7 @@ static bool same_map(const part_name *a, const part_name *b)
 
 /* The parts of a map, and the run that they belong to as far as it is known. */
 typedef struct map_parts {
-    /* name of the first file, with which the others are compared */
+    /* name of the first file, with which the names of the other files are compared */
     part_name first;
     const char **path; /* path of each part; NULL: not found yet */
     gls_map_run run;

@@ -71,7 +71,7 @@ static bool find_folder(char *folder, size_t size)
     if (!dladdr1((void *)find_folder, &info, (void **)&map, RTLD_DL_LINKMAP) || !map) return false;
     if (*map->l_name) {
         if (!realpath(map->l_name, path)) return false;
-    } else { /* the folder of the program itself */
+    } else { /* search the folder of the program itself */
         const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
         if (n < 0) return false;
         path[n] = '\0';
@@ -111,7 +111,7 @@ static void *open_with_threads(bool limited)
     return library;
 }
 
-/* Error: names the limit, the need, and --nthreads where it would help. */
+/* Returns an error that names the limit, the need, and --nthreads if that would help. */
 static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
 {
     return gls_fail(
@@ -152,7 +152,7 @@ gls_status gls_blas_check(const char *what)
         pthread_mutex_unlock(&loading);
         return status;
     }
-    /* loaded already: only the memory of the threads is still to be had */
+    /* the library is loaded; only the memory of the threads must still be available */
     const uint64_t limit = gls_address_limit();
     const size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
     return limit == 0 || has_room(bytes) ? GLS_OK : fail_for_room(what, limit, bytes);
@@ -187,7 +187,7 @@ static struct {
     int users, before;
 } single = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* In a child process no pair is open. */
+/* Resets the state in a child process, in which no pair is open. */
 static void renew(void)
 {
     single.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

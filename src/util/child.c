@@ -49,7 +49,7 @@ bool gls_child_fork(gls_child *child, bool quiet, void (*work)(void *user, int f
         begin_copy(parent, quiet);
         close(ends[0]);
         work(user, ends[1]);
-        /* without exit handlers and without flushing buffers, which belong to the parent */
+        /* exit without exit handlers and without flushing buffers, because they belong to the parent */
         _exit(0);
     }
     close(ends[1]);
@@ -92,7 +92,7 @@ static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
         ssize_t n = read(fd, text + used, sizeof text - 1 - used);
         if (n <= 0) return true;
         used += (size_t)n;
-        /* every whole line goes to the caller; the rest moves to the front */
+        /* hand every whole line to the caller, and move the rest to the front */
         text[used] = '\0';
         char *at = text, *stop;
         while ((stop = strchr(at, '\n'))) {
@@ -111,7 +111,7 @@ gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line 
     int state = 0;
     gls_child_end end = {.late = !read_lines(child->fd, seconds, line, user)};
     close(child->fd);
-    /* late: the child may hang in a driver, where only SIGKILL ends it */
+    /* a late child may hang in a driver, where only SIGKILL ends it */
     if (end.late) kill(child->pid, SIGKILL);
     pid_t waited;
     while ((waited = waitpid(child->pid, &state, 0)) < 0 && errno == EINTR) continue;

@@ -38,8 +38,8 @@ int64_t gls_fd_read(int fd, void *data, size_t bytes);
 /* A file that is open for reading. */
 typedef struct gls_input {
     const char *path; /* borrowed; named in messages */
-    int fd;           /* -1: not open */
-    bool regular;     /* a regular file: it can be opened again and read at any position */
+    int fd;           /* descriptor; -1: the file is not open */
+    bool regular;     /* true: a regular file, which can be opened again and read at any position */
     uint64_t bytes;   /* size of a regular file, else 0 */
 } gls_input;
 

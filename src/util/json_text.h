@@ -42,11 +42,11 @@ gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, s
 void gls_json_text(cJSON *object, const char *key, const char *text);
 /* Adds the shortest decimal that reads back as the same double; null if v is not finite. */
 void gls_json_double(cJSON *object, const char *key, double v);
-/* gls_json_double() for an array. */
+/* Like gls_json_double(), but appends to an array. */
 void gls_json_append_double(cJSON *array, double v);
 /* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
-/* The values that gls_json_double() and gls_json_uint() add. */
+/* Makes the values that gls_json_double() and gls_json_uint() add. */
 cJSON *gls_json_new_double(double v);
 cJSON *gls_json_new_uint(uint64_t v);
 /* Reads what gls_json_uint() wrote. Returns false if value is not such a number. */

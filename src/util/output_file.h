@@ -74,7 +74,7 @@ gls_status gls_output_group_commit(gls_output_group *group);
 void gls_output_group_lead(gls_output_group *group);
 /* Discards all files of the group. Also removes its folder, unless there are files in it. */
 void gls_output_group_discard(gls_output_group *group);
-/* Makes the folder in which its files are to lie, if it is not there; GLS_ERR_OUTPUT. */
+/* Makes the folder of the files of the group, if it does not exist. GLS_ERR_OUTPUT on failure. */
 gls_status gls_output_group_make_folder(gls_output_group *group, const char *path);
 
 /* Waits until the names in the folder of path are on the disk. GLS_ERR_OUTPUT on failure. */

@@ -89,7 +89,7 @@ typedef struct gls_round {
 /* Finished seeds whose points are still on their way from the device. */
 typedef struct gls_pending {
     bool any;
-    uint64_t end;      /* all seeds before this one are finished */
+    uint64_t end;      /* all seeds before seed `end` are finished */
     uint64_t n_points; /* points that pass 3 sends to the host */
     uint32_t n_placed;
     bool is_last;             /* the seeds are the last ones of their batch */
@@ -120,7 +120,7 @@ typedef struct gls_batch {
     gls_pending pending;
     gls_gather_uniforms packing; /* what gls_gather_begin() was given, for the host that packs */
     uint64_t n_given;            /* seed batches that host.next() gave since gls_batch_run() began */
-    uint64_t delivered;          /* the seeds before this one are committed; traces name it */
+    uint64_t delivered;          /* number of the first seed that is not committed, which traces name */
     uint32_t *direction;         /* direction and seed point into the seed batch that the host works on */
     gls_seed_record *start;      /* seed records for pass 1 */
     gls_upload upload;           /* the upload of the round that the host works on, one of uploads */

@@ -22,7 +22,7 @@
 /* Pieces of a part of a step, in which the lengths of cropped streamlines are counted. */
 #define PIECES 64
 
-/* Bits, as of gls_regions_at(), of the regions in which ends must or must not lie; 0: no such regions. */
+/* Bits, as of gls_regions_at(), of the regions in which ends must or must not lie; 0: no region tests ends. */
 static uint32_t end_bits(const gls_guide *guide)
 {
     return gls_regions_bits_where(guide->regions, GLS_REGION_ENDS);
@@ -116,7 +116,8 @@ static gls_verdict decide(refined *r, gls_outcome *o)
     /* length: mm, of all parts before any crop, less what the crops removed. */
     const double part = p->step_size / r->parts, length = o->parts * part - cropped;
     if (crops(r->guide)) o->parts = (uint32_t)lround(fmax(length, 0) / part * PIECES);
-    /* Only a streamline that was cropped can have become too short; judge() of place.c has tested the others. */
+    /* Only a streamline that was cropped can have become too short; judge() of place.c has tested all other
+     * streamlines. */
     if (cropped > 0 && length < p->min_length * (1 - 1e-9)) return GLS_VERDICT_TOO_SHORT;
     if (!end_bits(r->guide)) return GLS_VERDICT_KEPT;
     const bool fit =

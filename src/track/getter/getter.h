@@ -97,8 +97,8 @@ typedef struct gls_getter {
     uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
-    /* Bytes of the tables that a work group reads from shared memory if they fit, and of shared memory for each of its
-     * streamlines. NULL: no such tables. */
+    /* Stores the bytes of the tables that a work group reads from shared memory if they fit, and of shared memory for
+     * each streamline of the group. NULL: no tables for shared memory. */
     void (*shared_bytes)(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
                          uint64_t *streamline);
     /* Sets the getter's own members of the uniform block, which are 0 before. NULL: none. */

@@ -30,8 +30,8 @@ typedef struct bundle {
     double step, voxel, power;
 } bundle;
 
-/* Weight of a candidate that deviates by `angle` from such a peak, which fades to the side within a voxel. Weights of
- * arcs are relative to the straight arc, because absolute ones could overflow. */
+/* Weight of a candidate that deviates by `angle` from the peak of a bundle, which fades to the side within a voxel.
+ * Weights of arcs are relative to the weight of the straight arc, because absolute weights could overflow. */
 static double weight_of(const bundle *b, double angle)
 {
     if (b->parts == 0) return peak_at(b->order, angle);

@@ -13,7 +13,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define LARGEST_TEXTURE 2048u /* texels along each axis; every device has such textures */
+#define LARGEST_TEXTURE 2048u /* number of texels along each axis of a texture, which every device supports */
 #define ROUNDING 8192         /* positions of samples along a voxel: exact up to this size */
 /* Most quads of volumes that are written out in the source: more take too long to compile. */
 #define MAX_ROWS 40u

@@ -148,7 +148,7 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     gls_status status =
         y ? gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, sh_order, (const double(*)[3])sphere->vertex, sphere->n, y)
           : gls_fail(GLS_ERR_MEMORY, "out of memory for the ODF matrix");
-    /* Keep the rows of the first vertices; the others follow by the signs of the basis functions. */
+    /* Keep the rows of the first vertices of orbits; the other rows follow by the signs of the basis functions. */
     for (size_t o = 0, v = 0; !status && o < n_orbits; v += sphere->orbit_size[o++])
         for (size_t j = 0; j < k; j++) y[o * k + j] = fabs(y[v * k + j]) < 1e-12 ? 0 : y[v * k + j];
     if (!status) gls_table_matrix(s, defines, "MODEL_ORBITS", y, n_orbits, k);
