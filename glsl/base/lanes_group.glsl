@@ -133,7 +133,7 @@ uint lane_upto(uint x, out uint total)
     return upto;
 }
 
-// Sums up to eight numbers at a time in room for one of each lane: each lane adds a part of one number, then one lane
+// Sums up to eight numbers at a time in memory for one of each lane: each lane adds a part of one number, then one lane
 // for each number adds the parts. No two lanes read from the same bank of memory.
 #define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                     \
     {                                                                                                             \

@@ -344,7 +344,7 @@ bool filter_advance(inout Half h, uint outcome, uint end, bool moves, vec3 q, ve
     }
     if (keep > 0u) half_restore(h, keep);
     end = filter_move(h, base, taken, runs || begins, runs, next, end);
-    // A pool without room for the particles loses the half-streamline: the round tracks it again.
+    // A pool without space for the particles loses the half-streamline: the round tracks it again.
     if (begins && end == GUIDE_GO_ON && !start_particles(h)) {
         h.block = params.pool_blocks;
         end = HALF_LOST;

@@ -128,12 +128,12 @@ typedef struct gls_profile_node {
     double value, sd; /* NaN without values */
     uint64_t n;       /* number of streamlines with a value */
 } gls_profile_node;
-/* Computes the profile of one volume of an image along bundle i. out: room for as many entries as there are nodes. An
+/* Computes the profile of one volume of an image along bundle i. out: memory for as many entries as there are nodes. An
  * empty bundle gives NaN. */
 GLS_API gls_status gls_bundles_profile(const gls_bundles *bundles, size_t i, const gls_image *image, size_t volume,
                                        const gls_sample_options *sampling, gls_profile_weights weights,
                                        gls_profile_node *out);
-/* Computes the mean position of each node of bundle i, world mm. out: room for as many points as there are nodes. */
+/* Computes the mean position of each node of bundle i, world mm. out: memory for as many points as there are nodes. */
 GLS_API void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3]);
 
 #ifdef __cplusplus

@@ -100,7 +100,7 @@ GLS_API gls_density_counts gls_density_get_counts(const gls_density *density);
 GLS_API size_t gls_density_volumes(const gls_density *density);
 /* Multiplies all values by this factor from now on. */
 GLS_API void gls_density_set_scale(gls_density *density, double factor);
-/* Value of each voxel, x fastest. out: room for gls_density_volumes() * gls_grid_voxels() values. */
+/* Value of each voxel, x fastest. out: memory for gls_density_volumes() * gls_grid_voxels() values. */
 GLS_API void gls_density_get(const gls_density *density, double *out);
 /* Writes NIfTI (.nii or .nii.gz): int32 for numbers of visits, float64 if one exceeds 2^31 - 1, float32 for all other
  * maps. An existing file is replaced. */

@@ -112,7 +112,7 @@ GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_devic
 /* Opens n devices: the device of that name, and n - 1 more. With a software renderer these are further contexts of the
  * same renderer; with hardware they are the next devices in gls_device_list() that have the same renderer, or any
  * renderer if name is "auto" or "gpu". If there are fewer than n, no device is opened, and GLS_ERR_DEVICE says how many
- * there are. devices: room for n. */
+ * there are. devices: memory for n. */
 GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
 /* Opens another context, with the same interface and limits, on the hardware of `device`, also if `device` is lost.
  * Both may be closed in any order. */

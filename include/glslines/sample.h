@@ -64,7 +64,7 @@ typedef struct gls_sample_options {
 } gls_sample_options;
 GLS_API gls_sample_options gls_sample_options_default(void);
 
-/* Value of each volume of an image at a point, world mm. out: room for n_volumes values. Does nothing if image, point
+/* Value of each volume of an image at a point, world mm. out: memory for n_volumes values. Does nothing if image, point
  * or out is NULL. */
 GLS_API void gls_sample_at(const gls_image *image, const gls_sample_options *options, const float point[3],
                            double *out);

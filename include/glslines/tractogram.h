@@ -81,7 +81,7 @@ GLS_API gls_sink gls_tractogram_writer_sink(gls_tractogram_writer *writer);
 
 /* Axes of VTK files that do not state them (SPACE=RAS or SPACE=LPS in the second line). */
 typedef enum gls_vtk_space {
-    GLS_VTK_SPACE_STATED, /* the default: such files are refused */
+    GLS_VTK_SPACE_STATED, /* the default: files that do not state their axes are refused */
     GLS_VTK_SPACE_RAS,
     GLS_VTK_SPACE_LPS
 } gls_vtk_space;

@@ -158,7 +158,7 @@ typedef enum gls_weights_values {
 } gls_weights_values;
 /* Name of a kind of values, e.g. "td". */
 GLS_API const char *gls_weights_values_name(gls_weights_values kind);
-/* Computes a value for each fixel. out: room for gls_fixels_count() values. */
+/* Computes a value for each fixel. out: memory for gls_fixels_count() values. */
 GLS_API gls_status gls_weights_get_fixels(const gls_weights *weights, gls_weights_values kind, float *out);
 
 #ifdef __cplusplus

@@ -16,7 +16,7 @@ bench_spread bench_spread_of(const double *value, int n);
 uint64_t bench_commissural(const gls_streamlines *streamlines);
 
 /* Parses a list with commas. index: gets for each word its index in choices ("a|b|c"), in the order of the list,
- * without repetitions; has room for max entries. "all" stands for every word if all is true. Returns the number of
+ * without repetitions; has space for max entries. "all" stands for every word if all is true. Returns the number of
  * entries; -1 if a word is not among the choices, with that word in *bad (borrowed from list, *bad_length characters).
  */
 int bench_parse_list(const char *list, const char *choices, bool all, int *index, int max, const char **bad,

@@ -109,7 +109,7 @@ static gls_status prepare(methods_run *run, double snr)
 static gls_job_options options_of(const methods_run *run, gls_model_kind kind, gls_direction_getter dg)
 {
     gls_job_options options = *run->options;
-    /* room for dg, model and the given parameters; NULL ends the list */
+    /* memory for dg, model and the given parameters; NULL ends the list */
     const char *given[24] = {"dg", "model"};
     size_t n = 2;
     for (const char *const *name = run->given; *name && n < 23; name++) given[n++] = *name;

@@ -24,7 +24,7 @@ typedef struct log_lines {
         const char *text; /* points into the text of all lines */
         bool fresh;       /* of this run */
     } * line;
-    /* lines so far, and room for them */
+    /* lines so far: used and allocated */
     size_t n, capacity;
 } log_lines;
 

@@ -40,7 +40,7 @@ typedef struct profile_tables {
     const gls_dataset_options *options;
     /* tables in the order in which they were found */
     profiles *table;
-    /* tables so far, and room for them; columns so far */
+    /* tables so far: used and allocated; columns so far */
     size_t n, capacity, n_columns;
     char *column[MAX_COLUMNS]; /* columns of all tables, in the order of their first occurrence */
     gls_text output;

@@ -28,7 +28,7 @@ static void begin_progress(cmd_progress *progress)
 static void draw_bar(double fraction, const char *text, int width)
 {
     char line[512], bar[128];
-    /* leaves room for the percentage and the brackets; a narrow terminal has no bar */
+    /* leaves space for the percentage and the brackets; a narrow terminal has no bar */
     int columns = width - (int)strlen(text) - 12;
     if (columns > 40) columns = 40;
     if (columns < 5) columns = 0;
@@ -69,7 +69,7 @@ static char *time_left(double elapsed, double fraction, char *text, size_t size)
     return text;
 }
 
-/* A log needs the time, because a repeated line must show that the run goes on. text has room for 16. */
+/* A log needs the time, because a repeated line must show that the run goes on. text has space for 16. */
 static char *time_of_day(char *text)
 {
     time_t now = time(NULL);

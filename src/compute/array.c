@@ -34,7 +34,7 @@ gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu
 
 /* --- creation ------------------------------------------------------------- */
 
-/* Creates an array of n elements with room for whole vectors of four. */
+/* Creates an array of n elements with space for whole vectors of four. */
 static gls_status create(gls_device *device, gls_type type, size_t n, const char *label, bool zeroed, gls_array **out)
 {
     if (n > SIZE_MAX / 8)

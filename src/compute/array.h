@@ -4,7 +4,7 @@
 
 #include <glslines/compute.h>
 
-/* Elements are stored as 32-bit words of gls_type_stored(type), whatever `type` is; the buffer has room for whole
+/* Elements are stored as 32-bit words of gls_type_stored(type), whatever `type` is; the buffer has space for whole
  * vectors of four. The device belongs to the caller. */
 struct gls_array {
     gls_device *device;

@@ -36,7 +36,7 @@ static void set_row(const gls_msmt_plan *plan, const gls_tissue_response *const 
 }
 
 /* Fills the design matrix and plan->volume with the volumes that belong to a shell; of[i]: shell of volume i. design:
- * room for all volumes. */
+ * memory for all volumes. */
 static gls_status set_design(gls_msmt_plan *plan, const gls_gradients *gradients,
                              const gls_tissue_response *const *response, const size_t *of, double *design)
 {

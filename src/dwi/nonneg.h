@@ -90,7 +90,7 @@ typedef struct gls_nonneg_work {
     size_t n;
     gls_csd_progress progress; /* may be NULL */
     void *progress_user;
-    size_t *left;         /* room for n: voxels that the device could not fit; nothing is stored for them */
+    size_t *left;         /* memory for n: voxels that the device could not fit; nothing is stored for them */
     size_t n_left;        /* number of these voxels */
     size_t n_broken;      /* number of voxels with values that are not finite, which were fitted as zeros */
     double setup_seconds; /* time of the host until the first slice starts */

@@ -14,7 +14,7 @@
 typedef float VF __attribute__((vector_size(8 * LANES), may_alias));
 typedef int32_t VI __attribute__((vector_size(8 * LANES), may_alias));
 
-/* Scratch memory of a voxel. Lists of active rows have room for `most` entries, a multiple of 8; behind the n entries
+/* Scratch memory of a voxel. Lists of active rows have space for `most` entries, a multiple of 8; behind the n entries
  * in use they are 0 up to a multiple of 8. */
 typedef struct ACTIVE {
     double *root;         /* V, most x most */
@@ -26,7 +26,7 @@ typedef struct ACTIVE {
     double *held;         /* one for each row: 0, or a large number if the row is active */
     float *held_float;    /* `held` in single precision */
     uint32_t *row;        /* active rows */
-    size_t n, most, wide; /* number of active rows, room for active rows, and length of y */
+    size_t n, most, wide; /* number of active rows, largest number of active rows, and length of y */
 } ACTIVE;
 
 /* Sum of the elements of a vector, pairwise. */
@@ -237,7 +237,7 @@ TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
 }
 
 /* Iterates from s->start, the unconstrained point, to the solution s->y. Returns false if the fit would take more than
- * 10 k steps or more active rows than there is room for. Rows are chosen in float until violations come near its
+ * 10 k steps or more active rows than fit. Rows are chosen in float until violations come near its
  * rounding error, then in double. */
 TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
 {

@@ -198,7 +198,7 @@ static bool is_new(const maximum *list, size_t n, const double u[3])
 }
 
 /* Finds the maxima of a voxel with coefficients c, starting from the maxima among the vertices of the sphere, each
- * moved uphill between the vertices. value: room for the vertices. list: strongest first. Returns their number. */
+ * moved uphill between the vertices. value: memory for the vertices. list: strongest first. Returns their number. */
 static size_t find_maxima(const finder *f, const double *c, double *value, maximum list[MAX_MAXIMA])
 {
     const gls_peak_options all = {.size = sizeof all};

@@ -20,7 +20,7 @@ typedef struct gls_candidates {
     double *score, (*axis)[3];
 } gls_candidates;
 
-/* Allocates room for n candidates. Call gls_candidates_finish() even after a failure. */
+/* Allocates memory for n candidates. Call gls_candidates_finish() even after a failure. */
 gls_status gls_candidates_start(gls_candidates *c, size_t n);
 /* Frees the arrays of the candidates. */
 void gls_candidates_finish(gls_candidates *c);

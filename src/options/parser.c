@@ -33,7 +33,7 @@ __attribute__((format(printf, 2, 3))) static bool fail(parser *p, const char *fo
     return false;
 }
 
-/* Appends a line to text, which has room for size bytes. A line that does not fit is left out. */
+/* Appends a line to text, which has space for size bytes. A line that does not fit is left out. */
 __attribute__((format(printf, 3, 4))) static void add_line(char *text, size_t size, const char *format, ...)
 {
     va_list args;

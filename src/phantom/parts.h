@@ -72,7 +72,7 @@ typedef struct phantom_scan {
     uint64_t seed; /* random seed of the noise */
 } phantom_scan;
 
-/* Computes the signal of a row whose first voxel has the index `first`, in all volumes of dwi. scratch: room for
+/* Computes the signal of a row whose first voxel has the index `first`, in all volumes of dwi. scratch: memory for
  * row->n_fibres + 2 row->n floats. */
 void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t first, float *scratch, gls_image *dwi);
 
@@ -98,7 +98,7 @@ typedef struct phantom_bench {
     phantom_row row;
     float *scratch;
     uint16_t *slab; /* slabs near the voxel, of all tubes, one tube after another */
-    /* room for all tubes: the part of each tube near the voxel */
+    /* the part of each tube near the voxel; memory for all tubes */
     struct phantom_share *share;
 } phantom_bench;
 

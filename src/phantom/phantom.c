@@ -33,7 +33,8 @@ static void push(const double p[3], const double q[3], double force[3])
 }
 
 /* Moves n axes until they are spread evenly over the sphere: they repel each other, and their antipodes, like charges.
- * force: room for n vectors. The cost is n^2 for each round, so large sets, which start out even, get fewer rounds. */
+ * force: memory for n vectors. The cost is n^2 for each round, so large sets, which start out even, get fewer rounds.
+ */
 static void repel(size_t n, double (*p)[3], double (*force)[3])
 {
     /* Size of a step that is stable for neighbours at the mean distance. */
@@ -56,7 +57,7 @@ static void repel(size_t n, double (*p)[3], double (*force)[3])
 }
 
 /* Orders directions so that each is the one that those before it repel least: a scan that is cut short has even
- * directions too. energy: room for n numbers. */
+ * directions too. energy: memory for n numbers. */
 static void order(size_t n, double (*p)[3], double *energy)
 {
     memset(energy, 0, n * sizeof *energy);

@@ -83,7 +83,7 @@ static inline float rician(float signal, float sigma, uint32_t word0, uint32_t w
     return root(fabsf(square)); /* at least (signal - radius)^2 except for rounding, hence the absolute value */
 }
 
-/* Computes the signal of volume v of a row without noise. signal: one value for each voxel; amplitude: room for one
+/* Computes the signal of volume v of a row without noise. signal: one value for each voxel; amplitude: memory for one
  * value for each fibre population. The sum over populations runs in their order, so that results do not depend on
  * vectors. */
 static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, float *amplitude, float *signal)

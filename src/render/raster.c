@@ -31,7 +31,7 @@ typedef struct maker {
     const gls_strip *strip;
     /* segments that wait, at most `room` */
     gls_segment_record *buffer;
-    /* waiting segments, and room for them */
+    /* waiting segments: used and allocated */
     uint32_t n, room;
     /* receives full batches */
     gls_segment_taker take;
@@ -204,7 +204,7 @@ static gls_status add_line(maker *m, const float a[3], const float b[3], uint32_
 }
 
 /* Cuts all streamlines to the camera's box and the strip, and hands on their segments, at most `room` at a time; buffer
- * has room for them. */
+ * has space for them. */
 static gls_status segments_make(const gls_scene *scene, const gls_camera *camera, const gls_strip *strip,
                                 gls_segment_record *buffer, uint32_t room, gls_segment_taker take, void *user)
 {
@@ -256,7 +256,7 @@ struct gls_raster {
     gls_buffer *buffer[N_BUFFERS];
     /* a batch of segments in the host's memory */
     gls_segment_record *segments;
-    uint32_t batch;         /* number of segments for which there is room */
+    uint32_t batch;         /* number of segments for which memory is allocated */
     uint32_t *words;        /* two words for each sample of a strip */
     uint32_t width, height; /* size of the picture for which the buffers were made; 0: none */
     uint32_t strip_rows;    /* rows of the picture in a strip, without margins */

@@ -9,7 +9,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Makes room for more lines and points. values: each point has a number, too. */
+/* Allocates memory for more lines and points. values: each point has a number, too. */
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)
 {
     /* one offset more than streamlines; the room doubles, so that many small blocks copy little */

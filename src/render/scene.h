@@ -35,7 +35,7 @@ typedef struct gls_box {
 /* Sets the axes of a camera by the position of the viewer: superior, inferior, anterior, posterior, left or right.
  * Returns false for another name. */
 bool gls_camera_stand(gls_camera *camera, const char *name);
-/* Anatomical letters of a direction: "L", or "LA" if it is oblique. letters: room for 4 characters. */
+/* Anatomical letters of a direction: "L", or "LA" if it is oblique. letters: memory for 4 characters. */
 void gls_letters(const double direction[3], char letters[4]);
 
 /* Scale, in pixels for each mm, at which the box fits into the picture minus a margin on each side. */

@@ -107,7 +107,7 @@ static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
     }
 }
 
-/* Margin of a view in pixels: room for letters, or a little space. */
+/* Margin of a view in pixels: space for letters, or a little space. */
 static double margin_of(const gls_studio *s)
 {
     return s->plan.options->no_labels ? 0.02 * fmin(s->plan.width, s->plan.height)

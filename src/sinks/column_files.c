@@ -27,7 +27,7 @@ static bool split_name(const char *text, size_t *length, size_t *number)
     return !*end;
 }
 
-/* Splits the header line into n_cells names, at tabs or commas. names has room for n_cells. */
+/* Splits the header line into n_cells names, at tabs or commas. names has space for n_cells. */
 static gls_status cut_header(gls_tract_table *t, const char *path, char **names, size_t n_cells)
 {
     char *copy = gls_text_copy(t->header);

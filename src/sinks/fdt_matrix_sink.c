@@ -220,7 +220,7 @@ static gls_status append3(void *user, const gls_streamlines *s)
     return append(user, s, add_pairs);
 }
 
-/* Makes room for what a streamline meets. */
+/* Allocates memory for what a streamline meets. */
 static gls_status make_room(const gls_run_sink *sink, meetings *m)
 {
     const size_t n = (size_t)m->numbering.n + 1;
@@ -230,7 +230,7 @@ static gls_status make_room(const gls_run_sink *sink, meetings *m)
     return m->met && m->last && m->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
 }
 
-/* Numbers the voxels of rows and columns, and makes room for the state of a streamline. */
+/* Numbers the voxels of rows and columns, and allocates memory for the state of a streamline. */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;

@@ -32,7 +32,7 @@ static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
     l->part[i] = (uint32_t)fmin(round(gls_line_length(in->point + in->offset[i], n) * GLS_LENGTH_PARTS), UINT32_MAX);
 }
 
-/* Makes room for the lengths of n streamlines. */
+/* Allocates memory for the lengths of n streamlines. */
 static gls_status make_room(gls_run_lengths *l, size_t n)
 {
     if (n <= l->room) return GLS_OK;

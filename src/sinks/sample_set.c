@@ -61,7 +61,7 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
 gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_t n, bool per_vertex,
                                const gls_sample_names *names)
 {
-    /* room for all statistics and the values at points */
+    /* memory for all statistics and the values at points */
     const size_t max_columns = n * (GLS_TRACK_STATS + 1);
     s->n_images = n;
     s->image = calloc(n, sizeof *s->image);

@@ -96,7 +96,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Makes room for one more streamline with n_points points. Returns false if memory runs out. */
+/* Allocates memory for one more streamline with n_points points. Returns false if memory runs out. */
 static bool make_room(waiting_lines *w, size_t n_points)
 {
     if (w->n + 1 >= w->capacity) {

@@ -165,7 +165,7 @@ typedef struct marker {
     gls_column *column;
 } marker;
 
-/* Makes room for the columns, and for groups of n streamlines. */
+/* Allocates memory for the columns, and for groups of n streamlines. */
 static gls_status reserve(marker *m, size_t n)
 {
     const gls_tract_sources *s = m->sources;

@@ -15,7 +15,7 @@
 /* Bytes of text that are collected before they are written. */
 #define TEXT_BYTES 65536
 
-/* Appends n bytes. The buffer must have room. */
+/* Appends n bytes. The buffer must have space. */
 static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 {
     if (text->n + n > TEXT_BYTES && !text->failed) {

@@ -58,7 +58,7 @@ static bool is_per_point(const gls_builder *b, size_t k)
     return k >= b->in->n_dps + b->in->n_groups;
 }
 
-/* Makes room for n streamlines of n_points points in all, with their columns. Contents stay. GLS_ERR_MEMORY. */
+/* Allocates memory for n streamlines of n_points points in all, with their columns. Contents stay. GLS_ERR_MEMORY. */
 static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
 {
     /* one offset more than streamlines; the first is always 0 */

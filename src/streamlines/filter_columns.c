@@ -38,7 +38,7 @@ static size_t keep(const columns *f, const gls_column *from, size_t n, gls_colum
     return kept;
 }
 
-/* Makes room for the columns of a block and one more. */
+/* Allocates memory for the columns of a block and one more. */
 static gls_status reserve(columns *f, const gls_streamlines *s)
 {
     size_t n = s->n_dps + s->n_dpv + s->n_groups + 1;

@@ -334,7 +334,7 @@ static void keep(reshaper *f, const gls_streamlines *s, size_t i, size_t row, ui
     for (size_t k = 0; k < f->n_new[i]; k++) gls_builder_copy(&f->builder, to + k, first + f->kept[first + k], 1);
 }
 
-/* Makes room for the counts of a block and, where points are only removed, for the indices of those that stay. */
+/* Allocates memory for the counts of a block and, where points are only removed, for the indices of those that stay. */
 static gls_status reserve(reshaper *f, const gls_streamlines *s)
 {
     const size_t points = (size_t)s->offset[s->n];

@@ -49,7 +49,7 @@ gls_status gls_track_tissue_check(const gls_track_params *params, bool tissue)
     return params->pft ? check_pft(params) : GLS_OK;
 }
 
-/* Particle filtering needs an image of tissue with another rule than ACT, and has room for a limited number of steps.
+/* Particle filtering needs an image of tissue with another rule than ACT, and has space for a limited number of steps.
  */
 static gls_status check_filter(const gls_track_params *params, const gls_tissue *tissue)
 {

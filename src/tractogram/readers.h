@@ -74,7 +74,7 @@ typedef struct gls_reader_room {
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points, world mm, and dpv of the block */
     float (*point)[3];
-    /* points for which there is room */
+    /* number of points for which memory is allocated */
     size_t point_capacity;
     gls_column *filled[3]; /* dps, dpv, groups */
 } gls_reader_room;
@@ -112,9 +112,9 @@ struct gls_tractogram_reader {
      * that its columns need. */
     size_t max_lines, max_points;
     uint64_t *line_offset; /* max_lines + 1 elements */
-    /* points of the block, in world mm, or as stored with in_stored_space; room for point_capacity */
+    /* points of the block, in world mm, or as stored with in_stored_space; memory for point_capacity */
     float (*point)[3];
-    /* points for which there is room */
+    /* number of points for which memory is allocated */
     size_t point_capacity;
 };
 
@@ -125,7 +125,7 @@ gls_status gls_reader_add_column(gls_tractogram_reader *reader, gls_reader_colum
 gls_status gls_reader_add_header(gls_tractogram_reader *reader, const char *key, const char *value);
 /* Fills in the description of an open reader, and allocates the memory for its first block. */
 gls_status gls_reader_prepare(gls_tractogram_reader *reader);
-/* Makes room for n points and their dpv in the current block. */
+/* Allocates memory for n points and their dpv in the current block. */
 gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
 /* Allocates memory for another block of an open reader. Free it even after a failure. */
 gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room *room);

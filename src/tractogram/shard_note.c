@@ -27,7 +27,7 @@ uint32_t gls_shard_crc_begun(uint32_t crc, uint64_t n_begun)
     return gls_crc32(crc, digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, n_begun));
 }
 
-/* Writes the note. crc NULL: without a checksum. text has room for the largest note. */
+/* Writes the note. crc NULL: without a checksum. text has space for the largest note. */
 static void print(const gls_shard *s, const char *version, const uint32_t *crc, char text[GLS_SHARD_TEXT])
 {
     int n = snprintf(text, GLS_SHARD_TEXT,

@@ -53,8 +53,8 @@ bool gls_tck_is_line(const char *line)
     return true;
 }
 
-/* Makes the header with room for the numbers that are known only at the end: count, total_count, timestamp and checksum
- * have fixed widths. */
+/* Makes the header with space for the numbers that are known only at the end: count, total_count, timestamp and
+ * checksum have fixed widths. */
 static gls_status make_header(tck *t, const char *path, const char *const *lines, const gls_shard *shard)
 {
     static const char first[] = "mrtrix tracks\n";

@@ -65,7 +65,7 @@ static void destroy(void *state)
     free(t);
 }
 
-/* Function create() of the driver: leaves room for the header, which is written at the end. */
+/* Function create() of the driver: leaves space for the header, which is written at the end. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     static const unsigned char zeros[TRK_HEADER_BYTES];
@@ -121,7 +121,7 @@ static gls_status define(gls_tractogram_writer *w)
         if (!add_name(&t->properties, k, &w->column[k])) gls_writer_lose(w, k);
     for (size_t k = 0; k < w->n_dpv; k++)
         if (!add_name(&t->scalars, k, &w->column[w->n_dps + k])) gls_writer_lose(w, w->n_dps + k);
-    /* members of groups become a property, if there is room and no column has its name */
+    /* members of groups become a property, if there is space and no column has its name */
     const gls_column group = {.name = "group", .type = GLS_TYPE_FLOAT32, .components = 1};
     w->numbers_groups = w->n_groups > 0 && !gls_column_find(w->column, w->n_dps, group.name) &&
                         add_name(&t->properties, SIZE_MAX, &group);

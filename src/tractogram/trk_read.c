@@ -236,7 +236,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     if (!status) status = read_names(r, header + TRK_SCALAR_NAME, t->n_scalars, "scalars", &r->dpv);
     if (!status) status = read_names(r, header + TRK_PROPERTY_NAME, t->n_properties, "properties", &r->dps);
     if (status) return status;
-    /* room for the properties of a streamline, and for a point with its scalars */
+    /* memory for the properties of a streamline, and for a point with its scalars */
     t->row = malloc((3 + t->n_scalars + t->n_properties) * sizeof *t->row);
     if (!t->row) return gls_reader_no_memory(r);
     status = gls_cursor_init(&r->data, r->path, r->fd, TRK_HEADER_BYTES, r->info.bytes);

@@ -215,7 +215,7 @@ typedef struct tree {
     gls_tractogram_reader *reader;
     /* owned; n of them */
     gls_trx_part *part;
-    /* parts so far, and room for them */
+    /* parts so far: used and allocated */
     size_t n, capacity;
 } tree;
 

@@ -69,7 +69,7 @@ static void swap(unsigned char *data, size_t n, size_t bytes)
         }
 }
 
-/* Function create() of the driver: writes the header with room for the number of points. */
+/* Function create() of the driver: writes the header with space for the number of points. */
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     char line[sizeof head + 64];

@@ -88,7 +88,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
 
 /* For each streamline, the largest Mahalanobis distance from the bundle's mean among nodes first .. last - 1, and
  * the sum of these distances. Where all members coincide at a node, every distance counts as n, the number of
- * members. scratch: room for n values. */
+ * members. scratch: memory for n values. */
 static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, uint32_t last, double *scratch,
                            double *largest, double *sum)
 {
@@ -140,7 +140,7 @@ static double value_of(const gls_member *m, bool by_points)
 
 /* One round of cleaning, as pyAFQ's clean_bundle(). Drops members that are o->distance or more from the core at a
  * node of the inner part, or whose length is o->length_z or more standard deviations above the mean; at least o->min
- * members stay. scratch: room for 3 n values; stays: for n. Returns false if no further round is needed. */
+ * members stay. scratch: memory for 3 n values; stays: for n. Returns false if no further round is needed. */
 static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
     /* nodes of the inner part, a share `core` of the line in its middle; 0: all nodes */

@@ -149,7 +149,7 @@ typedef struct sampler {
     scratch *scratch;
 } sampler;
 
-/* Makes room for `values` values and n samples. */
+/* Allocates memory for `values` values and n samples. */
 static bool reserve(scratch *r, size_t values, size_t n)
 {
     if (values <= r->capacity && n <= r->capacity && r->value) return true;
@@ -377,7 +377,7 @@ static void sample_line(void *user, int thread, const gls_streamlines *in, size_
     r->without += without;
 }
 
-/* Makes room for the new columns of a block. */
+/* Allocates memory for the new columns of a block. */
 static gls_status reserve_columns(sampler *s, const gls_streamlines *in)
 {
     const size_t points = (size_t)in->offset[in->n], n = s->n + in->n_dps + in->n_dpv;

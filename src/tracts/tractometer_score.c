@@ -59,7 +59,7 @@ static void mark(bundle_set *map, const uint8_t *inside, size_t n, bundle_set bi
         if (inside[v]) map[v] |= bit;
 }
 
-/* Spreads every bit by `distance` voxels along one axis. line: room for dim[axis] words. */
+/* Spreads every bit by `distance` voxels along one axis. line: memory for dim[axis] words. */
 static void spread_axis(const gls_score *s, bundle_set *map, int axis, int distance, bundle_set *line)
 {
     const size_t stride[3] = {1, (size_t)s->dim[0], (size_t)s->dim[0] * (size_t)s->dim[1]};

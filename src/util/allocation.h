@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Makes room for one more element in a list of n elements. list: address of the pointer to the elements, which have
- * `size` bytes each. A full list doubles its capacity; an empty one gets room for `least` elements. Returns false when
- * memory runs out; the list is then unchanged. */
+/* Allocates memory for one more element in a list of n elements. list: address of the pointer to the elements, which
+ * have `size` bytes each. A full list doubles its capacity; an empty one gets memory for `least` elements. Returns
+ * false when memory runs out; the list is then unchanged. */
 bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size);
 
 /* Limit on the address space of the process in MiB (ulimit -v); 0: no limit. */

@@ -20,7 +20,7 @@ typedef struct parser {
     size_t line;
     /* numbers so far, row by row */
     double *value;
-    /* numbers in `value`, and room for them */
+    /* numbers in `value`: used and allocated */
     size_t n, capacity;
     /* number of rows so far; number of columns, known from the first row */
     size_t rows, cols;

@@ -10,7 +10,7 @@
 void gls_text_append(gls_text *text, const char *data, size_t length)
 {
     if (text->failed) return;
-    /* room for the text, the new bytes and a NUL */
+    /* memory for the text, the new bytes and a NUL */
     if (text->length + length + 1 > text->capacity) {
         size_t capacity = (text->length + length + 1) * 2;
         char *grown = realloc(text->data, capacity);

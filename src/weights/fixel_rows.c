@@ -272,7 +272,7 @@ static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_
     return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
 }
 
-/* Makes room in a chunk for n more rows of n_entries entries in all. Returns false if memory ran out. */
+/* Allocates memory in a chunk for n more rows of n_entries entries in all. Returns false if memory ran out. */
 static bool reserve(const gls_rows *rows, gls_chunk *c, size_t n, size_t n_entries)
 {
     if (c->n + n >= c->n_capacity) {
@@ -328,7 +328,7 @@ static bool is_full(const gls_rows *rows, size_t n, size_t n_entries)
     return n == MAX_CHUNK_STREAMLINES || (n >= GLS_ROW_GROUP && n_entries > rows->chunk_entries);
 }
 
-/* The chunk to which a row of n entries goes, with room for the row; NULL: memory ran out. */
+/* The chunk to which a row of n entries goes, with space for the row; NULL: memory ran out. */
 static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 {
     gls_chunk *c = rows->n_chunks > 0 ? &rows->chunk[rows->n_chunks - 1] : NULL;

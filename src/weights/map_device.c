@@ -19,7 +19,7 @@ enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECT
 enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 };
 
 #define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
-#define SPARE 8        /* visits for which each streamline has room beyond its number of points, as in map.comp */
+#define SPARE 8        /* visits for which each streamline has space beyond its number of points, as in map.comp */
 #define VISIT_BYTES 32 /* bytes of a visit, and as many to sort it */
 #define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
 #define SLOT_BYTES 48            /* bytes for each visit in the buffer: the visit, its entry, and its point */
@@ -52,13 +52,13 @@ struct gls_mapper {
     uint32_t *start;
     /* allocated elements of `start` */
     size_t start_capacity;
-    size_t n, n_slots; /* numbers of streamlines of the current run, and of visits that the streamlines have room for */
+    size_t n, n_slots; /* numbers of streamlines and of slots for visits of the current run */
     /* two answers, so that the caller reads one while the device fills the other */
     answer answer[2];
     unsigned which; /* index of the answer of the current run */
 };
 
-/* Makes sure that a buffer has room for `bytes`, with an eighth to spare. Its contents are lost when it grows. */
+/* Makes sure that a buffer has space for `bytes`, with an eighth to spare. Its contents are lost when it grows. */
 static gls_status grow(const gls_mapper *m, const char *label, size_t bytes, grown_buffer *r)
 {
     if (bytes <= r->bytes) return GLS_OK;
@@ -176,7 +176,7 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines of one run, n at most, whose visits have room in memory; *points: their points. At least
+/* Number of streamlines of one run, n at most, whose visits fit into memory; *points: their points. At least
  * one streamline, however long it is. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
@@ -205,7 +205,7 @@ static gls_status send(gls_mapper *m, const gls_streamlines *s, size_t first, si
                                  : gls_buffer_write(m->points.buffer, 0, 12 * points, s->point[s->offset[first]]);
 }
 
-/* Makes room on the device for `visits` visits and as many entries. */
+/* Allocates memory on the device for `visits` visits and as many entries. */
 static gls_status reserve_visits(gls_mapper *m, size_t visits)
 {
     if (visits <= m->n_visits) return GLS_OK;
@@ -284,8 +284,7 @@ static gls_status add_totals(const gls_mapper *m, uint32_t n)
 gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
 {
     answer *a = &m->answer[m->which];
-    /* visits behind the room of the streamlines did not fit: makes room for as many as the kernel counted, and runs it
-     * again */
+    /* some visits did not fit: allocate memory for as many visits as the kernel counted, and run the kernel again */
     uint32_t counts[2] = {0, 0};
     gls_status status = read_rows(m, a, counts);
     while (!status && m->n_slots + counts[0] > m->n_visits) {

@@ -109,7 +109,7 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
 }
 
 /* Makes kernels and buffers on one device. Without a limit half of its memory is used; what fixels and streamlines need
- * is taken off, and the rest is room for entries. */
+ * is taken off, and the rest is space for entries. */
 static gls_status build_part(device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;

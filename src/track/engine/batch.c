@@ -13,7 +13,7 @@
 
 /* --- Voxels that the streamlines of one round of pass 2 visit, counted on the device. */
 
-/* Makes room for n_words words of counts; earlier contents may be lost. GLS_ERR_MEMORY. */
+/* Allocates memory for n_words words of counts; earlier contents may be lost. GLS_ERR_MEMORY. */
 static gls_status reserve(gls_visited *to, size_t n_words)
 {
     if (n_words <= to->capacity) return GLS_OK;

@@ -163,7 +163,7 @@ gls_status gls_batch_run(gls_batch *batch);
 /* Starts packing n_placed streamlines out of n_items half-streamlines. With n_points > 0, also starts to transfer the
  * first n_points points; call gls_gather_end() for them. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
-/* Waits for the points of gls_gather_begin() and stores them in result->point, which must have room for them. */
+/* Waits for the points of gls_gather_begin() and stores them in result->point, which must have space for them. */
 gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
 
 /* --- From the initial directions of seeds to streamlines: which seeds may start streamlines, and in which sense. */
@@ -237,7 +237,7 @@ void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_ind
                     gls_batch_result *result);
 /* Judges line `line` of a pass of n_lines, stores its outcome in batch->outcomes, and, if the line is kept, places it
  * at *points in the output and advances *points. Also appends the line to result unless result is NULL. at: its seed in
- * voxel coordinates. Returns false if the output has no room for it; the line then counts as not finished. */
+ * voxel coordinates. Returns false if the output has no space for it; the line then counts as not finished. */
 bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_batch_result *result, uint64_t *points);
 /* Prefix sum between tracking and packing. Judges and places the n_lines lines of seeds from .. until - 1 in order and

@@ -40,13 +40,13 @@ typedef struct gls_batch_result {
     bool journaled;        /* read from the journal, not tracked in this run */
     gls_visited visited;
 } gls_batch_result;
-/* Makes room for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY. */
+/* Allocates memory for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY. */
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points);
 /* Frees all arrays. */
 void gls_batch_result_finish(gls_batch_result *result);
 /* Bytes of the points and streamlines in use. */
 uint64_t gls_batch_result_bytes(const gls_batch_result *result);
-/* Bytes of a result with room for n streamlines and n_points points. */
+/* Bytes of a result with space for n streamlines and n_points points. */
 uint64_t gls_batch_result_capacity_bytes(uint64_t n, uint64_t n_points);
 
 /* The results of a tracker. Their memory is kept from run to run. */

@@ -61,7 +61,7 @@ typedef struct gls_outcomes {
     gls_outcome *outcome; /* one for each streamline */
     size_t seed_capacity, outcome_capacity;
 } gls_outcomes;
-/* Makes room for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
+/* Allocates memory for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
 gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
 /* Makes `outcomes` equal to `from`. GLS_ERR_MEMORY. */
 gls_status gls_outcomes_copy(gls_outcomes *outcomes, const gls_outcomes *from);

@@ -195,7 +195,7 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
     return points_of(state[0] & HALF_POINTS, each) + points_of(state[1] & HALF_POINTS, each);
 }
 
-/* Whether the output has no room for some more points: runs of the pool may hold more points than it. */
+/* Whether the output has no space for some more points: runs of the pool may hold more points than it. */
 static bool overflows(const gls_batch *c, const gls_batch_result *result, uint64_t points, uint64_t more)
 {
     return result && points + more > c->engine->plan.output_points;

@@ -125,7 +125,7 @@ static gls_verdict decide(refined *r, gls_outcome *o)
     return fit ? GLS_VERDICT_KEPT : GLS_VERDICT_WRONG_ENDS;
 }
 
-/* Removes points; returns how many stay. kept: room for r->n indices. */
+/* Removes points; returns how many stay. kept: memory for r->n indices. */
 static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
 {
     const gls_track_params *p = &r->guide->params;

@@ -31,7 +31,7 @@ gls_status gls_retries_begin(gls_batch *c, uint32_t n_lines)
     return GLS_OK;
 }
 
-/* Makes room for n points in r->found and keeps the points that are there. GLS_ERR_MEMORY. */
+/* Allocates memory for n points in r->found and keeps the points that are there. GLS_ERR_MEMORY. */
 static gls_status reserve_found(gls_retries *r, uint64_t n)
 {
     if (n <= r->found_capacity) return GLS_OK;

@@ -15,7 +15,7 @@ typedef struct gls_order_entry {
 } gls_order_entry;
 
 /* Sorts n lines along a Morton curve through the voxels of their seeds; the sort is stable. Lines that are tracked
- * together then mostly read the same part of a field. entry: room for 2 n entries; the first n get the new order. */
+ * together then mostly read the same part of a field. entry: memory for 2 n entries; the first n get the new order. */
 void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *entry);
 
 /* --- Amount of work of a dispatch, from the times of earlier dispatches: well below a second. Drivers reset a device

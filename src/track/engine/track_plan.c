@@ -152,7 +152,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     /* Blocks of the pool: at most what one buffer holds, at least what the streamlines of one seed may need. */
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
-    /* the packed points need room for a seed point of each line besides the pool's points */
+    /* the packed points need space for a seed point of each line besides the pool's points */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
     p.block_points = usual_points(&p, params, &input->stop_map->grid);
     /* a run has one point at least */
@@ -179,7 +179,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
                         "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
                         "the maximum length",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
-    /* Do not make the pool larger than a typical batch needs, and leave room for its records in the state buffer. */
+    /* Do not make the pool larger than a typical batch needs, and leave space for its records in the state buffer. */
     const uint64_t typical = (p.voxel_runs ? RUN_POINTS_PER_SEED : TYPICAL_POINTS_PER_SEED) / POOL_BLOCK;
     uint64_t wanted = batch * (typical + min_u64(p.guide.filter_blocks, typical));
     if (wanted < needed) wanted = needed;

@@ -45,7 +45,7 @@ gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits
 /* --- Sizes of batches and buffers. */
 
 /* The plan itself. Made once by gls_track_plan_make(), and again with smaller batches if memory is short; read-only
- * afterwards. Counts of streamlines, seeds and blocks are upper bounds, which the buffers have room for. */
+ * afterwards. Counts of streamlines, seeds and blocks are upper bounds, which the buffers have space for. */
 typedef struct gls_track_plan {
     const gls_getter *getter;
     const gls_mapping_kind *mapping;

@@ -119,7 +119,7 @@ bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of);
 extern const gls_field_kind gls_field_texels;
 
 /* Makes the plan for at least n channels, in half precision or as floats. Returns false if a buffer of texels has no
- * room for them. */
+ * space for them. */
 bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_device_info *limits, gls_field_plan *plan);
 
 /* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one position. */

@@ -211,7 +211,7 @@ uint64_t gls_journal_end(const gls_journal *j)
     return j->end_seed;
 }
 
-/* Makes room for the lengths of n streamlines. GLS_ERR_MEMORY. */
+/* Allocates memory for the lengths of n streamlines. GLS_ERR_MEMORY. */
 static gls_status reserve_lengths(gls_journal *j, uint64_t n)
 {
     if (n <= j->length_capacity) return GLS_OK;
