@@ -1,6 +1,7 @@
 // Maps streamlines to fixels: which fixels each streamline traverses, and for what length. One invocation walks along a
-// streamline and stores its visits, then joins them by voxel, direction and fixel. Each streamline has space for as many
-// visits as it has points, and SPARE more; one that needs more walks again, and takes room behind that of all.
+// streamline and stores its visits, then joins them by voxel, direction and fixel. Each streamline has space for as
+// many visits as it has points, and SPARE more. A streamline with more visits walks again, and stores them in the space
+// after that of all streamlines.
 //
 // Dispatched by src/weights/map_device.c for blocks of streamlines; src/weights/voxel_walk.c computes the same on the
 // CPU.
@@ -18,7 +19,7 @@ layout(std140, binding = 0) uniform Grid {
     dvec2 unit;       // number of units of length in a mm; smallest length, in mm, of an entry
 };
 layout(location = 0) uniform uint n_streamlines;
-// Number of visits that the buffer Visits has space for; behind them is as much room again, for sorting.
+// Number of visits that the buffer Visits has space for; as much space follows, for sorting.
 layout(location = 1) uniform uint room;
 
 #define SPARE 8u

@@ -26,7 +26,7 @@ typedef struct gls_phantom_params {
     int n_b0;                            /* 1 .. 64; default 4; volumes with b = 0 come first, then shell after shell */
     double snr;        /* signal-to-noise ratio of the b0 signal of white matter, 1 .. 1e6; 0: no noise; default 30 */
     uint64_t seed;     /* random seed of the noise; default 0 */
-    bool ground_truth; /* make the bundles and the peaks, too; default true. The signal is the same without them */
+    bool ground_truth; /* also make the bundles and the peaks; default true. The signal does not depend on this */
 } gls_phantom_params;
 GLS_API gls_phantom_params gls_phantom_params_default(void);
 

@@ -228,7 +228,7 @@ typedef struct gls_fit_options {
     const char *bval, *bvec, *mask; /* as in gls_job_options */
     gls_model_options model;        /* default GLS_MODEL_AUTO */
     gls_tensor_method tensor;       /* default GLS_TENSOR_DIPY */
-    bool tensor_maps;               /* write the maps of gls_tensor_maps(), too; default false */
+    bool tensor_maps;               /* also write the maps of gls_tensor_maps(); default false */
     bool no_model;                  /* fit the tensor alone; default false */
     bool force;                     /* replace existing files; default false: GLS_ERR_OUTPUT */
     int argc;                       /* as in gls_job_options */

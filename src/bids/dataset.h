@@ -12,7 +12,7 @@
 
 /* --- Labels of segmentations, from the tables that BIDS keeps beside them. */
 
-/* more labels of white matter in one table are an error */
+/* largest number of labels of white matter in a table; more labels are an error */
 enum { GLS_BIDS_MAX_LABELS = 16 };
 
 /* Labels of a segmentation that count as white matter. */
@@ -93,17 +93,17 @@ typedef struct gls_dataset_options {
     /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: folders of further
      * data sets */
     gls_strings participants, sessions, filters, derivatives;
-    gls_strings atlases; /* make a connectome with each */
+    gls_strings atlases; /* atlases, with each of which a connectome is made */
     gls_dataset_region region;
-    /* with GLS_DATASET_FILE */
+    /* name of the image of the region, with GLS_DATASET_FILE */
     gls_bids_ending region_file;
     /* threshold of GLS_DATASET_FA, 0 to 1 */
     double fa;
-    bool raw;          /* accept a data set that is not preprocessed */
-    bool force;        /* track again what was tracked with other parameters */
-    bool tissue;       /* take label-WM_probseg, GM and CSF as fractions of tissue */
-    bool fit_outputs;  /* also write FA and spherical harmonics */
-    bool legacy_names; /* use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
+    bool raw;          /* true: accept a data set that is not preprocessed */
+    bool force;        /* true: track units again that were tracked with other parameters */
+    bool tissue;       /* true: take label-WM_probseg, GM and CSF as fractions of tissue */
+    bool fit_outputs;  /* true: also write FA and spherical harmonics */
+    bool legacy_names; /* true: use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
 } gls_dataset_options;
 
 /* A series to track. All texts are from malloc. */
@@ -117,18 +117,18 @@ typedef struct gls_dataset_unit {
     char *mask, *region;     /* region NULL: seeds from FA */
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
     gls_dataset_region kind; /* kind of region; AUTO: a mask */
-    gls_bids_labels labels;  /* for GLS_DATASET_DSEG */
-    char *problem;           /* why the series cannot be tracked; NULL: it can */
+    gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */
+    char *problem;           /* why the series cannot be tracked; NULL: the series can be tracked */
 } gls_dataset_unit;
 
 /* The series that were found in a data set. Owned; the caller frees it by gls_dataset_finish(). */
 typedef struct gls_dataset {
-    /* in the order of names */
+    /* the units, in the order of names */
     gls_dataset_unit *unit;
     /* number of series */
     size_t n;
     size_t n_ignored; /* folders and series that are skipped because their names are invalid */
-    char *ignored;    /* the first one, relative to the data set; NULL: none */
+    char *ignored;    /* path of the first of these, relative to the data set; NULL: none */
 } gls_dataset;
 
 /* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: not a data set, nothing to track, an

@@ -22,7 +22,8 @@ static gls_status write_text(const gls_dataset_options *o, const char *name, con
     snprintf(path, sizeof path, "%s/%s", o->output, name);
     if (access(path, F_OK) == 0) return GLS_OK;
     gls_status status = gls_file_write(path, false, NULL, text, strlen(text));
-    return status && access(path, F_OK) == 0 ? GLS_OK : status; /* Another process made the file first. */
+    return status && access(path, F_OK) == 0 ? GLS_OK
+                                             : status; /* If the file exists, another process has made it first. */
 }
 
 /* Reads dataset_description.json of a folder. NULL: the file does not exist or cannot be read. */
@@ -63,7 +64,8 @@ static void bids_uri(const gls_dataset_options *o, const char *path, char *uri, 
     const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
     const size_t n[] = {strlen(o->input), strlen(o->output)};
     int best = -1;
-    for (int i = 0; i < 2; i++) /* the longer folder, because the output often lies in derivatives/ of the input */
+    for (int i = 0; i < 2;
+         i++) /* choose the longer folder, because the output often lies in derivatives/ of the input */
         if (strncmp(path, roots[i], n[i]) == 0 && path[n[i]] == '/' && (best < 0 || n[i] > n[best])) best = i;
     if (best < 0) {
         file_uri(path, uri, size);
@@ -153,7 +155,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
      * them */
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
                                   "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
-    /* for pybids: patterns of entities that it does not know */
+    /* patterns of entities that pybids does not know */
     static const char pybids[] =
         "{\n    \"name\": \"glslines\",\n    \"entities\": [\n"
         "        {\"name\": \"tract\", \"pattern\": \"[_/\\\\\\\\]+tract-([a-zA-Z0-9]+)\"},\n"

@@ -263,7 +263,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         u->kind = GLS_DATASET_FA;
         return GLS_OK;
     }
-    /* the user asked for one kind, which is missing */
+    /* the kind for which the user asked is missing */
     u->problem = strdup(o->region == GLS_DATASET_WM     ? "no label-WM_probseg in its space"
                         : o->region == GLS_DATASET_ASEG ? "no desc-aseg_dseg in its space"
                                                         : "no dseg in its space with a table that names white matter");

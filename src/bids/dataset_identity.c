@@ -58,7 +58,7 @@ static gls_status name_contents(const char *text, cJSON **item)
     return status || *item ? status : gls_no_memory();
 }
 
-/* name_contents() for an element of a list. */
+/* Like name_contents(), for an element of a list. */
 static gls_status add_contents(const char *text, cJSON *list)
 {
     cJSON *item = NULL;

@@ -14,7 +14,7 @@
 
 /* Probability of white matter above which a voxel takes seeds. */
 #define WM_PROBABILITY 0.5f
-/* Fewer voxels in the seed region than this are probably a mistake: a warning. */
+/* Fewest voxels of a seed region without a warning; fewer are probably a mistake. */
 #define FEW_VOXELS 100
 
 /* Labels of FreeSurfer: white matter, brain stem, deep grey matter, corpus callosum. */
@@ -60,7 +60,7 @@ static float value_at(const gls_image *image, gls_dataset_region kind, const gls
 {
     /* a cast of a larger number to int would be undefined, as of NaN */
     double far = 1e6; /* outside any grid, and no overflow of int */
-    /* false for NaN, too */
+    /* the comparison is also false for NaN */
     for (int i = 0; i < 3; i++)
         if (!(fabs(p[i]) < far)) return 0;
     if (kind == GLS_DATASET_WM) return trilinear(image, p) > WM_PROBABILITY;

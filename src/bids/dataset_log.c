@@ -40,7 +40,7 @@ static gls_status add_lines(log_lines *l, char *text, bool fresh)
     return GLS_OK;
 }
 
-/* Order of two lines by the name of the series, their first cell. */
+/* Compares two lines by the name of the series, their first cell. */
 static int compare_names(const char *a, const char *b)
 {
     const size_t n = strcspn(a, "\t"), m = strcspn(b, "\t");

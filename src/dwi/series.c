@@ -234,8 +234,8 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
-/* Angle between two directions without sign, 0 to 90 degrees. The sine by the cross product is exact for small angles,
- * too. */
+/* Angle between two directions without sign, 0 to 90 degrees. The sine by the cross product is also exact for small
+ * angles. */
 static double degrees_between(const double a[3], const double b[3])
 {
     double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};

@@ -84,7 +84,7 @@ static gls_status append_measured(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Order of groups by name, for qsort(). */
+/* Comparison for qsort(): groups by name. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(((const gls_named_colour *)a)->name, ((const gls_named_colour *)b)->name);

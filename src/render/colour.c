@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where there is no direction or no number. */
+/* Colour where there is no direction or not a number. */
 #define GREY 0x909090u
 /* Colours of a map; others are interpolated. */
 #define STOPS 33

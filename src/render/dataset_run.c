@@ -35,7 +35,7 @@ typedef struct outcome {
     gls_dataset_state state;
     /* status of a failure */
     gls_status status;
-    bool broke; /* the process of the unit ended without an outcome */
+    bool broke; /* true: the process of the unit ended without an outcome */
     char reason[MAX_REASON];
 } outcome;
 
@@ -212,7 +212,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     choose_device(job.device ? job.device : "auto", place, device, sizeof device);
     if (run->jobs > 1) job.device = device;
     if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "cannot open a pipe: %s", strerror(errno));
-    /* otherwise the child would write the parent's buffers a second time */
+    /* flush, or the child would write the parent's buffers a second time */
     fflush(NULL);
     const pid_t parent = getpid();
     w->pid = fork();
@@ -257,7 +257,7 @@ typedef struct counts {
     size_t counts[4];
     /* status of the first failure; a final one replaces it */
     gls_status worst;
-    bool ends; /* no further unit is started */
+    bool ends; /* true: no further unit is started */
 } counts;
 
 /* Whether the run must stop, because there is no device or the user asks for it. A crash of the driver, or a series too

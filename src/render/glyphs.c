@@ -13,7 +13,8 @@
 #define RINGS 25
 #define MERIDIANS 48
 #define VERTICES (RINGS * MERIDIANS)
-/* Share of glyphs that stay within their voxel; the others are cut at twice its half. */
+/* Share of glyphs that stay within their voxel. Larger glyphs are cut at twice the radius of a glyph that fills its
+ * voxel. */
 #define FITTING 0.9
 /* Glyphs whose largest radius is below this share of half a voxel are left out. */
 #define SMALLEST 0.1

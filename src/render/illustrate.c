@@ -68,7 +68,8 @@ gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
     if (status) return status;
     return job->result.skipped
                ? find_all(o, job)
-               : check(o, job); /* again: opening the job has read the rules of bundles, which name inputs */
+               : check(o,
+                       job); /* check again, because opening the job has read the rules of bundles, which name inputs */
 }
 
 /* Draws the picture, with the device that tracked. */

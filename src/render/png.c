@@ -153,7 +153,7 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
 /* Maximum size of a chunk in the format. */
 #define MAX_OF_CHUNK INT32_MAX
 
-/* Big-endian, as all numbers of PNG are. */
+/* Stores a big-endian number, as all numbers of PNG are. */
 static void put32(uint8_t *at, uint32_t v)
 {
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> (24 - 8 * i));
@@ -202,7 +202,7 @@ gls_status gls_png_begin(gls_png *png, const gls_png_text *texts, size_t n_texts
     }
     if (png->frames > 1 && !status) {
         put32(animation + 8, png->frames);
-        put32(animation + 12, 0); /* repeats for ever */
+        put32(animation + 12, 0); /* the animation repeats for ever */
         status = write_chunk(png, "acTL", animation, 8);
     }
     if (png->mm_per_pixel > 0 && !status) {
@@ -250,7 +250,7 @@ static uint8_t *filtered(const gls_png *png, const uint8_t *pixels, size_t *byte
 {
     size_t step = png->palette ? 1 : png->has_alpha ? 4 : 3, n = png->width * step;
     uint8_t *out = malloc((n + 1) * png->height + 1), *rows = malloc(2 * n + 1), *tried = malloc(n + 1);
-    /* two rows take turns as the row and the one above; the first row has none above */
+    /* two buffers hold the current row and the row above in turn; there is no row above the first row */
     for (uint32_t y = 0; y < png->height && out && rows && tried; y++) {
         uint8_t *row = rows + (y % 2 ? n : 0), *above = y > 0 ? rows + (y % 2 ? 0 : n) : NULL;
         const uint8_t *from = pixels + (size_t)y * png->width * (png->palette ? 1 : 4);

@@ -92,7 +92,7 @@ static bool cut_far(const maker *m, const float a[3], const float b[3], double t
     }
     double most = 0;
     for (int i = 0; i < 4; i++) most = fmax(most, fabs(place[i / 2][i % 2]));
-    /* most lines are near: only the others need the cut */
+    /* most lines are near; only lines that are not need the cut */
     if (most <= FAR) return true;
     for (int k = 0; k < 2; k++)
         if (!narrow(place[0][k], place[1][k] - place[0][k], -FAR, FAR, part)) return false;
@@ -227,7 +227,7 @@ static gls_status segments_make(const gls_scene *scene, const gls_camera *camera
 #define REACH 24
 /* Maximum number of loop iterations of an invocation: llvmpipe silently ends a kernel after 65536. */
 #define MAX_TURNS 40000
-/* In samples: keeps the numbers of the kernel within 32 bits. */
+/* Largest radius of a tube, in samples, which keeps the numbers of the kernel within 32 bits. */
 #define MAX_RADIUS 400
 /* Maximum size of a buffer with one word for each sample; the limit of the device may be lower. */
 #define STRIP_BYTES (UINT64_C(64) << 20)
@@ -411,7 +411,7 @@ static void fill_resolve(const gls_raster *r, const gls_strip *strip, uint32_t r
 static gls_status draw_batch(void *user, const gls_segment_record *records, uint32_t n)
 {
     gls_raster *r = user;
-    /* a wide tube is shared by several invocations, each with `columns` of its columns */
+    /* several invocations share a wide tube; each draws `columns` of its columns */
     uint32_t widest = (uint32_t)(GLS_SEGMENT_MOST + 2 * (r->tubes.radius / 16) + 3);
     uint32_t parts = (widest + (uint32_t)r->tubes.columns - 1) / (uint32_t)r->tubes.columns;
     const uint32_t groups[3] = {(n + 63) / 64, parts, 1};

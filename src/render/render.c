@@ -119,7 +119,7 @@ static gls_status write_png(gls_studio *s, const char *path, uint32_t first, uin
     return status;
 }
 
-/* File name of a frame, from malloc; NULL: out of memory. */
+/* Returns the file name of a frame, from malloc; NULL: out of memory. */
 static char *name_frame(const char *folder, uint32_t frame)
 {
     char *path = NULL;

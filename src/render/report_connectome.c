@@ -14,7 +14,7 @@
 /* Edges of the circle, and rows of the table. */
 #define EDGES_DRAWN 100
 #define EDGES_LISTED 20
-#define ALL_NAMES 120  /* with more regions only those on drawn edges are named in the circle */
+#define ALL_NAMES 120  /* largest number of regions that are named even without a drawn edge */
 #define NAME_LENGTH 22 /* characters of a name in the circle */
 #define SIDE 600       /* width of the drawn matrix, pixels */
 #define MIDDLE 380.0   /* centre of the circle; the drawing is 2 * MIDDLE units wide and high */
@@ -42,7 +42,7 @@ static bool is_edge(double v)
     return isfinite(v) && v != 0;
 }
 
-/* Order for qsort(): the largest first, equal ones by regions. */
+/* Comparison for qsort(): edges by falling size; equally large edges by their regions. */
 static int by_size(const void *a, const void *b)
 {
     const edge *x = a, *y = b;

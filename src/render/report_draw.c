@@ -18,7 +18,7 @@
 /* Tolerance of the lines of the 3-D view, in mm. */
 #define VIEW_TOLERANCE 0.25
 #define VIEW_COARSEST 2.0
-#define VIEW_POINTS 120000 /* limits the 3-D view to about 0.75 MB of the report */
+#define VIEW_POINTS 120000 /* largest number of points of the 3-D view: about 0.75 MB of the report */
 /* Maximum number of pixels of a side of a density map; with larger grids a pixel covers several voxels. */
 #define DENSITY_MOST 1024
 

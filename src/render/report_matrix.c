@@ -36,7 +36,7 @@ static bool is_number(const char *field, double *value)
     return missing || gls_parse_double(field, value);
 }
 
-/* Error for a file that is not a matrix. */
+/* Returns the error for a file that is not a matrix. */
 static gls_status no_matrix(const char *path)
 {
     return gls_fail(GLS_ERR_INPUT,
@@ -86,13 +86,13 @@ static gls_status parse_nodes(char *text, gls_report_matrix *m)
     gls_records records = gls_records_begin(text, '\t');
     size_t columns = gls_record_next(&records, field, 64), at = columns, n = 0, width;
     if (columns == 0 || columns > 64) return GLS_OK;
-    /* the column name, or else label */
+    /* take the column `name`, or if there is none the column `label` */
     for (size_t i = columns; i-- > 0;)
         if (strcmp(field[i], "name") == 0 || (strcmp(field[i], "label") == 0 && at == columns)) at = i;
     char **name = at < columns ? calloc(m->n + 1, sizeof *name) : NULL;
     while (name && n <= m->n && (width = gls_record_next(&records, field, 64)) > at && width <= 64)
         name[n++] = gls_text_copy(field[at]);
-    if (name && n + 1 == m->n) { /* --keep-unassigned: a first row for ends without a region */
+    if (name && n + 1 == m->n) { /* with --keep-unassigned the first row is that of ends without a region */
         memmove(name + 1, name, n++ * sizeof *name);
         name[0] = gls_text_copy("unassigned");
     }

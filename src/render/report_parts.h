@@ -71,16 +71,16 @@ typedef struct gls_report {
     /* borrowed */
     const gls_report_options *options;
     char *name;         /* name of the tractogram without folder and suffix */
-    char *tractogram;   /* path; NULL: none */
+    char *tractogram;   /* path of the tractogram; NULL: none */
     char *sidecar_path; /* NULL: none */
     /* text of the sidecar, as the page shows it */
     char *sidecar_text;
     cJSON *sidecar;          /* NULL: none */
-    bool describes_tracking; /* the sidecar is that of a tracking run, not of another command */
+    bool describes_tracking; /* true: the sidecar is that of a tracking run, not of another command */
     char *image;             /* background image; NULL: none */
     const gls_image *behind; /* what stands behind the streamlines; NULL: nothing */
     gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
-    bool has_image;          /* an image lies behind the streamlines, not their density */
+    bool has_image;          /* true: an image lies behind the streamlines, not their density */
     /* the connectome; n = 0: there is none */
     gls_report_matrix matrix;
     /* inputs, outputs and warnings of the command */
@@ -109,7 +109,7 @@ gls_status gls_report_add_file(gls_report *report, const char *path, const void 
 const cJSON *gls_report_get(const gls_report *report, const char *path);
 /* Number at such a path; NAN: none. */
 double gls_report_number(const gls_report *report, const char *path);
-/* Text at such a path; NULL: none. */
+/* Text in the sidecar at a path of keys; NULL: none. */
 const char *gls_report_text(const gls_report *report, const char *path);
 
 /* Appends a paragraph saying that `what` is unknown, because there is no sidecar or it is not of tracking. */

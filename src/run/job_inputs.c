@@ -289,7 +289,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
     if (status) return status;
     size_t n = gls_grid_voxels(input->grid), inside = 0;
     for (size_t i = 0; i < n; i++) {
-        /* fit voxels at the threshold, too, since interpolation may exceed the threshold near them */
+        /* also fit voxels at the threshold, since interpolation may exceed the threshold near them */
         bool in = input->mask->data[i] > 0 && input->stop_map->data[i] >= options->track.stop_threshold;
         (*mask)->data[i] = in;
         inside += in;

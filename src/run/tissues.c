@@ -209,7 +209,7 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     size_t n = gls_grid_voxels(&mask->grid), inside = 0;
     for (size_t v = 0; v < n; v++) inside += mask->data[v] > 0;
     if (o->no_normalise) return GLS_OK;
-    /* --normalise asks for a field from few voxels, too */
+    /* with --normalise a field is made even from few voxels */
     if (inside < MIN_VOXELS && !o->normalise) {
         gls_log(GLS_LOG_INFO,
                 "intensity: not normalised, the mask has %zu voxels (--normalise does it from fewer "

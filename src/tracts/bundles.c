@@ -431,8 +431,7 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* The second pass: hands on the members, flipped to the direction of their bundle, with a group for each bundle. The
- * group replaces an old group of the same name. */
+/* The second pass: hands on members, flipped to the direction of their bundle, with a group for each bundle. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

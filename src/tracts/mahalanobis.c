@@ -43,8 +43,8 @@ void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3
     for (int i = 0; i < 3; i++) value[i] = a[i][i];
 }
 
-/* Pseudo-inverse of a symmetric matrix: eigenvalues below the tolerance count as 0, so that a flat cloud has distances,
- * too. */
+/* Pseudo-inverse of a symmetric matrix: eigenvalues below the tolerance count as 0, so that a flat cloud also has
+ * distances. */
 static void pseudo_inverse(const double c[3][3], double out[3][3])
 {
     double a[3][3], value[3], vector[3][3];

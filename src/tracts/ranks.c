@@ -110,7 +110,7 @@ static gls_status add_first(gls_ranks *r, double value)
         r->sorted = false;
         return GLS_OK;
     }
-    /* beyond the limit: counts the kept values, too, and frees them */
+    /* beyond the limit also counts the kept values, and frees them */
     if (!r->part) {
         r->part = calloc(RANGES, sizeof *r->part);
         if (!r->part) return out_of_memory();

@@ -34,8 +34,7 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* Takes the values of the nearest voxel. v: voxel coordinates. Outside the image returns false and leaves `out`
- * unchanged. */
+/* Takes the nearest voxel. v: voxel coordinates. Returns false outside the image and leaves `out` unchanged. */
 static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
@@ -48,8 +47,7 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but interpolates linearly. all: voxels without weight count if they are not finite, as in
- * MRtrix3 and DIPY. */
+/* Like sample_nearest(), but linear. all: voxels without weight count if not finite, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);

@@ -95,7 +95,7 @@ typedef struct gls_pending {
     bool is_last;             /* the seeds are the last ones of their batch */
     gls_batch_result *result; /* NULL: the run has no sink */
     gls_batch_result *points; /* receives the points: result or scratch; NULL: they are not kept */
-    bool is_visited;          /* the counts of visited voxels come from the device, too */
+    bool is_visited;          /* true: the counts of visited voxels also come from the device */
 } gls_pending;
 
 /* Which points of streamlines the device sends to the host. */

@@ -21,7 +21,7 @@ static void *allocate_large(size_t bytes)
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points)
 {
     if (n > result->capacity || !result->offset) {
-        if (n == 0) n = 1; /* an empty result needs one offset, too */
+        if (n == 0) n = 1; /* an empty result also needs one offset */
         free(result->offset);
         free(result->seed_index);
         free(result->seed);
