@@ -110,7 +110,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
-    /* directions of one brain, which on the grid of another would be taken for its own */
+    /* directions of one brain, which would be taken for those of any other brain on the same grid */
     static const char *const of_one[] = {"peaks", "peaks-values", "bedpostx"};
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
         if (cmd_options_given(arguments, of_one[i]))
@@ -156,7 +156,8 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     return code;
 }
 
-/* For gls_dataset_task.end: a worker process leaves without running exit handlers, which belong to the parent. */
+/* Function `end` of gls_dataset_task: a worker process leaves without running exit handlers, which belong to the
+ * parent. */
 static void end_process(void)
 {
     _exit(CMD_EXIT_OK);
@@ -274,7 +275,7 @@ static int run_bids(void *values, const cmd_arguments *arguments)
     gls_status status = o->filter_file ? gls_dataset_filters_read(o->filter_file, &d.filters) : GLS_OK;
     const int code = status ? cmd_error_status(status) : *level == 'g' ? group(&d) : participants(o, &d, arguments);
     for (int i = o->data.filters.n; i < d.filters.n; i++)
-        free((char *)d.filters.value[i]); /* frees those from the filter file */
+        free((char *)d.filters.value[i]); /* free the filters from the filter file */
     return code;
 }
 

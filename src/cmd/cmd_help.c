@@ -107,7 +107,7 @@ typedef struct page {
     /* text and its size, kept by open_memstream() */
     char *text;
     size_t bytes;
-    FILE *out; /* writes into text */
+    FILE *out; /* stream that writes into `text` */
 } page;
 
 /* Begins the page of a file below directory. */
@@ -240,7 +240,7 @@ void cmd_print_overview(FILE *out)
           out);
 }
 
-/* Words that lead to a topic. */
+/* Words by which a topic is found. */
 static const struct {
     const char *word, *topic;
 } also_called[] = {

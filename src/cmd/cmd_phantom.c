@@ -12,11 +12,11 @@ typedef struct phantom_options {
     cmd_common common;
     /* the parameters that are plain numbers; make_params() adds the others */
     gls_phantom_params params;
-    /* as given: numbers of voxels, edges in mm, angles in degrees, b-values in s/mm2 */
+    /* values as the user gave them: numbers of voxels, edges in mm, angles in degrees, b-values in s/mm2 */
     gls_numbers shape, voxel_size, oblique, bvals;
     /* orientation: three letters such as LAS; bids: subjects of a data set, or NULL */
     const char *orientation, *bids;
-    /* replace existing files */
+    /* true: replace existing files */
     bool force;
 } phantom_options;
 #define OPTION_OWNER phantom_options

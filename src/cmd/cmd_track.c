@@ -8,7 +8,7 @@
 #include "run/job.h"
 #include "util/clock.h"
 
-/* For --dry-run: prints what the run would do and the memory that it takes, as text or JSON. */
+/* Does --dry-run: prints what the run would do and how much memory it would take, as text or JSON. */
 static int plan(gls_job *job, const gls_run_options *run)
 {
     gls_track_memory memory;

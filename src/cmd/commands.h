@@ -38,7 +38,7 @@
 CMD_COMMANDS(CMD_DECLARE)
 #undef CMD_DECLARE
 
-/* All commands in this order. NULL ends the list. */
+/* All commands, in the order of CMD_COMMANDS. NULL ends the list. */
 extern const cmd_command *const cmd_commands[];
 /* Prints the text of `glslines help` without arguments. */
 void cmd_print_overview(FILE *out);

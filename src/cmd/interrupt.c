@@ -33,7 +33,7 @@ static void on_signal(int number)
     signalled = number;
 }
 
-/* Callback of waits for pipes in the library: whether to wait on. */
+/* Called by the library while it waits for a pipe. Returns whether to go on waiting. */
 static bool waits_on(void *user)
 {
     (void)user;
@@ -50,9 +50,9 @@ void cmd_interrupt_init(void)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }
-    /* A program that starts this one may ignore SIGCHLD, but then nobody could see how a child process ended. */
+    /* The parent process may ignore SIGCHLD, but then this program could not see how its child processes ended. */
     signal(SIGCHLD, SIG_DFL);
-    /* A write that is not possible then fails with a message. */
+    /* A write to a closed pipe then fails with a message. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     gls_set_wait(waits_on, NULL);

@@ -67,9 +67,9 @@ typedef enum md_span_kind { MD_TEXT, MD_CODE, MD_STRONG, MD_EMPHASIS, MD_LINK } 
 
 /* A piece of a line. text is not terminated. */
 typedef struct md_span {
-    /* rule of the span */
+    /* kind of the span */
     md_span_kind kind;
-    /* in the line; not ended by NUL */
+    /* start of the text in the line; the text is not ended by NUL */
     const char *text;
     /* bytes of the text */
     size_t n;
@@ -82,8 +82,8 @@ bool md_next_span(const char **text, md_span *span);
 
 /* Limits of tables. */
 enum {
-    MANUAL_MAX_COLUMNS = 24, /* further cells of a row are dropped */
-    MANUAL_GAP = 2           /* blanks between columns */
+    MANUAL_MAX_COLUMNS = 24, /* largest number of cells of a row; further cells are dropped */
+    MANUAL_GAP = 2           /* number of blanks between columns */
 };
 
 /* n cells as plain text, without Markdown. Free with manual_free_cells(), which accepts NULL. */

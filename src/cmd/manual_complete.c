@@ -7,7 +7,7 @@
 
 /* Kinds of words that may follow an option. */
 typedef struct value_kind {
-    char words[256]; /* such as "a b c"; "": not known */
+    char words[256]; /* words of the value, such as "a b c"; "": not known */
     /* what the shell offers in addition to the words: files, folders, or numbers of devices */
     bool file, folder, device;
 } value_kind;
@@ -113,12 +113,12 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
           "        COMPREPLY=($(compgen -W '",
           out);
     write_names(out, commands, false);
-    /* values of options: by the command and the word before the current one */
+    /* values of options are chosen by the command and the word before the current word */
     fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
           "    case \"${COMP_WORDS[1]} $before\" in\n",
           out);
     for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, bash_value);
-    /* names of options, else arguments: by the command and the current word */
+    /* names of options, or arguments, are chosen by the command and the current word */
     fputs("        *)\n            case \"${COMP_WORDS[1]} $current\" in\n", out);
     for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "                '%s -'*) words='", (*c)->name);

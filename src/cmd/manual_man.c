@@ -13,8 +13,8 @@ enum { PAGE_WIDTH = 70 };
 /* State of a page while md_walk() passes the blocks of a topic. */
 typedef struct page {
     FILE *out;
-    bool fresh;   /* nothing follows the heading yet, where a paragraph macro would be an error */
-    bool in_code; /* between .nf and .fi */
+    bool fresh;   /* true: nothing follows the heading yet, so that a paragraph macro would be an error */
+    bool in_code; /* true: the current line is between .nf and .fi */
     bool failed;  /* memory ran out */
 } page;
 
@@ -102,7 +102,7 @@ static void write_section(page *p, const char *title)
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    if (level == 1) return; /* the title is under NAME */
+    if (level == 1) return; /* the title of the page is in the section NAME */
     if (level == 2) {
         write_section(p, text);
         return;
@@ -144,7 +144,7 @@ static void code(void *user, const char *line)
     if (line)
         write_literal(p->out, line);
     else
-        /* no line end here: the one below ends .RE */
+        /* the line end below ends the line .RE */
         fputs(".fi\n.RE", p->out);
     fputc('\n', p->out);
 }

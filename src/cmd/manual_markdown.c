@@ -70,7 +70,7 @@ static char *take_cell(const char **text)
     *text = end + 1;
     while (end > start && end[-1] == ' ') end--;
     char *cell = strndup(start, (size_t)(end - start)), *to = cell;
-    /* a bar needs its backslash in code spans, too */
+    /* a bar also needs its backslash in code spans */
     for (const char *from = cell; cell && *from; from++)
         if (from[0] != '\\' || from[1] != '|') *to++ = *from;
     if (cell) *to = '\0';
@@ -186,7 +186,7 @@ static bool link_span(const char **text, md_span *span)
     if (*start != '[') return false;
     start++;
     const char *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
-    /* a bracket inside the text: the link begins later */
+    /* if the text contains a bracket, the link begins later */
     if (!end || strcspn(start, "[") < (size_t)(middle - start)) return false;
     *span = (md_span){MD_LINK, start, (size_t)(middle - start), middle + 2, (size_t)(end - middle - 2)};
     *text = end + 1;

@@ -25,10 +25,10 @@
 static struct {
     pthread_mutex_t lock;
     cmd_progress_mode mode;
-    volatile sig_atomic_t fd; /* -1: no events */
+    volatile sig_atomic_t fd; /* descriptor to which events are written; -1: no events */
     cJSON *outputs;
     bool (*go_on)(void);
-    bool broken; /* a line was cut off; a reader could not separate the next line from it */
+    bool broken; /* true: a line was cut off, from which a reader could not separate the next line */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* names in events, by gls_phase */
@@ -301,7 +301,7 @@ static struct {
     bool quiet;
     /* number of -v; 0 with -q */
     int verbose;
-    /* a progress bar is the last line of the terminal */
+    /* true: a progress bar is the last line of the terminal */
     bool status_shown;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -75,7 +75,7 @@ gls_status gls_tract_edges_select(const gls_tract_edges *e, const gls_strings *p
         if (!parse_label(&at, &wanted[k][0]) || !parse_label(&at, &wanted[k][1]) || *at || !wanted[k][0] ||
             !wanted[k][1])
             return gls_fail(GLS_ERR_ARGUMENT, "--connect %s: must be two labels, as in 3,7", pairs->value[k]);
-        /* put the labels in ascending order, as in the pairs of the file */
+        /* store the labels in ascending order, as in the pairs of the file */
         if (wanted[k][0] > wanted[k][1]) {
             int32_t keep = wanted[k][0];
             wanted[k][0] = wanted[k][1];
