@@ -30,7 +30,7 @@ vec3 arc_position(vec3 p, vec3 d, float angle, vec3 across, int part)
     return p + to_voxels(along * d + aside * across);
 }
 
-// The same position for an arc whose tangent is `before` at p and d at the end of the step.
+// Returns the position at a part of a step along an arc whose tangent is `before` at p and d at the end of the step.
 vec3 step_position(vec3 p, vec3 before, vec3 d, int part)
 {
     // The part of d at a right angle to `before` gives the side of the bend, and with the other part the angle.

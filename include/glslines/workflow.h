@@ -203,7 +203,7 @@ GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_moni
 /* Opens devices; reads and compares images; makes seeds. With skip_existing gls_job_get_result() then says whether
  * the job was done before: it can only be destroyed. */
 GLS_API gls_status gls_job_open(gls_job *job);
-/* Call it instead of gls_job_fit() to compute, without work on voxels, the memory that tracking would need. */
+/* Computes, without work on voxels, the memory that tracking would need. Call this in place of gls_job_fit(). */
 GLS_API gls_status gls_job_plan(gls_job *job, gls_track_memory *memory);
 /* Makes the stop map and fits the model. Call it after gls_job_open(). */
 GLS_API gls_status gls_job_fit(gls_job *job);

@@ -92,7 +92,7 @@ static gls_status prepare(methods_run *run, double snr)
         (gls_series){.name = "built-in phantom", .dwi = run->phantom->dwi, .gradients = run->phantom->gradients};
     status = gls_tensor_fit(run->phantom->dwi, run->phantom->gradients, run->phantom->mask, NULL, &run->fa, NULL, NULL);
     if (!status) status = gls_image_create(&run->phantom->dwi->grid, 1, &run->mask);
-    if (!status) /* the same seeds for all methods */
+    if (!status) /* use the same seeds for all methods */
         status = gls_seeds_create_random(run->phantom->roi, run->phantom->mask, o->nseeds, o->seed_seed, &run->seeds);
     if (!status) status = gls_sphere_create("default", &run->sphere);
     if (!status) status = prepare_guide(run);

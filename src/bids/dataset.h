@@ -141,7 +141,7 @@ void gls_dataset_finish(gls_dataset *dataset);
 typedef enum gls_dataset_state {
     /* files are new */
     GLS_UNIT_TRACKED,
-    /* the same options and inputs as before: nothing was done */
+    /* nothing was done, because options and inputs are those of the run before */
     GLS_UNIT_UP_TO_DATE,
     /* another process tracks the unit */
     GLS_UNIT_BUSY,

@@ -71,14 +71,15 @@ static bool is_repeatable(const gls_option *option)
     return option->kind == GLS_KIND_STRINGS || option->kind == GLS_KIND_COUNT;
 }
 
-/* For each_option(): the name of a repeatable option, for bash's list of names that are offered again. */
+/* Callback of each_option(): writes the name of a repeatable option, for bash's list of names that are offered again.
+ *  */
 static void bash_again(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;
     if (is_repeatable(option)) fprintf(out, "--%s ", option->name);
 }
 
-/* For each_option(): letter and name, for bash's list of options of a command. */
+/* Callback of each_option(): writes letter and name, for bash's list of options of a command. */
 static void bash_name(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;

@@ -80,13 +80,13 @@ void cmd_terminal_end_by_signal(void);
  * After cmd_interrupt_done(), when all outputs are complete, the first signal has no effect. SIGPIPE and SIGXFSZ are
  * ignored, so that a write fails with a message instead. */
 
-/* Call it once when the program starts. */
+/* Sets the handlers of signals. Call this once when the program starts. */
 void cmd_interrupt_init(void);
 /* Begins a part of the program in which a signal only asks to stop. Calls nest. */
 void cmd_interrupt_catch(void);
 /* Ends the part of the program that cmd_interrupt_catch() began. */
 void cmd_interrupt_release(void);
-/* Call it when all outputs are complete; see above. */
+/* Makes the first signal have no effect. Call this when all outputs are complete. */
 void cmd_interrupt_done(void);
 /* Whether a signal has asked the command to stop. */
 bool cmd_interrupted(void);

@@ -131,7 +131,7 @@ uint32_t gls_fdt_number_at(const gls_fdt_numbering *numbering, const float point
 
 /* --- Half-streamlines. */
 
-/* Whether a half meets a region other than `own`. */
+/* Whether a half meets a region other than region `own`. */
 static bool meets_another(const gls_fdt_numbering *rois, uint32_t own, const gls_fdt_half *half)
 {
     for (size_t k = 1; k < half->n; k++) {

@@ -205,7 +205,7 @@ static gls_status check_parts(const char *const *paths, size_t n)
 
 /* A map of counts as its file holds it. */
 typedef struct count_map {
-    /* as gls_nifti_read_header() reads it */
+    /* header as gls_nifti_read_header() reads it */
     gls_nifti_header header;
     unsigned char *bytes; /* header, padding and voxels */
     /* bytes of the file; voxels */

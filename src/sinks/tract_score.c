@@ -224,7 +224,7 @@ static gls_status score_truth(scoring *s)
 typedef struct side {
     /* streamlines in each voxel */
     gls_density *density;
-    /* the same as numbers */
+    /* the values of `density`, one for each voxel */
     double *map;
     /* lengths of the streamlines */
     gls_bundle_stats *lengths;

@@ -9,7 +9,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* the same corner of a grid in two files */
+/* largest distance between the corners of grids that count as equal */
 #define SAME_PLACE 1e-4 /* mm */
 
 /* Compares two grids where both files have one. Corners may differ by SAME_PLACE. */

@@ -161,7 +161,7 @@ static void add_planes(const gls_density *d, gls_wide *to, double value, double 
     if (d->n_planes == 2) gls_wide_add(&to[1], weight, shared);
 }
 
-/* As add_planes(), with directions. A voxel fills a cache line, which is prefetched. */
+/* Like add_planes(), with directions. A voxel fills a cache line, which is prefetched. */
 static void add_direction(const gls_density *d, gls_wide *planes, const gls_visits *v, size_t i, double value)
 {
     const bool shared = d->n_copies < d->n_threads;

@@ -19,7 +19,7 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
 /* Whether GLS_ORIENT_POINTS points along the line are closer to the standard in reverse order: by the sum of distances,
  * as DIPY's orient_by_streamline(). */
 bool gls_line_is_backwards(const float (*point)[3], size_t n, const float (*standard)[3]);
-/* As gls_line_is_backwards(), for lines that have m points already. */
+/* Like gls_line_is_backwards(), for lines that have m points already. */
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m);
 /* Reverses the order of n points. */
 void gls_line_reverse(float (*point)[3], size_t n);

@@ -36,7 +36,7 @@ struct gls_bundle_stats {
     bool has_shape;
     /* grid of the masks */
     gls_grid grid;
-    /* the same grid in the form of the mappings */
+    /* the grid, prepared for finding visited voxels */
     gls_visit_grid visit_grid;
     /* voxels of the current streamline */
     gls_visits visits;

@@ -18,7 +18,7 @@ void gls_density_use_visited(gls_density *density, const gls_visited **visited);
 
 /* --- Files written as part of a group, which may be NULL. An existing file is an error unless `overwrite`. */
 
-/* As gls_density_write(), with the file in `group`. */
+/* Like gls_density_write(), with the file in `group`. */
 gls_status gls_density_write_grouped(const gls_density *density, const char *path, bool overwrite,
                                      gls_output_group *group);
 /* Whether append() reads more than the ends of streamlines: for regions on the way, or for lengths. */

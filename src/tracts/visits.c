@@ -103,7 +103,7 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
     return mu;
 }
 
-/* As find_face(), but moves to the end of the segment if bisection makes no progress. */
+/* Like find_face(), but moves to the end of the segment if bisection makes no progress. */
 static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, double low, const double here[3],
                     const float from[3], float exit[3], double next[3])
 {

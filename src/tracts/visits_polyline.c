@@ -93,7 +93,7 @@ static void walk_step(path *w, size_t i, double mm, const double size[3])
     w->at = NONE;
 }
 
-/* As walk_step(), for a step from a voxel of the grid to one that shares a face with it. A step that begins or ends
+/* Like walk_step(), for a step from a voxel of the grid to one that shares a face with it. A step that begins or ends
  * on the face has one piece. */
 static inline void cross_face(path *w, size_t i, int axis, double mm, const double size[3])
 {
@@ -105,7 +105,7 @@ static inline void cross_face(path *w, size_t i, int axis, double mm, const doub
     if (fabs(part) < fabs(whole)) note(w, w->voxel[i + 1], mm * (1 - share), 1 - share, size);
 }
 
-/* As walk_step(), for a step across n faces, one of each axis. Returns false if it is too close to an edge. */
+/* Like walk_step(), for a step across n faces, one of each axis. Returns false if it is too close to an edge. */
 static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3])
 {
     /* share[r]: where the face of axis r is crossed; 2: the voxel does not change along r. way: smallest size of the
@@ -194,7 +194,7 @@ static void visit_block(path *w, size_t first, size_t n)
     }
 }
 
-/* As visit_block(), with lengths or directions. Steps of length 0 are left out. Without lengths the square stands
+/* Like visit_block(), with lengths or directions. Steps of length 0 are left out. Without lengths the square stands
  * for mm, since only its sign matters. */
 static void measure_block(path *w, size_t first, size_t n)
 {

@@ -96,7 +96,7 @@ struct gls_fixels {
     gls_fixel *fixel;
 };
 
-/* As gls_fixels_write(), with the files in `group`. */
+/* Like gls_fixels_write(), with the files in `group`. */
 gls_status gls_fixels_write_grouped(const gls_fixels *fixels, const char *directory, const gls_fixel_values *values,
                                     size_t n, bool overwrite, gls_output_group *group);
 

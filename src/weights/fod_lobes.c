@@ -32,7 +32,8 @@ typedef struct work {
     int n_seeds;
 } work;
 
-/* Order of samples: falling, equal ones by direction, so that the result is the same on every machine. */
+/* Whether sample a precedes sample b: samples are in falling order, equal samples by direction, so that the result is
+ * the same on every machine. */
 static inline bool precedes(const float *v, unsigned a, unsigned b)
 {
     return v[a] > v[b] || (v[a] == v[b] && a < b);

@@ -78,7 +78,7 @@ static double change(const sift *s, double slope, const gls_chunk *c, size_t i, 
     return sum;
 }
 
-/* Order of candidates for qsort(): the largest gain for each mm first, equal ones by number. */
+/* Comparison for qsort(): candidates by falling gain for each mm, equal candidates by number. */
 static int compare(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;

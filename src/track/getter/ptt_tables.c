@@ -64,7 +64,7 @@ uint64_t gls_ptt_table_bytes(bool antipodal)
 
 uint64_t gls_ptt_slot_bytes(int quality)
 {
-    /* The same sizes as in the shader: PTT_ROUND and the largest number of lanes. */
+    /* Sizes as in the shader: PTT_ROUND and the largest number of lanes. */
     enum { ROUND = 8, MAX_LANES = 128 };
     uint64_t positions = (uint64_t)quality + 1, round = ROUND * positions < MAX_LANES ? ROUND * positions : MAX_LANES;
     return 4 * (positions > round ? positions : round);

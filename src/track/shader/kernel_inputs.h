@@ -75,7 +75,7 @@ typedef struct gls_tables {
 uint32_t *gls_table_add(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 /* Appends n floats and defines `name` as their offset. */
 void gls_table_floats(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t n);
-/* As gls_table_add(), for n quads of four words that shaders read at once; the offset is in quads. */
+/* Like gls_table_add(), for n quads of four words that shaders read at once; the offset is in quads. */
 uint32_t *gls_table_quads(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 /* Appends a row-major matrix in quads: columns 0 to 3 of every row, then columns 4 to 7 of every row, and so on. */
 void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t rows,
@@ -83,7 +83,7 @@ void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *
 
 /* Begins the tables that work groups copy to shared memory as a whole. Defines MODEL_TABLES, their offset. */
 void gls_tables_begin_shared(gls_tables *tables, gls_define_list *defines);
-/* As gls_table_add(), between gls_tables_begin_shared() and gls_tables_end_shared(). The offset counts from
+/* Like gls_table_add(), between gls_tables_begin_shared() and gls_tables_end_shared(). The offset counts from
  * MODEL_TABLES. */
 uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 /* Ends these tables. Defines TABLE_WORDS, their size. */
