@@ -52,7 +52,7 @@ void cmd_interrupt_init(void)
     }
     /* The parent process may ignore SIGCHLD, but then this program could not see how its child processes ended. */
     signal(SIGCHLD, SIG_DFL);
-    /* A write to a closed pipe then fails with a message. */
+    /* Writes to a closed pipe, or beyond the size limit of files, then fail with a message. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     gls_set_wait(waits_on, NULL);

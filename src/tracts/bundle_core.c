@@ -1,4 +1,4 @@
-/* Operations on whole bundles: turning all streamlines one way, removing outliers, core lines, profiles. */
+/* Operations on whole bundles: flipping streamlines to one direction, removing outliers, core lines, profiles. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Rounds of gls_bundle_orient(): turning members changes the mean line, which may turn other members. */
+/* Largest number of rounds of gls_bundle_orient(): flipping members changes the mean line, which may flip other
+ * members. */
 #define MAX_ROUNDS 10
 /* Smallest number of streamlines that are weighted by their distance from the core. With fewer streamlines the
  * covariance is unreliable, so all get the same weight, as in pyAFQ. */

@@ -118,7 +118,7 @@ bool gls_bundles_cleans(const gls_bundles *bundles, size_t i);
 /* Names of the regions that the rules name, FILE or FILE:LABELS; *n of them. Owned by the bundles. */
 const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
 
-/* Turns members of a bundle so that all run in the same direction. nodes: number of nodes of each streamline. */
+/* Flips members of a bundle so that all run in one direction. nodes: number of nodes of each streamline. */
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 /* Removes the outliers of a bundle. nodes: number of nodes of each streamline. */
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);

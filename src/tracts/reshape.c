@@ -1,4 +1,4 @@
-/* Filters that crop streamlines at regions, turn them one way, or keep what is inside a grid. */
+/* Filters that crop streamlines at regions, flip them to one direction, or keep the parts inside a grid. */
 #include <glslines/select.h>
 
 #include <math.h>
