@@ -94,7 +94,7 @@ static void rejected_text(const gls_progress *p, char *text, size_t size)
         if (*c == '_') *c = ' ';
 }
 
-/* What a phase counts: how its counts are printed, the words behind them, and the unit of the rate. Phases without
+/* The counts of a phase: how they are printed, the words behind them, and the unit of the rate. Phases without
  * words show nothing. */
 static const struct {
     char *(*print)(uint64_t n, char *text, size_t size);

@@ -147,7 +147,7 @@ typedef struct cmd_bridged {
 } cmd_bridged;
 /* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */
 cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* What glslines has in place of a value of another program, as text for a message; NULL: nothing is
+/* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: nothing is
  * known of it, or the command in use has no such option. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 /* The value of glslines that replaces a value of another program, such as "iFOD2"; NULL: none does. */

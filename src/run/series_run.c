@@ -1,4 +1,4 @@
-/* What `fit` and `response` share of a run: series, mask, sidecar. */
+/* The parts of a run that `fit` and `response` share: series, mask, sidecar. */
 #include "run/series_run.h"
 
 #include <cJSON.h>

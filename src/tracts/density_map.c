@@ -148,7 +148,7 @@ static void widen(double *extreme, double value, bool is_min)
     }
 }
 
-/* What one streamline adds to a voxel: its value and its weight. */
+/* The value and the weight that one streamline adds to a voxel. */
 typedef struct share {
     double value, weight;
 } share;

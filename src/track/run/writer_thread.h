@@ -54,7 +54,7 @@ bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
 typedef struct gls_writer_thread gls_writer_thread;
 
-/* What the writer thread does with results. */
+/* The receivers of results on the writer thread, and when that thread stops. */
 typedef struct gls_writer_task {
     const gls_sink *sink; /* NULL: streamlines are not stored */
     uint64_t select; /* number of streamlines after which the thread stops and marks the queue satisfied; 0: no limit */
