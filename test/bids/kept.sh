@@ -212,10 +212,13 @@ check "nothing is beside it" test "$(ls -A meanwhile/sub-01/dwi | wc -l)" -eq 1
 bids whole participant --participant-label 01 -- $options --nseeds 20000 2> /dev/null
 "$program" bids data resumed participant --no-report --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume 2> /dev/null &
 child=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    [ "$(cat resumed/sub-01/dwi/.sub-01*stage/*.resume 2> /dev/null | wc -c)" -gt 100000 ] && break
-    sleep 0.3
+tries=0
+until [ "$(cat resumed/sub-01/dwi/.sub-01*stage/*.resume 2> /dev/null | wc -c)" -gt 100000 ] || [ $tries -ge 600 ]; do
+    sleep 0.02
+    tries=$((tries + 1))
 done
+# it is held, and so cannot end while the other looks
+kill -STOP $child
 exits 0 "0 tracked, 0 up to date, 1 busy" bids resumed participant --participant-label 01 -- $options --nseeds 20000
 kill -9 $child
 wait $child 2> /dev/null
