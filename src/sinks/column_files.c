@@ -39,7 +39,7 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
         free(t->header);
         t->header = copy;
     } else {
-        /* the header is cut again at commas if tabs give another number of names */
+        /* tabs gave n_cells names: the copy that was to be cut at commas is not needed */
         free(copy);
     }
     while (k < n && k < n_cells && *names[k]) k++;
@@ -52,7 +52,8 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
 static gls_status read_names(gls_tract_table *t, const char *path, size_t n_cells)
 {
     /* columns x_0, x_1, x_2 make one column x of three components */
-    size_t length = 0, number = 0, next = 0; /* next: the component that continues the last column; 0: none */
+    /* next: number of the component that would continue the last column; 0: none */
+    size_t length = 0, number = 0, next = 0;
     t->column = calloc(n_cells, sizeof *t->column);
     char **names = calloc(n_cells, sizeof *names);
     gls_status status =
@@ -127,9 +128,9 @@ static gls_status take_line(void *user, const char *key, const char *value, cons
 
 gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
 {
-    /* first line of track scalar files, whose header is otherwise that of a TCK file */
+    /* the first line of a track scalar file; the rest of its header is as in a TCK file */
     static const char first[] = "mrtrix track scalars";
-    /* FILE=NAME: the file may hold "=", the name may not */
+    /* text is FILE=NAME: FILE may contain "=", NAME may not */
     const char *mark = strrchr(text, '=');
     char start[sizeof first - 1];
     uint64_t bytes;
@@ -144,7 +145,7 @@ gls_status gls_tract_scalars_open(gls_tract_scalars *s, const char *text)
     if (bytes < sizeof start || gls_regular_read(s->path, s->fd, 0, start, sizeof start) != GLS_OK ||
         memcmp(start, first, sizeof start) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no track scalar file: its first line is not '%s'", s->path, first);
-    /* read the values as gls_tck_header_read() reads positions, with one component */
+    /* read the file like a TCK file that has one number, not three, at each point */
     status = gls_tck_header_read(s->path, s->fd, bytes, take_line, s, &s->header);
     return status ? status : gls_tck_header_open(&s->header, s->path, s->fd, bytes, 1, false, &s->cursor);
 }
@@ -180,7 +181,7 @@ static bool read_values(gls_tract_scalars *s, size_t n, float *value)
 
 /* A filter that adds the values of a track scalar file as a column. */
 typedef struct adder {
-    /* the file; its position moves on from batch to batch */
+    /* the track scalar file; its position moves on from batch to batch */
     gls_tract_scalars *scalars;
     /* owned */
     gls_sink next;
@@ -192,7 +193,8 @@ typedef struct adder {
     size_t points, columns;
 } adder;
 
-/* Reads the values of all points of a batch. GLS_ERR_INPUT: the file has another number for a streamline. */
+/* Reads the values of all points of a batch. GLS_ERR_INPUT: a streamline has another number of points than of values in
+ * the file. */
 static gls_status fill(adder *a, const gls_streamlines *in)
 {
     gls_tract_scalars *s = a->scalars;
@@ -209,7 +211,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* Adds the next values as a column dpv, which replaces a column of the same name. */
+/* Adds the values of the points of a batch as a column of dpv, which replaces a column of the same name. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     adder *a = user;
@@ -244,13 +246,13 @@ static void discard(void *user)
     free(a);
 }
 
-/* Returns GLS_ERR_INPUT if the file has values for further streamlines. */
+/* Finishes the next sink. GLS_ERR_INPUT: the file has values for more streamlines. */
 static gls_status finish(void *user)
 {
     adder *a = user;
     float end;
     gls_status status = GLS_OK;
-    /* MRtrix3 writes no mark at the end of the file. */
+    /* the file ends with infinity or, as MRtrix3 writes it, without */
     if (read_values(a->scalars, 1, &end) && !isinf(end))
         status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than %" PRIu64 " streamlines", a->scalars->path,
                           a->scalars->line);

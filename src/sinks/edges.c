@@ -13,7 +13,7 @@
 #define MAX_BYTES ((size_t)1 << 33)
 #define ROOM ((size_t)16 << 20) /* largest membership table that is passed on at a time, bytes */
 
-/* Reads a label and moves *at behind it and what separates labels. */
+/* Reads the label at *at, and moves *at behind the label and the blanks and commas after it. */
 static bool parse_label(char **at, int32_t *label)
 {
     char *end;
@@ -24,7 +24,8 @@ static bool parse_label(char **at, int32_t *label)
     return true;
 }
 
-/* Parses one line. Returns false if it is not a list of labels. */
+/* Parses the line of a streamline to its pair of labels, the smaller first. Returns false if the line is no list of
+ * labels. */
 static bool parse_line(char *line, int32_t pair[2])
 {
     int32_t label[3] = {0};
@@ -47,7 +48,7 @@ gls_status gls_tract_edges_read(gls_tract_edges *e, const char *path)
     if (!path) return GLS_OK;
     gls_status status = gls_file_read_text(path, MAX_BYTES, &text, &size);
     for (char *rest = text, *line; !status && (line = strsep(&rest, "\n"));) {
-        /* comments, and the empty line behind the last line end */
+        /* skip comments, and the empty line behind the last line end */
         if (*line == '#' || (!*line && !rest)) continue;
         if (e->n == capacity) {
             capacity = capacity ? 2 * capacity : 4096;
@@ -158,7 +159,7 @@ typedef struct marker {
     /* index of the next streamline, over all batches */
     uint64_t at;
     size_t lines;       /* number of streamlines that are passed on at a time */
-    uint8_t *member;    /* n_edges x lines */
+    uint8_t *member;    /* n_edges x lines: 1 if the streamline is a member of the group */
     uint64_t *offset;   /* offsets of the points of the streamlines that are passed on */
     gls_column *column; /* all columns that are passed on */
     /* number of columns for which `column` has memory */
@@ -176,7 +177,7 @@ static void discard(void *user)
     free(m);
 }
 
-/* Columns of rows from `first` on. */
+/* Sets to[0 .. n - 1] to the columns from[0 .. n - 1] without the rows before `first`. Returns to + n. */
 static gls_column *shift(gls_column *to, const gls_column *from, size_t n, uint64_t first)
 {
     for (size_t k = 0; k < n; k++) {
@@ -195,7 +196,7 @@ static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_
     out.point = in->point + start;
     for (size_t i = 0; i <= n; i++) m->offset[i] = in->offset[first + i] - start;
     out.offset = m->offset;
-    /* membership of all groups is 0 but for one group a streamline */
+    /* a streamline is a member of no group but that of its pair */
     memset(m->member, 0, m->edges->n_edges * m->lines);
     for (size_t i = 0; i < n; i++, m->at++) {
         if (m->at >= m->edges->n)

@@ -15,7 +15,7 @@
 
 /* A cell of the hash table. */
 typedef struct cell {
-    uint64_t key; /* column in the upper half, row in the lower, both from 1; 0: free */
+    uint64_t key; /* column in the upper 32 bits, row in the lower 32 bits, both counted from 1; 0: free */
     double value;
 } cell;
 
@@ -60,8 +60,9 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 
 /* --- The matrices. */
 
-/* The numbered voxels that a streamline has met. met: their n_met numbers in the order of meeting. For each number:
- * last: number of the last streamline that met the voxel; length: the voxel's distance along that streamline, mm. */
+/* The numbered voxels that the current streamline has met. met: the numbers of these n_met voxels, in the order of
+ * meeting. last and length are indexed by the number of a voxel. last: number of the last streamline that met the
+ * voxel; length: distance along that streamline from its seed to the voxel, mm. */
 typedef struct meetings {
     gls_fdt_numbering numbering;
     uint32_t *met, n_met;
@@ -69,8 +70,9 @@ typedef struct meetings {
     double *length;
 } meetings;
 
-/* State of a matrix sink. seeds: rows of matrices 1 and 2; target: columns of 2, rows and columns of 3; columns: those
- * of matrix 3 with --fdt-lrtarget3, else without numbers. line: number of the streamline that is being counted. */
+/* State of a matrix sink. seeds: rows and columns of matrix 1, rows of matrix 2; target: columns of matrix 2, rows and
+ * columns of matrix 3; columns: with --fdt-lrtarget3 the columns of matrix 3, else without numbers. line: number of the
+ * current streamline, from 1. */
 typedef struct matrix_state {
     meetings seeds, target, columns;
     const gls_fdt_numbering *rois;
@@ -90,8 +92,7 @@ static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
                                            : o->fdt_matrix3;
 }
 
-/* Notes that the streamline number `line` meets a numbered voxel at this length. Of several lengths the smallest is
- * kept. */
+/* Notes that streamline `line` meets the voxel with the number `place` at `length`, mm. Keeps the smallest length. */
 static void note(meetings *m, uint64_t line, uint32_t place, double length)
 {
     if (m->last[place] != line) {
@@ -104,8 +105,8 @@ static void note(meetings *m, uint64_t line, uint32_t place, double length)
 }
 
 /* Matrix 1: adds to the row of the seed voxel and the column of each other seed voxel that the streamline meets. As in
- * probtrackx2, the length of point k is k - 1 steps; that of the first point is 1 in the first half, a step in the
- * second. */
+ * probtrackx2, the length at point k > 1 is k - 1 steps; at point 1 it is 1 mm in the first half-streamline, a step in
+ * the second. */
 static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
 {
     meetings *m = &t->seeds;
@@ -123,8 +124,8 @@ static bool add_seeds(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
-/* Matrix 2: adds to the row of the seed voxel and the column of each target voxel that the streamline meets. As
- * probtrackx2 does, the length is the step size times the number of target voxels that this half has met so far. */
+/* Matrix 2: adds to the row of the seed voxel and the column of each target voxel that the streamline meets. As in
+ * probtrackx2, the length at the n-th target voxel that a half-streamline adds is n times the step size. */
 static bool add_targets(matrix_state *t, const gls_fdt_half half[2])
 {
     meetings *m = &t->target;
@@ -151,8 +152,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Matrix 3: adds to each pair of target voxels that the streamline meets, or to each pair of a target voxel and one of
- * --fdt-lrtarget3. The seed point does not count. Lengths along the second half are negative, so that differences are
- * distances along the streamline; for a voxel that is met several times, the smallest length counts. */
+ * --fdt-lrtarget3. The seed point does not count. Lengths along the second half-streamline are negative, so that
+ * differences are distances along the streamline; for a voxel that is met several times, the smallest length counts. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
     const bool two = t->columns.numbering.n > 0;
@@ -174,7 +175,7 @@ static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
     return added;
 }
 
-/* Takes --fdt-matrix1 FILE, or --fdt-matrix2 and 3 MASK:FILE, the last with --fdt-lrtarget3. */
+/* Takes --fdt-matrix1 FILE, --fdt-matrix2 MASK:FILE, or --fdt-matrix3 MASK:FILE with --fdt-lrtarget3. */
 static gls_status take_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const char *text = text_of(sink->kind, sinks->options);
@@ -188,7 +189,7 @@ static gls_status take_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     return !status && columns ? gls_sink_reads(sink, columns, strlen(columns)) : status;
 }
 
-/* Counts a block of streamlines, half by half; each() adds one streamline to its matrix. */
+/* Calls each(), which adds a streamline to its matrix, for a block of streamlines. */
 static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matrix_state *, const gls_fdt_half[2]))
 {
     matrix_state *t = user;
@@ -220,7 +221,7 @@ static gls_status append3(void *user, const gls_streamlines *s)
     return append(user, s, add_pairs);
 }
 
-/* Allocates memory for what a streamline meets. */
+/* Allocates memory for the voxels that a streamline meets. */
 static gls_status make_room(const gls_run_sink *sink, meetings *m)
 {
     const size_t n = (size_t)m->numbering.n + 1;
@@ -273,14 +274,14 @@ static const gls_fdt_numbering *columns_of(const gls_sink_kind *matrix, const ma
                                            : &t->target.numbering;
 }
 
-/* Writes the values that are not 0, column by column, then the size. Empties the matrix. */
+/* Writes the values that are not 0, column by column, then the numbers of rows and columns. Empties the matrix. */
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     matrix_state *t = sink->state;
     const gls_fdt_numbering *rows = rows_of(sink->kind, t), *columns = columns_of(sink->kind, t);
     gls_text text = {0};
     size_t n = 0;
-    /* the cells of the table move to its start, which empties it */
+    /* move the used cells to the start of the table, which is no hash table any more */
     for (size_t i = 0; i < t->sum.slots; i++)
         if (t->sum.cell[i].key) t->sum.cell[n++] = t->sum.cell[i];
     if (n > 0) qsort(t->sum.cell, n, sizeof *t->sum.cell, by_key);
@@ -328,7 +329,7 @@ static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
                                                                              : &gls_fdt_matrix2_kind;
 }
 
-/* Whether a file beside a matrix says which voxels its columns are. */
+/* Whether a file beside a matrix says which voxels are columns of the matrix. */
 static bool is_of_columns(const gls_sink_kind *kind)
 {
     return kind == &gls_fdt_columns2_kind || kind == &gls_fdt_columns3_kind;

@@ -1,5 +1,5 @@
-/* Halves of streamlines for the sinks of probtrackx2's results, and track --fdt-network LABELS:FILE: its matrix of how
- * many streamlines from each region meet each other region. */
+/* Half-streamlines for the sinks of probtrackx2's results, and track --fdt-network LABELS:FILE: its matrix of how many
+ * streamlines from each region meet each other region. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* largest number of regions: the matrix has its square, in doubles */
+/* largest number of regions; the matrix has the square of this number of doubles */
 #define MAX_ROIS 20000
 #define MAX_LABEL 16777216 /* whole numbers up to here are exact in float32 */
 
@@ -27,7 +27,7 @@ static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
 {
     double v[3];
     gls_affine_apply(grid->to_voxel, (const double[3]){point[0], point[1], point[2]}, v);
-    /* world coordinates are rounded to float: halves of voxels stay halves */
+    /* a point on a border belongs to the upper voxel, even if rounding to float has moved it down a little */
     for (int a = 0; a < 3; a++) {
         v[a] = floor(v[a] + 0.5 + 1e-5);
         if (!(v[a] >= 0 && v[a] < grid->dim[a])) return -1;
@@ -131,7 +131,7 @@ uint32_t gls_fdt_number_at(const gls_fdt_numbering *numbering, const float point
 
 /* --- Half-streamlines. */
 
-/* Whether a half meets a region other than region `own`. */
+/* Whether a half-streamline meets a region other than region `own`. */
 static bool meets_another(const gls_fdt_numbering *rois, uint32_t own, const gls_fdt_half *half)
 {
     for (size_t k = 1; k < half->n; k++) {
@@ -152,7 +152,7 @@ static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_numbering *rois, gls_fdt_half half[2])
 {
     const uint64_t seed = point_of_seed(s, i);
-    /* the first half goes from the seed to the last point, the second half from the seed to the first point */
+    /* the first half-streamline goes from the seed to the last point, the second from the seed to the first point */
     half[0] = (gls_fdt_half){s->point + seed, 1, (size_t)(s->offset[i + 1] - seed)};
     half[1] = (gls_fdt_half){s->point + seed, -1, (size_t)(seed - s->offset[i]) + 1};
     if (!rois) return true;
@@ -186,9 +186,9 @@ typedef struct network_state {
     gls_fdt_numbering rois;
     double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
     uint64_t
-        *length; /* for each region: steps from the seed until a half of the current streamline meets it; 0: never */
-    double *of_line; /* for each region: sum of these lengths, mm, over both halves */
-    uint8_t *times;  /* for each region: number of halves that meet it */
+        *length; /* for each region: steps from the seed until the current half-streamline meets the region; 0: never */
+    double *of_line; /* for each region: lengths from the seed to it, mm, added over both half-streamlines */
+    uint8_t *times;  /* for each region: number of half-streamlines of the current streamline that meet it */
     /* --distance-correction: sum lengths in mm, not counts */
     bool by_length;
     /* step size, mm */
@@ -202,7 +202,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status || !text ? status : gls_fdt_check(sink, sinks, false);
 }
 
-/* Notes the steps at which a half first meets each region. */
+/* Notes after how many steps a half-streamline first meets each region other than `own`. */
 static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
 {
     memset(t->length, 0, t->rois.n * sizeof *t->length);
@@ -216,7 +216,8 @@ static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block: each streamline from region `own` adds 1, or its mean length, to each region that it meets. */
+/* Counts a block: each streamline adds, in the row of the region of its seed, to each other region that it meets: 1, or
+ * with --distance-correction its length from the seed to the region, mm. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     network_state *t = user;

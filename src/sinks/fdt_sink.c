@@ -9,15 +9,14 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* --- Maps: each voxel counts a streamline once, however many of its points lie there. A streamline counts nowhere if
- * its seed is the only point in the halves that count. */
+/* --- Maps: each voxel counts a streamline once, however many of its points lie there. */
 
 /* A voxel of the map. */
 typedef struct visit {
     uint64_t last; /* number of the last streamline that visited the voxel, from 1 */
     /* number of streamlines that visited the voxel */
     uint64_t n;
-    double length; /* sum of the lengths from the seed to the first point */
+    double length; /* sum, over these streamlines, of the length from the seed to the first point in the voxel, mm */
 } visit;
 
 /* State of --fdt-paths and --fdt-lengths. line: number of the current streamline; step: mm. */
@@ -42,7 +41,7 @@ static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
     return status ? status : gls_sink_writes(sink, sinks, path);
 }
 
-/* Notes the voxels of a half that the current streamline has not visited yet. */
+/* Notes the voxels of a half-streamline that the current streamline has not visited yet. */
 static void follow(map_state *m, const gls_fdt_half *half)
 {
     for (size_t k = 0; k < half->n; k++) {
@@ -55,7 +54,8 @@ static void follow(map_state *m, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block; streamlines of a single point do not count. */
+/* Counts a block. A streamline of a single point counts in the voxel of that point; streamlines without points do not
+ * count. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     map_state *m = user;
@@ -128,9 +128,10 @@ static void finish_map(gls_run_sink *sink)
 MAP_KIND(fdt_paths);
 MAP_KIND(fdt_lengths);
 
-/* --- The numbers of streamlines: one, or with a network one for each of its regions. */
+/* --- Numbers of streamlines: one number, or with --fdt-network one for each region. */
 
-/* State of --waytotal. rois: the regions of --fdt-network; NULL: none, and one number is counted. */
+/* State of --waytotal. rois: the regions of --fdt-network; NULL: none. n: number of counts: that of the regions, or 1
+ * without regions. */
 typedef struct total_state {
     const gls_fdt_numbering *rois;
     size_t n;
@@ -147,7 +148,7 @@ static gls_status take_total(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_sink_writes(sink, sinks, sinks->options->waytotal);
 }
 
-/* Counts the streamlines of a block, with a network for each region of seeds. */
+/* Counts the streamlines of a block; with --fdt-network those from each region that meet another region. */
 static gls_status count(void *user, const gls_streamlines *s)
 {
     total_state *t = user;

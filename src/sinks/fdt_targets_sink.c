@@ -10,8 +10,9 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* State of --fdt-targets. sum: for each region the numbers of all seed voxels, or their sums of lengths; last: for each
- * region the number of the last streamline that met it; line: number of the current streamline; step: mm. */
+/* State of --fdt-targets. sum: regions x seed voxels, seed voxels fastest: numbers of streamlines, or with
+ * --distance-correction sums of lengths, mm; last: for each region the number of the last streamline that met it; line:
+ * number of the current streamline; step: mm. */
 typedef struct targets_state {
     gls_fdt_numbering seeds, regions;
     const gls_fdt_numbering *rois;
@@ -30,8 +31,8 @@ static gls_status take_targets(gls_run_sink *sink, gls_run_sinks *sinks)
     return status ? status : gls_image_name_check(gls_names_last(text, ':') + 1);
 }
 
-/* Counts, at seed voxel `own`, the regions that a half meets and that the streamline has not met yet. As in
- * probtrackx2 the length begins anew at a point that is the seed. */
+/* Counts, at seed voxel `own`, the regions that a half-streamline meets and that the streamline has not met yet. As in
+ * probtrackx2 the length begins anew at each point that equals the seed. */
 static void follow(targets_state *t, uint32_t own, const gls_fdt_half *half)
 {
     size_t steps = 0;
@@ -45,7 +46,7 @@ static void follow(targets_state *t, uint32_t own, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block of streamlines, the first half of each first. */
+/* Counts a block of streamlines. The half-streamline to the last point comes first. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     targets_state *t = user;
@@ -103,7 +104,7 @@ static gls_status write_targets(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Notes the label of each volume. */
+/* Adds the label of each volume to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const targets_state *t = sink->state;

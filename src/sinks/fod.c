@@ -54,7 +54,7 @@ static int winner(const double v[N_TISSUES])
     return N_TISSUES;
 }
 
-/* Clamps values to 0 .. 1. Returns false if the voxel has no tissue. */
+/* Clamps values to 0 .. 1. Returns false, for no tissue, if a value is not finite or their sum is below 0.5. */
 static bool clamp_tissues(double value[N_TISSUES])
 {
     double sum = 0;
@@ -66,7 +66,8 @@ static bool clamp_tissues(double value[N_TISSUES])
     return sum >= 0.5;
 }
 
-/* Share of each tissue among sample points of a voxel; all 0 if at most half of the points have a tissue. */
+/* Share of each tissue among the sample points of a voxel that have a tissue; all 0 if at most half of the points have
+ * one. */
 static void sample_voxel(const gls_image *tissue, const double map[3][4], const int32_t voxel[3],
                          double share[N_TISSUES])
 {
@@ -108,7 +109,8 @@ static void warn_of_range(const gls_image *tissue, const char *name)
         }
 }
 
-/* Fills mask and scale for all voxels with an FOD, by value or by sampling if the grids differ. */
+/* Fills mask and scale for all voxels with an FOD from the tissue of the same voxel, or if the grids differ from sample
+ * points. scale is 1 elsewhere. */
 static void fill(const gls_image *tissue, const gls_image *sh, gls_image *mask, gls_image *scale)
 {
     const bool same = same_grid(&tissue->grid, &sh->grid);
@@ -141,10 +143,10 @@ static void fill(const gls_image *tissue, const gls_image *sh, gls_image *mask, 
     }
 }
 
-/* tissue: cortical and subcortical grey matter, white matter, CSF, pathology, in any grid; name: for messages. *mask:
- * for each voxel of `sh` the square of its white matter fraction. *scale (may be NULL): factor of the density, 1 -
- * cortical - subcortical / 2. The caller destroys both. GLS_ERR_INPUT if `tissue` has not five volumes, or no white
- * matter in any voxel with an FOD. */
+/* Makes the mask and the scale from `tissue`, an image on any grid of cortical and subcortical grey matter, white
+ * matter, CSF and pathology. name: for messages. *mask: for each voxel of `sh` the square of its white matter fraction.
+ * *scale (may be NULL): factor of the density, 1 - cortical - subcortical / 2. The caller destroys both. GLS_ERR_INPUT:
+ * `tissue` has not five volumes, or no white matter in any voxel with an FOD. */
 static gls_status tissue_mask(const gls_image *tissue, const char *name, const gls_image *sh, gls_image **mask,
                               gls_image **scale)
 {
@@ -209,7 +211,9 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 
 /* --- Is an image one of SH coefficients, or of peaks? */
 
-#define MAX_UNLIKE 0.5 /* images of peaks: 0.6 and more; ODFs by OPDT at high b-values: up to 0.25; FODs: 0 */
+/* Largest share_unlike() of SH coefficients. Images of peaks have 0.6 or more, ODFs by OPDT at high b-values up to 0.25,
+ * FODs 0. */
+#define MAX_UNLIKE 0.5
 
 /* Returns the share of voxels, among those that are not 0, whose values cannot be SH coefficients of an ODF; NAN: all
  * voxels are 0. In an ODF the first coefficient, which is the integral, is positive unless all coefficients are small,
@@ -218,7 +222,7 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
-    /* compare with degree 2, or in full bases, which have odd degrees, with degree 1 */
+    /* compare the first coefficient with those of degree 2, or, in full bases, which have odd degrees, of degree 1 */
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
     uint64_t there = 0, unlike = 0, turned[2] = {0};
     for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {
@@ -286,14 +290,14 @@ static bool looks_like_tensor(const gls_image *image)
         }
     }
     int diagonal = 0;
-    /* number of volumes that may be on the diagonal */
+    /* count the volumes that may be on the diagonal */
     for (int k = 0; k < 6 && there > 0; k++)
         diagonal += (double)positive[k] > 0.99 * (double)there && sum[k] > sum[0] / 3 && sum[k] < sum[0] * 3;
     return diagonal == 3;
 }
 
-/* SH coefficients and vectors have both signs. If nine voxels of ten have only positive values, returns what kind of
- * image this may be instead; NULL: nothing is suspected. */
+/* SH coefficients and vectors have both signs. If more than nine voxels of ten have positive values alone, returns what
+ * kind of image this may be instead; NULL: nothing is suspected. */
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;

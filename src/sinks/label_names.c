@@ -23,8 +23,8 @@ static int by_label(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the name in the rest of a line: a word, the text up to the next tab, or a quoted text after numbers. tabs: only
- * tabs separate columns. */
+/* Finds the name in the rest of a line: a quoted text, which may follow numbers; else the text up to the next tab or
+ * comma; else a word, or if tabs is true all of the rest. NULL: there is no name. */
 static char *cut_name(char *rest, bool tabs)
 {
     char *quote = strchr(rest, '"'), *end;
@@ -41,18 +41,18 @@ static char *cut_name(char *rest, bool tabs)
     return *rest ? rest : NULL;
 }
 
-/* Adds the label and name of one line. Skips lines that do not begin with a label. */
+/* Adds the label and name of one line. Skips comments, and lines that do not begin with a label or have no name. */
 static gls_status take_line(gls_label_names *names, char *line, bool tabs, size_t *capacity)
 {
     char *end;
     line += strspn(line, " \t");
-    /* no blanks at the ends */
+    /* cut off blanks at the end of the line */
     for (size_t n = strlen(line); n > 0 && strchr(" \t", line[n - 1]); n--) line[n - 1] = '\0';
     long label = strtol(line, &end, 10);
     if (*line == '#' || end == line || !strchr(BLANKS, *end) || !*end || label < 0 || label > INT32_MAX) return GLS_OK;
     char *name = cut_name(end, tabs);
     if (!name) return GLS_OK;
-    /* reverses the escapes by which glslines writes names that are not UTF-8 */
+    /* reverse the escapes by which glslines writes names that are not UTF-8 */
     gls_utf8_decode(name);
     if (names->n == *capacity) {
         size_t more = *capacity ? 2 * *capacity : 256;

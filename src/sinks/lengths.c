@@ -11,7 +11,8 @@
 #include "tracts/line_geometry.h"
 #include "util/status.h"
 
-/* Number of bins of 1 / GLS_LENGTH_PARTS mm, together 65 m. For the median a longer streamline counts as this long. */
+/* Largest number of bins, each 1 / GLS_LENGTH_PARTS mm wide: 65 m. For the median a longer streamline counts as this
+ * long. */
 #define MAX_BINS ((size_t)1 << 26)
 /* streamlines that a thread takes at a time */
 #define GRAIN 256
@@ -55,7 +56,7 @@ static gls_status make_bins(gls_run_lengths *l, size_t n)
     return GLS_OK;
 }
 
-/* Bin of a length; the last one is for all longer lengths. */
+/* Bin of a length of `part` parts of a mm; the last bin is for all longer lengths. */
 static size_t bin_of(uint64_t part)
 {
     return part < MAX_BINS ? (size_t)part : MAX_BINS - 1;
@@ -85,7 +86,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     return status;
 }
 
-/* Returns the bin of the streamline of a rank, from 0, in the order of lengths. */
+/* Returns the bin of the streamline with this rank, from 0, in the order of lengths. */
 static size_t ranked(const gls_run_lengths *l, uint64_t rank)
 {
     size_t bin = 0;

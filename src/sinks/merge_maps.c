@@ -88,7 +88,7 @@ static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
     return run;
 }
 
-/* Names the first difference between two runs; NULL: there is none. */
+/* Names the first difference between two runs; NULL: there is none, or one of the runs is not known. */
 static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b)
 {
     if (!a->known || !b->known) return NULL;
@@ -112,7 +112,7 @@ bool gls_map_is_name(const char *path)
     return is_image(path) || gls_case_ends(path, ".csv") || gls_case_ends(path, ".tsv");
 }
 
-/* Parts of a name such as "x_shard-2of3.csv". */
+/* Parts of a path such as "x_shard-2of3.csv". The mark is its text "_shard-2of3". */
 typedef struct part_name {
     const char *name; /* name of the file, without folders if the mark is in the last part of the path */
     int stem;         /* length of the text before the mark */
@@ -120,7 +120,7 @@ typedef struct part_name {
     unsigned index, count;
 } part_name;
 
-/* Finds the last mark of a shard in a path. GLS_ERR_INPUT if there is none. */
+/* Finds the last mark, such as "_shard-2of3", in a path. GLS_ERR_INPUT: there is none. */
 static gls_status read_name(const char *path, part_name *part)
 {
     const char *mark = NULL, *slash = strrchr(path, '/');
@@ -154,7 +154,7 @@ typedef struct map_parts {
     unsigned unknown;     /* number of parts whose run is not known */
 } map_parts;
 
-/* Adds one file to the parts. GLS_ERR_INPUT: it is of another map or run, or a part that is there already. */
+/* Adds one file to the parts. GLS_ERR_INPUT: the file is of another map or run, or its part is there already. */
 static gls_status check_part(map_parts *p, const char *path, const char *first_path)
 {
     part_name own;
@@ -208,7 +208,7 @@ typedef struct count_map {
     /* header as gls_nifti_read_header() reads it */
     gls_nifti_header header;
     unsigned char *bytes; /* header, padding and voxels */
-    /* bytes of the file; voxels */
+    /* number of bytes of the file; number of voxels of all volumes */
     size_t n_bytes, n;
 } count_map;
 

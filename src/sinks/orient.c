@@ -8,7 +8,7 @@
 #include "tractogram/writers.h"
 #include "util/status.h"
 
-/* x, y or z. */
+/* Whether the text is x, y or z. */
 static bool is_axis(const char *text)
 {
     return strlen(text) == 1 && strchr("xyz", *text);
@@ -24,7 +24,6 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
     *o = (gls_tract_orient){.line = NULL};
     if (!text) return GLS_OK;
     if (is_axis(text)) {
-        /* the text is x, y or z */
         o->orientation.axis = *text - 'x' + 1;
         return GLS_OK;
     }

@@ -10,7 +10,7 @@
 
 /* State of --profile. */
 typedef struct profile_state {
-    /* members and their nodes */
+    /* the bundles, with the nodes of their streamlines */
     gls_bundles *bundles;
 } profile_state;
 
@@ -20,7 +20,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     const gls_job_options *o = sinks->options;
     const char *text = o->profile, *last = text ? gls_names_last(text, ':') : NULL,
                *first = text ? gls_names_first(text, ':') : NULL;
-    /* the first colon ends the rules, the last one begins the file; between them stand the images */
+    /* the first colon ends the name of the rules, the last one begins that of the table; between them stand the images
+     */
     if (!text) return GLS_OK;
     if (!last || first == text || !last[1])
         return gls_fail(

@@ -12,7 +12,7 @@ gls_status gls_sample_set_choose(gls_sample_set *set, const gls_strings *stats)
 {
     for (int k = 0; k < stats->n; k++) {
         int at = 0;
-        /* number of the statistic with this name */
+        /* find the statistic with this name */
         while (at < GLS_TRACK_STATS && strcmp(gls_track_stat_name((gls_track_stat)at), stats->value[k]) != 0) at++;
         if (at == GLS_TRACK_STATS)
             return gls_fail(
@@ -90,7 +90,7 @@ void gls_sample_set_finish(gls_sample_set *s)
 
 void gls_sample_warn(const gls_sample_counts *c, const char *name)
 {
-    /* more than 1 % of the points */
+    /* warn if more than 1 % of the points are concerned */
     if (c->outside * 100 > c->points)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images", name, c->outside,
                 c->points);

@@ -14,7 +14,7 @@
 typedef struct sample_state {
     /* images and statistics */
     gls_sample_set set;
-    /* points that were sampled, and those without a value */
+    /* numbers of points that were sampled, and of those without a value */
     gls_sample_counts counts;
     /* the table that is written; unused for columns of the tractogram */
     gls_sample_rows rows;
@@ -69,7 +69,7 @@ static gls_status write_sample(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_sample_rows_end(&s->rows, GLS_OK);
 }
 
-/* Adds counts of points with and without a value. */
+/* Adds the numbers of points with and without a value to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;
@@ -80,7 +80,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     gls_json_uint(object, "without_value", counts->without_value);
 }
 
-/* Hash of the statistics: --stat-tck is not a parameter in the sidecar that identifies the run. */
+/* Hash of the statistics, because --stat-tck is not among the parameters that identify the run in the sidecar. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     const gls_sample_set *set = &((const sample_state *)sink->state)->set;

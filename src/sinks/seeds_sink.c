@@ -38,7 +38,7 @@ static gls_status append(void *user, const gls_streamlines *s)
 {
     seeds_state *t = user;
     const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
-    /* without the column of seeds there is no table; tracked streamlines always have it */
+    /* tracked streamlines always have the column of seeds; without it no row is written */
     const float(*seed)[3] = column ? column->data : NULL;
     gls_status status = GLS_OK;
     for (size_t i = 0; i < s->n && seed && !status; i++) {

@@ -15,10 +15,10 @@
 
 /* Streamlines of a bundle, kept until the outliers among them are known. */
 typedef struct waiting_lines {
-    /* numbers of streamlines and points so far, and of those for which memory is allocated */
+    /* numbers of streamlines and of points that are kept, and for how many of them memory is allocated */
     size_t n, capacity, n_points, point_capacity;
     uint64_t *index; /* index of each streamline in the tractogram */
-    size_t *offset;  /* n + 1 elements */
+    size_t *offset;  /* index of the first point of each streamline; n + 1 elements */
     float (*point)[3];
 } waiting_lines;
 
@@ -159,7 +159,7 @@ static gls_status open_bundles(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     return GLS_OK;
 }
 
-/* Adds the kept streamlines that are still in the bundle. */
+/* After the outliers are removed, adds the kept streamlines that are still members of bundle k to its volume. */
 static gls_status add_waiting(segment_state *s, size_t k)
 {
     const gls_bundle *bundle = &s->bundles->bundle[k];
@@ -211,7 +211,7 @@ static gls_status write_table(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Adds the number of streamlines of each bundle. */
+/* Adds the number of streamlines of each bundle to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_bundles *bundles = ((const segment_state *)sink->state)->bundles;
@@ -222,13 +222,13 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     }
 }
 
-/* --segment-unique changes the result and is not a parameter in the identity. */
+/* Hash of --segment-unique, which changes the result and is not among the parameters that identify the run. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     return ((const segment_state *)sink->state)->unique;
 }
 
-/* Function `finish` of the sink, which is also called after a failure: members may then be missing. */
+/* Function `finish` of the sink, which is also called after a failure: arrays may then be NULL. */
 static void finish(gls_run_sink *sink)
 {
     segment_state *s = sink->state;

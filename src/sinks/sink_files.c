@@ -19,7 +19,7 @@ gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length)
 {
     char *list = strndup(text, length), *rest = list;
-    /* images of this option, beside files that the sink reads otherwise */
+    /* number of inputs other than the images of this option */
     const size_t before = sink->n_inputs;
     gls_status status = list ? GLS_OK : gls_no_memory();
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
@@ -37,7 +37,7 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text)
 {
-    /* \: and \, become the letters themselves */
+    /* \: becomes a colon, \, a comma */
     char *path = gls_names_copy(text, strlen(text));
     sink->output = path && sinks->shard->count > 0 ? gls_shard_name(path, sinks->shard) : path;
     if (sink->output != path) free(path);

@@ -9,7 +9,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* The two sinks. `lock` guards due, closing, status and message. */
+/* The two sinks. `lock` guards due, closing, status and message. closing: true: the thread shall end. */
 typedef struct pair {
     gls_sink first, second; /* the sinks; `second` is called on the thread */
     /* runs serve() */

@@ -64,7 +64,7 @@ typedef struct gls_run_sink {
     void *state;                /* kind->size bytes, zero at first; owned */
 } gls_run_sink;
 
-/* The sinks of a run, and what they may know of the run, which sets these members and owns what they point to. */
+/* The sinks of a run, and what they may know of the run. The run sets the members and owns what they point to. */
 typedef struct gls_run_sinks {
     gls_run_sink sink[GLS_MAX_SINKS]; /* the sinks, in the order of the table */
     size_t n;
@@ -97,14 +97,14 @@ typedef struct gls_run_sinks {
  * the result, only take() is called. */
 typedef struct gls_sink_kind {
     const char *role; /* key of the output in the sidecar: the name of its option, with _ for - */
-    size_t size;      /* size of its state */
+    size_t size;      /* bytes of the state of a sink */
     /* Checks the options. If they ask for the result: sets wanted, names its files with gls_sink_reads() and
      * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
      * tractogram are known. */
     gls_status (*take)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Reads rules. The grid of the run is known. */
     gls_status (*prepare)(gls_run_sink *sink, gls_run_sinks *sinks);
-    /* Begins what goes on beside the making of the tracker, on a thread of the sink. finish() waits for the thread. */
+    /* Starts a thread of the sink for work that goes on while the tracker is made. finish() waits for the thread. */
     gls_status (*begin)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Starts before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
      * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
@@ -131,7 +131,8 @@ typedef struct gls_sink_kind {
 /* Adds an input of the sink. text: the value of an option, of which the first `length` characters are the name; in it
  * \: stands for a colon and \, for a comma. */
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
-/* Names the output of the sink, with the same escapes. In a shard, adds its part to the name. */
+/* Names the output of the sink. text: the name, with \: and \, as in gls_sink_reads(). In a shard, adds the part of the
+ * shard to the name. */
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text);
 /* Names the input and the output of the sink from "A:B". form: what the two names are, as "LABELS:FILE", for the
  * message. GLS_ERR_ARGUMENT: a name or the colon is missing. */
@@ -143,8 +144,8 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 /* Makes *out a sink that passes streamlines to both sinks at the same time, to the second one on a thread of its own.
  * *out owns both, and finishes first before second. On failure the caller still owns both. */
 gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
-/* Index in s->point of the point of streamline i that is its seed: the nearest one, because points may have been left
- * out. */
+/* Index in s->point of the point of streamline i that is nearest to its seed. The seed itself may have been left out.
+ */
 uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
 /* The sink of this kind; NULL if it is not wanted. */
 gls_run_sink *gls_sink_find(gls_run_sinks *sinks, const gls_sink_kind *kind);
@@ -157,7 +158,7 @@ gls_status gls_sinks_take(gls_run_sinks *sinks);
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
 /* Calls prepare(), then adds the files that rules name to the inputs. */
 gls_status gls_sinks_prepare(gls_run_sinks *sinks);
-/* Fills in *hash: of all inputs of sinks and of choice(). 0: no inputs. */
+/* Sets *hash to a hash of all inputs of the sinks and of choice(); 0: no sink has inputs. */
 gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);
 /* Calls begin(). */
 gls_status gls_sinks_begin(gls_run_sinks *sinks);
@@ -177,8 +178,8 @@ void gls_sinks_finish(gls_run_sinks *sinks);
 /* --- Weights of --weights, for sinks that use them. */
 
 /* Solves for the weights at the first call. Call it after the last streamline. weights: the sink from
- * gls_sink_find(sinks, &gls_weights_kind). *weight: one for each of *n streamlines, in their order, which the sink
- * owns. If no weights can be computed, all are 1, with a warning, so that the streamlines are not lost. */
+ * gls_sink_find(sinks, &gls_weights_kind). *weight: the weights of the *n streamlines, in their order; the sink owns
+ * the array. If no weights can be computed, all are 1, with a warning, so that the streamlines are not lost. */
 gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, const float **weight, uint64_t *n);
 
 /* --- Lengths of streamlines as sums of distances between their points, as in tckstats and `glslines stats`.

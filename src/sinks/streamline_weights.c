@@ -58,9 +58,8 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     w->path = text;
     gls_status status = gls_table_read(text, &w->values, &rows, &columns);
     if (status) return status;
-    /* one line or one column, as MRtrix3 writes */
+    /* the numbers stand in one line or in one column, as MRtrix3 writes them */
     w->n = rows * columns;
-    /* the column is in memory for the whole run */
     for (size_t i = 0; i < w->n && !status; i++) {
         if (!isfinite(w->values[i])) status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is not finite", text, i + 1);
         w->max = fmax(w->max, fabs(w->values[i]));

@@ -28,7 +28,7 @@ typedef struct connecting {
     const char *const *file;
     /* method of --assign */
     gls_assignment assign;
-    /* reach of that method: the largest distance between an end and its region, mm */
+    /* reach of --assign: the largest distance between an end and its region, mm */
     double radius;
     char *nodes; /* path of the table of regions; NULL: none */
     /* sums of all cells */
@@ -42,7 +42,7 @@ typedef struct connecting {
     /* text of --assignments, if it goes to a file */
     gls_tract_text assignments;
     const char *column; /* column of --trx; NULL: none */
-    /* the writer of --trx behind the filter of streamlines without points */
+    /* the writer of --trx, behind the filter that drops streamlines without points */
     gls_sink copy;
     int32_t (*pair)[2]; /* labels of the streamlines of a batch */
     size_t n_pairs, capacity;
@@ -50,7 +50,7 @@ typedef struct connecting {
     gls_filter_counts copied;
 } connecting;
 
-/* Called by the connectome with the labels of each streamline, which become a column or a line of the table. */
+/* Callback of the connectome: puts the n labels of a streamline into the column, or into a line of --assignments. */
 static void assigned(void *user, const int32_t *label, size_t n)
 {
     connecting *c = user;
@@ -209,8 +209,8 @@ static gls_status connect(connecting *c)
 
 /* --- Tables. */
 
-/* The name without separators of columns, for programs that do not read quotes, and without control characters. From
- * malloc. */
+/* Copies a name with _ for each blank, comma, quote and control character, for programs that do not read quotes. name
+ * NULL: uses the label. From malloc. */
 static char *clean_name(const char *name, int32_t label)
 {
     char number[16];
@@ -326,8 +326,8 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
-/* Warns of labels without voxels whose neighbouring numbers have voxels, which means that the parcellation was cut or
- * moved. Gives no warning if more labels lack voxels than have them, as in schemes with scattered numbers. */
+/* Warns of labels below the largest one that have no voxels: the parcellation may have been cut or moved. Does not warn
+ * if they are as many as the rows of the matrix, as in schemes with scattered numbers. */
 static void warn_of_absent(const connecting *c)
 {
     const int32_t *label;
@@ -416,7 +416,7 @@ static gls_status choose_nodes(connecting *c)
 static gls_status parse_assignment(connecting *c)
 {
     static const char *const name[] = {"radial", "end", "reverse", "forward", "all"};
-    /* mm; GLS_ASSIGN_REVERSE: 0, no limit */
+    /* default reach, mm; GLS_ASSIGN_REVERSE: 0, no limit */
     static const double radius[] = {
         [GLS_ASSIGN_RADIAL] = 4, [GLS_ASSIGN_END] = 0, [GLS_ASSIGN_FORWARD] = 3, [GLS_ASSIGN_ALL] = 0};
     const char *text = c->o->assign ? c->o->assign : name[0], *colon = strchr(text, ':');
@@ -448,7 +448,9 @@ static gls_status check(connecting *c)
     if ((c->column != NULL) != (o->trx != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--trx and --assignments dps:NAME need each other");
     if (c->column && c->assign == GLS_ASSIGN_ALL)
-        return gls_fail(GLS_ERR_ARGUMENT, "--assignments dps:NAME: two labels each, --assign all finds more");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--assignments dps:NAME: has two labels a streamline, but --assign all finds more: name a text file");
     if (o->roi_test && c->assign != GLS_ASSIGN_ALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: only --assign all has it");
     const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");

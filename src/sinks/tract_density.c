@@ -29,7 +29,8 @@ typedef struct box {
     float low[3], high[3];
 } box;
 
-/* Makes a grid of this many voxels, if its map fits into memory. */
+/* Makes a grid of size[0] x size[1] x size[2] voxels. GLS_ERR_UNSUPPORTED: more than MAX_VOXELS, or 65536 or more along
+ * an axis. */
 static gls_status make_grid(const double size[3], const double affine[3][4], gls_grid *grid)
 {
     int32_t dim[3];
@@ -43,8 +44,8 @@ static gls_status make_grid(const double size[3], const double affine[3][4], gls
     return gls_grid_init(grid, dim, affine);
 }
 
-/* Changes the size of voxels (mm) and keeps the corner of the first voxel. The last voxels may reach beyond the old
- * box. As tckmap -template -vox. */
+/* Changes the size of voxels to `side`, mm, as tckmap -template -vox does, and keeps the corner of the first voxel. The
+ * last voxels may reach beyond the old box. */
 static gls_status tract_grid_divide(gls_grid *grid, const double side[3])
 {
     double affine[3][4], size[3];
@@ -75,8 +76,8 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Makes a grid around all points of the tractogram at path, with three voxels of margin and the axes of the world.
- * Reads the tractogram. As tckmap -vox. */
+/* Reads the tractogram at `path` and makes a grid around all its points, along the axes of the world, with a margin of
+ * three voxels, as tckmap -vox does. */
 static gls_status tract_grid_around(const gls_tract_run *run, const char *path, const double side[3], gls_grid *grid)
 {
     box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -98,7 +99,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 }
 
 #define STATISTIC "statistic of the image"
-/* Share of points outside the map above which it warns. */
+/* Share of places outside the map above which the command warns. */
 #define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
@@ -111,7 +112,7 @@ typedef struct mapping {
     const gls_density_cli *o;
     /* paths of input and map */
     const char *in, *out;
-    /* options of the map, as far as the tractogram does not decide them */
+    /* options of the map */
     gls_density_options options;
     /* weights of streamlines */
     gls_tract_weights weights;
@@ -121,7 +122,7 @@ typedef struct mapping {
     const char **group;
     /* grid of the map */
     gls_grid grid;
-    /* NULL: not made yet */
+    /* the map; NULL: not made yet */
     gls_density *density;
     /* points that the sampler saw */
     gls_sample_counts sampled;
@@ -179,7 +180,7 @@ static gls_status check(mapping *m)
     const bool upsampled =
         o->like == LIKE_MRTRIX || o->mapping == GLS_DENSITY_MRTRIX || o->mapping == GLS_DENSITY_PRECISE;
     if (o->like && o->mapping) return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other");
-    /* mappings other than these do not sample between points at equal distances */
+    /* only these mappings put new points between the points of a streamline */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
@@ -231,7 +232,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
     return GLS_OK;
 }
 
-/* With --groups a map for each group of the tractogram. */
+/* With --groups, asks for a volume for each group of the tractogram. */
 static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
 {
     if (!m->o->groups) return GLS_OK;
@@ -247,7 +248,7 @@ static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
 /* Adds a filter that computes the statistic of the image as a column. */
 static gls_status add_statistic(mapping *m, gls_sink *sink)
 {
-    /* in the order of --stat-tck */
+    /* in the order of the choices of --stat-tck */
     static const gls_track_stat stats[] = {
         GLS_TRACK_MEAN,         GLS_TRACK_SUM,      GLS_TRACK_MIN,      GLS_TRACK_MAX,       GLS_TRACK_UPPER_MEDIAN,
         GLS_TRACK_MEAN_NONZERO, GLS_TRACK_ENDS_MIN, GLS_TRACK_ENDS_MAX, GLS_TRACK_ENDS_MEAN, GLS_TRACK_ENDS_PROD};
@@ -260,7 +261,7 @@ static gls_status add_statistic(mapping *m, gls_sink *sink)
     return gls_filter_sample_create(&column, 1, &options, &m->sampled, &next, sink);
 }
 
-/* Reads the tractogram once and makes the map. */
+/* Makes the map from the tractogram, and with --groups the table of its volumes. */
 static gls_status map(mapping *m)
 {
     gls_tractogram_reader *reader = NULL;
@@ -270,7 +271,7 @@ static gls_status map(mapping *m)
     if (!status) status = gls_tract_open(m->run, m->in, false, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     m->options.weights = m->weights.column;
-    /* upper bound of the sum, by which fixed-point sums are scaled */
+    /* upper bound of the sum of weights, by which fixed-point sums are scaled */
     m->options.sum_weights = m->weights.max * (double)m->weights.n;
     if (!status) status = choose_grid(m, info);
     if (!status) status = choose_upsampling(m, info);

@@ -29,7 +29,7 @@ typedef struct edit {
     /* the tests of the options */
     gls_selection *selection;
     gls_selection *listed; /* selection by index, if streamlines are dropped before the main selection; NULL: the main
-                              selection does it */
+                              selection has the indices */
     /* regions of the tests */
     gls_select_region *region;
     /* indices of --ids and --connect, in ascending order */
@@ -38,9 +38,9 @@ typedef struct edit {
     /* labels of --assignments */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
-    /* sets of lines: those that have passed, those of --minus, those of --and */
+    /* sets of streamlines: for --unique those that have passed, those of --minus, and those of --and */
     gls_line_set *seen, *minus, *both;
-    /* --transform, or its inverse */
+    /* --transform, or its inverse; world mm to world mm */
     double map[3][4];
     /* direction of --orient */
     gls_tract_orient orient;
@@ -50,7 +50,7 @@ typedef struct edit {
     uint64_t n_turned;
     /* true: --random was given */
     bool is_random;
-    uint64_t largest; /* largest of the random keys that stay */
+    uint64_t largest; /* for --random: streamlines whose random key is at most this number are kept */
 } edit;
 
 /* Reads --transform: a 4 x 4 or 3 x 4 matrix with an inverse. */
@@ -62,7 +62,7 @@ static gls_status read_matrix(edit *e)
     gls_status status = gls_table_read(e->o->transform, &values, &rows, &columns);
     if (status) return status;
     bool fits = (rows == 4 || rows == 3) && columns == 4;
-    /* world mm to world mm: the last row cannot be anything else */
+    /* the last row of an affine map is 0 0 0 1 */
     fits = fits && (rows == 3 || (values[12] == 0 && values[13] == 0 && values[14] == 0 && values[15] == 1));
     for (size_t i = 0; i < 12 && fits; i++) fits = isfinite(values[i]);
     if (fits) memcpy(e->map, values, sizeof e->map);
@@ -97,7 +97,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Keeps the streamlines of --ids that also join a pair of --connect. */
+/* Reads --assignments. With --connect, selects the streamlines that join one of its pairs and, with --ids, stand in
+ * that list, too. */
 static gls_status read_pairs(edit *e, gls_select_options *options)
 {
     const gls_edit_cli *o = e->o;
@@ -107,7 +108,7 @@ static gls_status read_pairs(edit *e, gls_select_options *options)
     if (!status && o->edges) status = gls_tract_edges_number(&e->edges, o->min_count);
     if (status || o->connect.n == 0) return status;
     status = gls_tract_edges_select(&e->edges, &o->connect, &joined, &n);
-    /* both lists are in ascending order */
+    /* joined[] and e->id[] are in ascending order */
     for (size_t i = 0, k = 0; i < n && !status; i++) {
         while (k < options->n_ids && e->id && e->id[k] < joined[i]) k++;
         if (!e->id || (k < options->n_ids && e->id[k] == joined[i])) joined[kept++] = joined[i];
@@ -145,7 +146,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     return GLS_OK;
 }
 
-/* The roles of regions that edit has, in the order of the rows, with the offset of their texts in the options. */
+/* The roles of regions that edit has, each with the offset of its texts in the options. */
 static const struct {
     gls_region_role role;
     size_t offset;
@@ -170,7 +171,8 @@ static bool has_tests(const gls_edit_cli *o)
            isfinite(o->min_weight) || isfinite(o->max_weight) || isfinite(o->max_turn) || isfinite(o->max_winding);
 }
 
-/* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or half a step after downsampling. */
+/* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or for downsampled files half the step
+ * divided by the factor of downsampling. */
 static double tract_sources_length_slack(const gls_tract_sources *s)
 {
     const double share = s->downsample_factor > 0 ? 0.5 / s->downsample_factor : 0.1;
@@ -208,8 +210,8 @@ static gls_status create_selection(edit *e)
     options.inverse = o->inverse && has_tests(o); /* without tests --inverse inverts the crop */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
-    /* --invalid may drop streamlines before the tests, and indices are those of the file: a selection of its own comes
-     * first */
+    /* --invalid may drop streamlines before the tests, but indices count all streamlines of the file: select by index
+     * first, in a selection of its own */
     if (!status && options.id && o->invalid != INVALID_ERROR) {
         gls_select_options places = gls_select_options_default();
         places.id = options.id;
@@ -292,7 +294,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
     IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));
-    /* filters that change points come before those that test them */
+    /* streamlines pass the filters that change points before those that test them */
     IN_FRONT(e->listed, gls_selection_filter(e->listed, &next, sink));
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));
@@ -307,7 +309,7 @@ static gls_status count_only(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Parses "N" or "P%". */
+/* Parses --random "N" or "P%", and sets e->largest. For "N", a first pass counts the selected streamlines. */
 static gls_status plan_random(edit *e, const gls_grid *grid)
 {
     const char *text = e->o->random;
@@ -322,7 +324,7 @@ static gls_status plan_random(edit *e, const gls_grid *grid)
         number[length - 1] = '\0';
         if (!gls_parse_double(number, &percent) || !(percent > 0 && percent <= 100))
             return gls_fail(GLS_ERR_ARGUMENT, "--random %s: must be more than 0 and at most 100 percent", text);
-        /* a streamline stays if its random key, of 64 bits, is not larger */
+        /* a streamline is kept if its random key, of 64 bits, is not larger than this share of all keys */
         e->largest = percent < 100 ? (uint64_t)ldexp(percent / 100, 64) : UINT64_MAX;
         return GLS_OK;
     }
@@ -443,7 +445,7 @@ static gls_status write(edit *e, const gls_grid *grid, const char *out)
 gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
     edit e = {.run = run, .o = options};
-    /* chosen: grid of the output; NULL: neither the format nor an input has one */
+    /* chosen: grid of the output; NULL: the format needs none, and no grid is known */
     const gls_edit_cli *o = options;
     gls_tractogram_format format;
     gls_grid grid;

@@ -19,7 +19,7 @@ typedef struct gls_tract_table {
     size_t n;
     /* number of rows, one for each streamline */
     uint64_t rows;
-    /* owned; data points into values */
+    /* owned; the values of each column lie in `values` */
     gls_column *column;
     char *header;   /* text of the header line, which holds the names */
     double *values; /* rows of the first column, then of the second, and so on */
@@ -33,7 +33,7 @@ void gls_tract_table_finish(gls_tract_table *table);
 typedef struct gls_tract_scalars {
     /* owned */
     char *path;
-    const char *name; /* name of the file, a part of `path` */
+    const char *name; /* name of the column, the text behind = in the memory of `path` */
     int fd;           /* -1: not open */
     /* header and values, like those of a TCK file */
     gls_tck_header header;
@@ -42,7 +42,7 @@ typedef struct gls_tract_scalars {
     char *stamp;   /* timestamp of the TCK file that the scalars belong to; NULL: not given */
     uint64_t line; /* streamlines read so far */
 } gls_tract_scalars;
-/* Opens the file. text: "FILE=NAME". */
+/* Opens a track scalar file. text: "FILE=NAME" with the name of the column. */
 gls_status gls_tract_scalars_open(gls_tract_scalars *scalars, const char *text);
 /* Puts a filter in front of sink that adds the column. scalars must outlive the sink. The filter fails with
  * GLS_ERR_INPUT if a streamline has more or fewer points than values. */
@@ -59,7 +59,8 @@ void gls_tract_scalars_close(gls_tract_scalars *scalars);
 /* The pair of labels that each streamline of a file joins. */
 typedef struct gls_tract_edges {
     uint64_t n;         /* number of streamlines */
-    int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0: none, or more than two */
+    int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0 0: the streamline does not have exactly two
+                           labels */
     size_t n_edges;
     uint32_t *edge; /* position of each streamline's pair in name[]; n_edges: none */
     char **name;    /* names of pairs, such as "3-7" */
@@ -111,7 +112,7 @@ typedef struct gls_tract_orient {
     float (*line)[3]; /* from malloc */
 } gls_tract_orient;
 
-/* The part of the text that may be the name of an input file. Borrowed; NULL: none. */
+/* Returns the text if it may name an input file, else NULL. Borrowed. */
 const char *gls_tract_orient_file(const char *text);
 /* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
  * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
@@ -130,7 +131,7 @@ typedef struct gls_tract_output {
     const char *fields;              /* "all" or NULL, "none", or names separated by commas */
     const char *added[72];           /* names of additional columns, NULL-terminated */
     bool half_precision;
-    bool drops_group_data;     /* leave out dpg, which describe other streamlines */
+    bool drops_group_data;     /* leave out dpg, because the groups of the output have other streamlines */
     const gls_group_data *dpg; /* replaces the dpg of the input; NULL: none */
     size_t n_dpg;
 } gls_tract_output;

@@ -64,7 +64,7 @@ gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char 
     gls_fod_options o = gls_tract_fod_options(options, file[0]);
     const char *directory = file[n - 1];
     gls_fod fod = {0};
-    /* the peak of a lobe is refined beyond the directions of the segmentation */
+    /* find the peak of each lobe between the directions of the segmentation, too */
     o.fixel.refine = true;
     gls_status status = gls_tract_run_reads_all(run, GLS_PATHS(o.sh, o.act, o.proc_mask));
     if (!status) status = gls_tract_fixels_check(run, directory, (const char *const[]){"fd", "peak"}, 2);

@@ -15,7 +15,8 @@
 
 /* --- Header and summary as JSON. */
 
-/* Whether the middle half of the steps differs by at most a thousandth. It does not after points were left out. */
+/* Whether the quartiles of the step lengths differ by at most a thousandth of the median. They differ more after points
+ * were left out. */
 static bool tract_is_regular(const gls_spread *step)
 {
     return step->quartile[1] - step->quartile[0] <= 1e-3 * step->median;

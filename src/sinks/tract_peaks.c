@@ -19,7 +19,7 @@ static void count(const gls_image *peaks, uint64_t *n_peaks, uint64_t *n_voxels)
     for (size_t k = 0; k < peaks->n_volumes / 3; k++)
         for (size_t i = 0; i < n; i++) {
             const bool there = isfinite(peaks->data[3 * k * n + i]);
-            /* a missing peak is NaN; peaks of a voxel come first */
+            /* NaN stands for no peak; the peaks of a voxel are in its first volumes */
             *n_peaks += there;
             *n_voxels += there && k == 0;
         }
@@ -39,7 +39,7 @@ static gls_status find(const gls_peaks_cli *o, const char *path, gls_image **pea
         status =
             gls_peaks_of_sh(sh, path, model.sh_basis, gls_model_frame(&model), (size_t)o->number, o->threshold, peaks);
     gls_image_destroy(sh);
-    /* found along the voxel axes, written along those of the scanner */
+    /* turn the peaks from the voxel axes to the axes of the scanner */
     if (!status) status = gls_peaks_to_world(*peaks);
     if (status) return status;
     gls_log(GLS_LOG_INFO, "peaks: found in %s", gls_format_duration(gls_clock_seconds() - start, text, sizeof text));

@@ -20,7 +20,7 @@
 /* State of `--mode buan`, which writes a row for each point (Chandio et al. 2020). */
 typedef struct gls_buan {
     const gls_image *const *image; /* images of one or more volumes */
-    const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
+    const char *const *name; /* column name of each image; further volumes of an image get _1, _2 ... behind its name */
     size_t n_images;
     /* how images are read at points */
     gls_sample_options sampling;
@@ -31,9 +31,9 @@ typedef struct gls_buan {
 typedef struct table {
     /* images and names */
     const gls_buan *buan;
-    /* members and their nodes */
+    /* the bundles with their members */
     const gls_bundles *bundles;
-    double (*core)[3]; /* nodes of each bundle */
+    double (*core)[3]; /* mean lines of the bundles, world mm: `disks` points for each bundle */
     uint64_t *row;     /* number of streamlines of each bundle so far */
     double *value;     /* values of an image at one point; as many as the image with most volumes has */
     gls_tract_text text;
@@ -136,7 +136,7 @@ typedef struct profiling {
     const gls_profile_cli *o;
     /* path of the tractogram */
     const char *tracks;
-    /* rules, or one bundle for each group, or for the whole file */
+    /* the bundles: of the rules, one for each group, or the whole file */
     gls_bundles *bundles;
     /* direction of --orient */
     gls_tract_orient orient;
@@ -144,7 +144,7 @@ typedef struct profiling {
     gls_profile_weights weights;
     const char *column; /* name of the column of weights; NULL: none */
     size_t n_images;
-    /* n_images of them, owned */
+    /* the n_images images, owned */
     gls_image **image;
     /* names of the columns of images, owned */
     char **name;
@@ -232,7 +232,8 @@ static gls_status collect(profiling *p)
     return status ? status : gls_bundles_complete(p->bundles);
 }
 
-/* Warns of an image that has no value along any bundle, because it lies in another space or is empty there. */
+/* For an image that has no value along any bundle: fails with GLS_ERR_INPUT if no mean point of a bundle lies in the
+ * image, else warns. */
 static gls_status look_for_overlap(const profiling *p, size_t image)
 {
     const gls_grid *grid = &p->image[image]->grid;
@@ -284,7 +285,6 @@ static gls_status write(profiling *p)
     gls_status status = gls_profile_table_write(&table, p->bundles, (uint32_t)o->nodes, o->output, p->run->files.force,
                                                 &p->run->files.group);
     for (size_t i = 0; i < p->n_images && !status; i++)
-        /* an image without any number is an error in another space, else a warning */
         if (table.nowhere[i]) status = look_for_overlap(p, i);
     free(table.nowhere);
     return status;
@@ -365,7 +365,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     if (!status) status = read_images(&p, file + 1);
     if (!status) status = collect(&p);
     if (!status) status = write(&p);
-    /* each bundle is counted; a profile of nan is explained */
+    /* count the streamlines of each bundle, and say why a profile is nan */
     for (size_t k = 0; !status && k < gls_bundles_count(p.bundles); k++) {
         gls_bundle_info b = gls_bundles_get(p.bundles, k);
         gls_tract_run_count(run, b.name, b.count);

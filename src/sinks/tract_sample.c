@@ -27,9 +27,9 @@ typedef struct sampling {
     size_t n_images;
     /* images, statistics and columns */
     gls_sample_set set;
-    /* points and streamlines that were sampled, and those without a value */
+    /* numbers of points and streamlines that were sampled, and of those without a value */
     gls_sample_counts counts;
-    gls_filter_counts copied; /* streamlines copied to --trx, which leaves out those without points */
+    gls_filter_counts copied; /* counts for --trx: taken: all streamlines; kept: streamlines with points */
     double *total;            /* length (mm) of all streamlines in each voxel, for --fraction */
     /* the rows of --output */
     gls_sample_rows table;
@@ -104,7 +104,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
             n++;
         }
     }
-    /* track scalars hold one column: the last */
+    /* track scalars hold one column: that of the values at points, the last one */
     if (s->o->tsf && !status) {
         status = create_scalars(s->run, s->o->tsf, info, s->set.name[s->set.n_columns - 1], &all[n]);
         if (!status) n++;

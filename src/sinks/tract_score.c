@@ -61,10 +61,10 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     for (int e = 0; e < 2; e++) {
         bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
         if (!bundle->ends[e]) return gls_no_memory();
-        r->end[e] = GLS_RULE_NONE; /* the test of the score may widen the region */
+        r->end[e] = GLS_RULE_NONE; /* the score tests the ends itself, because it may widen the region */
     }
     if (!r->truth) return GLS_OK;
-    /* a region, or a tractogram whose voxels count */
+    /* truth is a region, or a tractogram whose voxels count */
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
     if (status) return status;
     bundle->mask = rasterise(s, masks, region);
@@ -74,7 +74,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
 }
 
-/* Rules other than those of ends. */
+/* State of keep(): the rules other than those of ends. */
 typedef struct other_rules {
     /* rules of all bundles */
     const gls_bundle_rules *rules;
@@ -82,8 +82,8 @@ typedef struct other_rules {
     gls_roi_hits hits;
 } other_rules;
 
-/* gls_score_truth.keep: of the bundles whose ends the streamline joins (bits of `joined`), those whose other rules it
- * passes, too. */
+/* Callback gls_score_truth.keep. Bit b of `joined`: the streamline joins the ends of bundle b. Returns the bits of
+ * those bundles whose other rules the streamline passes. */
 static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joined)
 {
     other_rules *other = user;
@@ -98,7 +98,7 @@ static uint64_t keep(void *user, const float (*point)[3], size_t n, uint64_t joi
     return kept;
 }
 
-/* For the sink: adds a batch to the score. user: the gls_score. */
+/* Function `append` of a sink: adds a batch to the score. user: the gls_score. */
 static gls_status add_to_score(void *user, const gls_streamlines *in)
 {
     return gls_score_add(user, in);
@@ -230,7 +230,7 @@ typedef struct side {
     gls_bundle_stats *lengths;
     /* points of the streamlines, to count those that both tractograms have */
     gls_line_set *set;
-    /* taken: all; kept: those in the other tractogram */
+    /* taken: number of all streamlines; kept: number of streamlines that the other tractogram has, too */
     gls_filter_counts shared;
 } side;
 
@@ -252,7 +252,7 @@ static gls_status drop(void *user, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* Measures a tractogram. other: the set of lines of the first one; NULL for the first. */
+/* Measures a tractogram. other: the streamlines of the first tractogram if this is the second; else NULL. */
 static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *other)
 {
     gls_tractogram_reader *reader = NULL;
@@ -302,7 +302,7 @@ static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 static void report_pair(scoring *s, const side *a, const side *b)
 {
     double both = 0, one = 0, sum = 0, shared = 0, sx = 0, sy = 0, xx = 0, yy = 0, xy = 0, n = 0;
-    /* voxels that neither visits would dominate the correlation */
+    /* skip voxels that neither tractogram visits, since they would dominate the correlation */
     for (size_t v = 0; v < gls_grid_voxels(&s->grid); v++) {
         double x = a->map[v], y = b->map[v];
         if (x == 0 && y == 0) continue;
@@ -317,14 +317,14 @@ static void report_pair(scoring *s, const side *a, const side *b)
         yy += y * y;
         xy += x * y;
     }
-    /* undefined if a map has the same value everywhere */
+    /* the correlation is undefined if a map has the same value everywhere */
     const double spread_x = n * xx - sx * sx, spread_y = n * yy - sy * sy;
     const double correlation = spread_x > 0 && spread_y > 0 ? (n * xy - sx * sy) / sqrt(spread_x * spread_y) : NAN;
     const struct {
         const char *name;
         double value;
-        /* Dice of the visited voxels; weighted by the numbers of streamlines; Pearson's correlation over visited voxels
-         */
+        /* dice: of the visited voxels; weighted_dice: by the numbers of streamlines; density_correlation: Pearson's,
+         * over visited voxels */
     } rows[] = {{"dice", 2 * both / one},
                 {"weighted_dice", shared / sum},
                 {"density_correlation", correlation},

@@ -65,7 +65,7 @@ static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
     return status;
 }
 
-/* Opens the tractogram of one bundle, behind a filter that lets only its members pass. */
+/* Opens the tractogram of one bundle, behind a filter that lets only streamlines of the bundle pass. */
 static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
                               bundle_file *file, gls_sink *sink)
 {
@@ -84,7 +84,8 @@ static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gl
     return status;
 }
 
-/* Makes a sink for each bundle with streamlines; it writes the members of the bundle's group. info: of the input. */
+/* Makes, for each bundle with streamlines, a sink that writes the members of the group of the bundle. info: of the
+ * input. */
 static gls_status files_create(gls_tract_run *run, const char *each, const gls_bundles *bundles, const gls_grid *grid,
                                const gls_tractogram_info *info, bundle_files *files)
 {
@@ -228,7 +229,7 @@ static gls_status prepare(segmentation *s, const gls_tractogram_info *info)
     gls_status status = GLS_OK;
     s->n = gls_bundles_count(s->bundles);
     s->has_grid = info->has_grid || s->run->options.reference;
-    /* outputs that need a grid */
+    /* the output that needs a grid; NULL: none */
     const char *needs = s->o->output ? s->o->output : s->o->each;
     if (s->has_grid || needs)
         status = gls_tract_grid_choose(s->run, s->tracks, info, needs ? needs : "the volume", &s->grid);

@@ -94,7 +94,8 @@ static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
     join_number(info, "downsample_factor", &s->downsample_factor);
 }
 
-/* Compares the header of file i with what all earlier files have. */
+/* Compares the header of file i with that of the first file. With common, stops keeping the columns that file i lacks,
+ * instead of failing. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
 {
     static const char *const kinds[] = {"dps", "dpv", "group"};
@@ -119,8 +120,7 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     return status;
 }
 
-/* Names the groups: the file's name without folder and suffix, and without characters that a group's name cannot have.
- */
+/* Names the group of each file: the name of the file up to its first dot. GLS_ERR_ARGUMENT: two files give one name. */
 static gls_status name_groups(gls_tract_sources *s)
 {
     s->stem = calloc(s->n + 1, sizeof *s->stem);
@@ -159,7 +159,7 @@ typedef struct marker {
     const gls_sink *next;
     /* file: index of the current file; capacity: streamlines for which ones and zeros have room */
     size_t file, capacity;
-    /* members of a group of the current file: all, or none */
+    /* membership in a group, for a batch: 1 or 0 for each streamline */
     uint8_t *ones, *zeros;
     /* columns and groups that are passed on */
     gls_column *column;
@@ -182,7 +182,7 @@ static gls_status reserve(marker *m, size_t n)
     return GLS_OK;
 }
 
-/* Appends the kept columns of a kind at *to and moves *to. */
+/* Appends the columns of `list` that are kept to those at *to, and moves *to behind them. */
 static gls_status keep(const marker *m, int kind, const gls_column *list, size_t n, gls_column **to)
 {
     const gls_tract_sources *s = m->sources;
@@ -210,7 +210,8 @@ static gls_status mark(void *user, const gls_streamlines *in)
     out.group = to;
     if (!status) status = keep(m, 2, in->group, in->n_groups, &to);
     if (status) return status;
-    /* one group for each file, of which that of the current file has all streamlines */
+    /* one group for each file; all streamlines are members of the group of the current file, and of no other of these
+     * groups */
     for (size_t k = 0; k < s->n && s->by_file; k++)
         *to++ = (gls_column){s->stem[k], GLS_TYPE_BOOL, 1, k == m->file ? m->ones : m->zeros};
     out.n_dps = s->n_kept[0];

@@ -33,7 +33,7 @@ typedef struct row {
     gls_bundle_stats *stats;
     bool again; /* the lengths must be read in another pass */
     /* bins of --histogram */
-    double width; /* width of the bins, mm; 0 before the first pass, which determines it */
+    double width; /* width of the bins, mm; 0 until the first pass ends */
     size_t n_bins, capacity;
     /* streamlines in each bin */
     uint64_t *bin;
@@ -58,7 +58,7 @@ typedef struct stats {
     gls_text shown;
     /* streamlines of all files */
     uint64_t total;
-    /* the first pass after append(), in which lengths are counted for the histogram */
+    /* true: the second pass, in which lengths are counted for the histogram */
     bool is_second_pass;
 } stats;
 
@@ -172,21 +172,22 @@ static gls_status count_length(row *r, double length)
     return GLS_OK;
 }
 
-/* Ends a pass over the streamlines of a row of the table. The first pass also sets the width of the histogram's bins.
- */
+/* Ends a pass over the streamlines of a row of the table. At the end of the first pass, also sets the width of the
+ * bins, and counts the lengths if all of them were kept. */
 static gls_status end_pass(stats *s, row *r, bool is_first)
 {
     size_t n;
     gls_status status = gls_bundle_stats_end_pass(r->stats, &r->again);
     if (status || !is_first || !s->o->histogram) return status;
-    /* lengths that were all kept need no further pass */
+    /* if all lengths were kept, count them now */
     const double *sorted = gls_bundle_stats_sorted(r->stats, &n);
     r->width = s->width;
     for (size_t i = 0; sorted && i < n && !status; i++) status = count_length(r, sorted[i]);
     return status;
 }
 
-/* Later passes: adds lengths to the rows that need them, and counts them for the histogram. */
+/* Later passes: adds lengths to the rows that need them, and in the second pass counts the lengths for the histogram.
+ */
 static gls_status append_again(void *user, const gls_streamlines *in)
 {
     stats *s = user;
@@ -275,7 +276,7 @@ static gls_status measure(stats *s, const char *path)
     gls_status status = gls_tract_weights_open(&s->weights, s->o->weights, s->run, path, false);
     if (!status) status = gls_tract_open(s->run, path, false, &reader);
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
-    /* a TCK file states its step */
+    /* width of the bins: --bin, or the step that a TCK file states, or 1 mm */
     if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tract_step(gls_tractogram_reader_info(reader), 1);
     if (!status) status = gls_tract_weights_sink(&s->weights, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
@@ -322,8 +323,8 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
     if (!status && o->histogram)
         gls_tract_text_printf(&s.histogram, "name%clength_mm%ccount\n", s.histogram.separator, s.histogram.separator);
     for (size_t i = 0; i < n && !status; i++) status = measure(&s, file[i]);
+    /* close all texts, also after a failure, which then leaves no file */
     for (int k = 0; k < 3; k++) status = gls_tract_text_close(texts[k], status);
-    /* closes all texts, also after a failure, which then leaves no file */
     gls_tract_run_count(run, "read", s.total);
     char *shown = gls_text_take(&s.shown);
     if (!status && !o->output) {

@@ -48,7 +48,7 @@ gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
 /* How a table of profiles is written. */
 typedef struct gls_profile_table {
     const gls_image *const *image; /* images of one or more volumes */
-    const char *const *name;       /* names of their columns; further volumes get _1, _2 ... */
+    const char *const *name; /* column name of each image; further volumes of an image get _1, _2 ... behind its name */
     size_t n_images;
     /* how images are read at nodes */
     gls_sample_options sampling;
@@ -70,7 +70,7 @@ char *gls_profile_column(const char *path);
 
 /* The images that are sampled, and a column for each statistic of each image. Owns images and names. */
 typedef struct gls_sample_set {
-    /* columns: a statistic of an image each */
+    /* numbers of images, of columns, and of statistics; a column is a statistic of an image, or its values at points */
     size_t n_images, n_columns, n_stats;
     /* n_images of them */
     gls_image **image;
@@ -95,7 +95,8 @@ gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, siz
                                const gls_sample_names *names);
 /* Frees images and names. */
 void gls_sample_set_finish(gls_sample_set *set);
-/* Warns of streamlines that leave the images. name: of the tractogram. */
+/* Warns if more than 1 % of the samples lie outside the images, or where an image is not finite. name: of the
+ * tractogram. */
 void gls_sample_warn(const gls_sample_counts *counts, const char *name);
 
 /* The table, one row for each streamline. A .txt file holds only numbers; others have a header line and row numbers. */
@@ -113,7 +114,7 @@ typedef struct gls_sample_rows {
 /* Opens the table. set is borrowed until gls_sample_rows_end(). */
 gls_status gls_sample_rows_begin(gls_sample_rows *rows, const gls_sample_set *set, const char *path, bool overwrite,
                                  gls_output_group *group);
-/* A sink that writes streamlines with the columns of the set. rows must outlive it. */
+/* Returns a sink that writes a row for each streamline, with the columns of the set. rows must outlive the sink. */
 gls_sink gls_sample_rows_sink(gls_sample_rows *rows);
 /* Completes the file in its group; removes the file after a failure. Does nothing if it was not begun. */
 gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);

@@ -15,7 +15,7 @@
 /* Bytes of text that are collected before they are written. */
 #define TEXT_BYTES 65536
 
-/* Appends n bytes. The buffer must have space. */
+/* Appends n bytes, TEXT_BYTES at most. Writes out the buffer first if it has no space for them. */
 static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 {
     if (text->n + n > TEXT_BYTES && !text->failed) {
@@ -31,7 +31,7 @@ static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 static void append_line(gls_tract_text *text, char *line, size_t n)
 {
     if (!line && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
-    for (size_t done = 0, piece; line && done < n; done += piece) { /* names of files may be long */
+    for (size_t done = 0, piece; line && done < n; done += piece) { /* the line may be longer than the buffer */
         piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
         append_bytes(text, line + done, piece);
     }

@@ -31,7 +31,7 @@ typedef struct weight_devices {
     gls_graphics api;
     /* decides which kernels are loaded */
     gls_weights_method method;
-    /* the thread must be joined */
+    /* true: the thread must be joined */
     bool running;
     /* valid if running */
     pthread_t thread;
@@ -226,7 +226,7 @@ static gls_status weights_choose_walk(gls_weights *w, double step, const gls_ste
 {
     bool straight = false;
     if (step <= 0 && range->n > 0) {
-        /* Steps of one length have a mean far below the largest if points were left out. */
+        /* if points were left out, the mean step is far below the largest */
         step = range->max;
         straight = range->sum / (double)range->n < 0.75 * step;
         if (straight)
@@ -243,7 +243,7 @@ static gls_status weights_choose_walk(gls_weights *w, double step, const gls_ste
                                 straight ? GLS_WALK_SEGMENTS : GLS_WALK_CURVE);
 }
 
-/* Maps all streamlines of the reader and closes it. */
+/* Maps all streamlines of the reader and closes the reader. */
 static gls_status map(const weighting *w, gls_tractogram_reader *reader)
 {
     gls_step_range range = {0};
@@ -334,9 +334,9 @@ static float *scale_weights(const weighting *w, const float *value, uint64_t n)
  * outputs, devices and times. NULL: out of memory. */
 static char *describe_column(const weighting *w)
 {
+    /* options that do not change the weights */
     static const char *const elsewhere[] = {"output",           "mu",    "csv",  "selection", "fixels", "device", "api",
                                             "device_memory_MB", "ngpus", "force"};
-    /* options that do not change the weights */
     cJSON *root = cJSON_CreateObject();
     cJSON *parameters = cJSON_Duplicate(gls_json_at(w->run->root, "parameters"), true);
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
@@ -350,7 +350,7 @@ static char *describe_column(const weighting *w)
     return text;
 }
 
-/* Warns of parts of the tractogram that the new one lacks. */
+/* Warns of parts of the tractogram that its copy lacks. */
 static void warn_of_lost(const weighting *w, const char *lost, const gls_filter_counts *valid)
 {
     if (lost) {
@@ -360,7 +360,7 @@ static void warn_of_lost(const weighting *w, const char *lost, const gls_filter_
     gls_tract_warn_left_out(w->output, valid);
 }
 
-/* Copies the tractogram with its weights, or only the streamlines that are kept. */
+/* Copies the tractogram with its weights, or with --method sift only the streamlines that are kept. */
 static gls_status write_tractogram(const weighting *w)
 {
     gls_tractogram_reader *reader = NULL;

@@ -21,8 +21,8 @@ typedef struct gls_fod_options {
     gls_sh_basis basis;
     /* axes of its coefficients */
     gls_frame frame;
-    const char *act;       /* five-tissue image; NULL: none */
-    const char *proc_mask; /* NULL: none */
+    const char *act;       /* path of a five-tissue image; NULL: none */
+    const char *proc_mask; /* path of an image of voxel weights; NULL: none */
     bool no_dilate;        /* overrides fixel.dilate */
     bool fd_scale_gm;      /* needs act: lowers densities in grey matter */
     gls_fixel_options fixel;
@@ -55,7 +55,7 @@ void gls_fod_finish(gls_fod *fod);
 
 /* A sink that measures the steps of streamlines. Needs no finish. */
 typedef struct gls_step_range {
-    /* of all steps so far, mm */
+    /* largest step and sum of steps so far, mm */
     double max, sum;
     /* number of steps */
     uint64_t n;

@@ -53,8 +53,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
-/* Opens a second context on each GPU, which maps streamlines while the trackers continue. If one cannot be opened, the
- * GPUs that have one map all streamlines. */
+/* Opens a second context on each GPU, which maps streamlines while the trackers continue. If that fails on a GPU, the
+ * GPUs before it map all streamlines. */
 static void open_mappers(weights_state *w, const gls_device_set *devices)
 {
     gls_device_set *to = &w->mappers;
@@ -73,7 +73,7 @@ static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
     gls_status status =
-        /* fixels are found in this basis and these axes */
+        /* gls_fod_segment() takes tournier07 coefficients along the scanner axes */
         gls_odf_convert_sh(from, fod.sh, o->sh ? o->model.sh_basis : GLS_SH_DESCOTEAUX07_LEGACY,
                            o->sh ? gls_model_frame(&o->model) : GLS_BVEC_IMAGE, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &sh);
     if (!status) status = gls_fod_segment(&fod, sh, &w->fod);

@@ -19,7 +19,7 @@
 
 /* The filter, and the files beside the TCK file. */
 typedef struct side {
-    /* names the files and their group */
+    /* the run of which the files are outputs */
     gls_tract_run *run;
     /* the writer of the TCK file; owned */
     gls_sink next;
@@ -70,7 +70,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
 /* Opens the file of one component: NAME.tsf, or NAME_0.tsf and so on. */
 static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
-    /* %s takes the name only; the component is then not read */
+    /* "%s" prints the name alone */
     char *name = NULL;
     if (gls_asprintf(&name, c->components > 1 ? "%s_%u" : "%s", c->name, component) < 0) return gls_no_memory();
     gls_status status = name_file(s, name, "tsf");
@@ -86,7 +86,6 @@ static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;
     s->opened = true;
-    /* one file for weights, one for all other dps, one for each component of a dpv */
     size_t capacity = 2;
     for (size_t k = 0; k < in->n_dpv; k++) capacity += in->dpv[k].components;
     s->path = calloc(capacity, sizeof *s->path);
@@ -165,7 +164,7 @@ static gls_status tract_side_create(gls_tract_run *run, const char *tck, const g
     return GLS_OK;
 }
 
-/* names in --fields; lines of a header */
+/* largest numbers of names in --fields, and of lines of a header */
 enum { MAX_FIELDS = 256, MAX_LINES = 256 };
 
 /* The writer at the end of the chain. */
@@ -214,7 +213,7 @@ static gls_status finish(void *user)
     return status;
 }
 
-/* Keys of a header that describe the file itself and not its streamlines. */
+/* Whether a key of a header describes the file itself and not its streamlines. */
 static bool is_own(const char *key)
 {
     static const char *const own[] = {"datatype", "file", "count", "total_count", "timestamp"};
@@ -246,7 +245,8 @@ static bool add_line(header *h, const char *key, const char *value, size_t lengt
     return true;
 }
 
-/* Copies the header of the input to the output if both are TCK files. What does not fit is in the sidecar. */
+/* Copies the header of the input to the output if both are TCK files. Fields that are not copied go into the sidecar.
+ */
 static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *info, gls_tractogram_format format,
                               header *h)
 {
@@ -254,7 +254,7 @@ static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *inf
                recorded = cJSON_HasObjectItem(run->root, "header_of_input");
     size_t bytes = 1;
     cJSON *left = NULL;
-    /* a field of several lines takes its key before each */
+    /* each line of a field is written behind the key of the field */
     for (size_t k = 0; k < info->n_header; k++)
         for (const char *v = info->header[k].value; v; v = strchr(v, '\n') ? strchr(v, '\n') + 1 : NULL)
             bytes += strlen(info->header[k].key) + strcspn(v, "\n") + 3;
