@@ -211,8 +211,8 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
 
 /* --- Is an image one of SH coefficients, or of peaks? */
 
-/* Largest share_unlike() of SH coefficients. Images of peaks have 0.6 or more, ODFs by OPDT at high b-values up to 0.25,
- * FODs 0. */
+/* Largest share_unlike() of SH coefficients. Images of peaks have 0.6 or more, ODFs by OPDT at high b-values up to
+ * 0.25, FODs 0. */
 #define MAX_UNLIKE 0.5
 
 /* Returns the share of voxels, among those that are not 0, whose values cannot be SH coefficients of an ODF; NAN: all

@@ -19,7 +19,7 @@
 /* The half sphere on which FODs are sampled, the same for all images; made once, then read-only. */
 typedef struct gls_lobe_sphere {
     double direction[GLS_LOBE_DIRECTIONS][3]; /* unit vectors; each also stands for its antipode */
-    /* neighbours in the mesh, ascending; with only five the last is repeated */
+    /* neighbours in the mesh, ascending; a vertex with five neighbours repeats the last one */
     uint16_t neighbour[GLS_LOBE_DIRECTIONS][GLS_LOBE_NEIGHBOURS];
     double weight[GLS_LOBE_DIRECTIONS]; /* weight of a sample in an integral over the whole sphere; the sum is 4 pi */
     uint16_t start[3][GLS_LOBE_CELLS]
@@ -34,7 +34,7 @@ uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3
 
 /* --- The lobes of one FOD. */
 
-#define GLS_MAX_LOBES 15 /* largest number of lobes of a voxel; the table of directions has four bits for each lobe */
+#define GLS_MAX_LOBES 15 /* largest number of lobes of a voxel; the table of directions holds a lobe in four bits */
 /* Entry of the table of directions for directions that belong to no lobe. */
 #define GLS_NO_LOBE 15
 #define GLS_LOBE_TABLE ((GLS_LOBE_DIRECTIONS + 1) / 2) /* bytes of the table of directions */
@@ -44,7 +44,7 @@ typedef struct gls_lobe {
     double fd;           /* integral of the FOD over the lobe */
     double peak;         /* largest amplitude; refined between samples if asked for */
     double direction[3]; /* mean direction, unit length */
-    uint16_t seed;       /* index of the largest sample */
+    uint16_t seed;       /* index of the largest sample of the lobe */
 } gls_lobe;
 
 /* The lobes of a voxel, ordered by falling largest sample, and the lobe of each direction, two in a byte. */
@@ -63,7 +63,7 @@ typedef struct gls_lobes {
 void gls_lobes_find(const gls_fixel_options *options, const float amplitude[GLS_LOBE_DIRECTIONS], int order,
                     const double *sh, gls_lobes *lobes);
 
-/* Lobe of a direction in a table of two directions a byte, the even one in the low half; GLS_NO_LOBE: none. */
+/* Lobe of a direction in a table of two directions a byte, the even one in the low four bits; GLS_NO_LOBE: none. */
 static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 {
     return table[direction / 2] >> (direction % 2 * 4) & 15;

@@ -12,7 +12,7 @@
 #include "util/status.h"
 
 #define GROUP 32 /* streamlines that a thread takes at a time */
-/* Largest number of streamlines of a chunk, whose starts then take 16 MB. */
+/* Largest number of streamlines of a chunk; the starts of that many rows take 16 MB. */
 #define MAX_CHUNK_STREAMLINES ((size_t)1 << 22)
 
 /* Length of a streamline in one voxel along one direction. */
@@ -28,12 +28,12 @@ typedef struct portion {
 typedef struct row_thread {
     /* visits of the current streamline */
     gls_walk walk;
-    /* length in each voxel along each direction */
+    /* lengths of the current streamline in each voxel along each direction */
     portion *portion;
     size_t portion_capacity;
     /* entries of this thread's streamlines, one after the other */
     uint32_t *entry;
-    uint8_t *high_bits; /* further bits of fixels, if entries are wide */
+    uint8_t *high_bits; /* for each entry, bits of the fixel that its word does not hold; used if entries are wide */
     size_t n, capacity, high_capacity;
     uint64_t n_without_points, n_outside; /* counts of the current call */
     size_t bad;             /* index of the first streamline whose points cannot be mapped; SIZE_MAX: none */
@@ -42,7 +42,7 @@ typedef struct row_thread {
     bool failed;
 } row_thread;
 
-/* Computes the unit in float32, as MRtrix3 does, so that lengths are rounded as in MRtrix3. */
+/* Computes the unit of length in float32, as MRtrix3 does, so that lengths are rounded as in MRtrix3. */
 double gls_rows_unit(const gls_rows *rows)
 {
     const double *s = rows->fixels->grid.voxel_size;
@@ -203,7 +203,7 @@ typedef struct map_task {
     const gls_streamlines *s;
     float (*copy)[3]; /* not NULL: only check the points and copy them here */
     gls_row_entries *row;
-    /* for each streamline its length in fixels, mm */
+    /* for each streamline the sum of its lengths in fixels, times the mask of their voxels, mm */
     float *contribution;
 } map_task;
 
@@ -322,7 +322,7 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     return to;
 }
 
-/* Whether a chunk of n rows takes no row with which it would have n_entries entries. */
+/* Whether a chunk of n rows takes no further row, if that row would bring it to n_entries entries. */
 static bool is_full(const gls_rows *rows, size_t n, size_t n_entries)
 {
     return n == MAX_CHUNK_STREAMLINES || (n >= GLS_ROW_GROUP && n_entries > rows->chunk_entries);
@@ -357,7 +357,7 @@ static void copy_rows(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Appends as many of n rows as go to the chunk of the first; *added: their number. */
+/* Appends as many of n rows as go to the chunk of the first row. *added: number of rows that were appended. */
 static gls_status add_rows(gls_rows *rows, const gls_row_entries *row, size_t n, size_t *added)
 {
     gls_chunk *c = open_chunk(rows, row[0].n);

@@ -28,7 +28,8 @@ typedef struct gls_visit {
 typedef struct gls_walk_block {
     /* to_grid: world mm to voxels; axis: columns are the steps of one voxel along each grid axis, world mm */
     double to_grid[3][4], axis[3][4];
-    double metric[2][4]; /* xx, yy, zz, 2 xy, 2 xz, 2 yz: squared lengths, mm2; squared precision, mm2; 1 / ratio */
+    double metric[2][4]; /* factors xx, yy, zz, 2 xy, 2 xz, 2 yz that give the squared length, mm2, of a step in voxels;
+                            squared precision, mm2; 1 / ratio */
     double shape[3][4];  /* factors that give each coefficient of the curve from the steps to the previous point, to the
                             next, and to the one after it */
     int32_t size[4];     /* voxels along each axis; pieces of each segment, 1 .. GLS_WALK_MAX_RATIO */
@@ -42,7 +43,8 @@ typedef struct gls_walk_grid {
     gls_walk_block block;
     const gls_lobe_sphere *sphere;
 } gls_walk_grid;
-/* ratio: pieces of each segment. straight: straight segments instead of a cubic curve. unit: unit of length, mm. */
+/* Fills *walk. ratio: pieces of each segment. straight: straight segments instead of a cubic curve. unit: unit of
+ * length, mm. */
 void gls_walk_grid_init(gls_walk_grid *walk, const gls_grid *grid, uint32_t ratio, bool straight, double unit);
 
 /* Visits of one streamline. All zero: empty. */
@@ -65,7 +67,8 @@ void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*po
 /* An entry is a word of 32 bits: the fixel in the upper 24, the length in the lower 8. */
 #define GLS_ROW_LENGTH_BITS 8
 #define GLS_ROW_FIXEL_BITS 24
-#define GLS_ROW_GROUP 64       /* costs are summed over groups of this many streamlines; chunks hold whole groups */
+#define GLS_ROW_GROUP \
+    64 /* costs are summed over groups of this many streamlines; all chunks but the last hold whole groups */
 #define GLS_ROW_MAX_LENGTH 255 /* largest length of an entry; the unit is the diagonal of a voxel / 255 */
 
 /* The rows of consecutive streamlines. */
@@ -73,7 +76,7 @@ typedef struct gls_chunk {
     size_t first, n; /* first streamline, number of streamlines */
     uint32_t *start; /* n + 1 values: first entry of each streamline */
     uint32_t *entry; /* low bits of the fixel << 8 | length in units */
-    uint8_t *high;   /* remaining bits of each fixel; NULL: none */
+    uint8_t *high;   /* for each entry the remaining bits of the fixel; NULL: none */
     unsigned low_bits;
     size_t n_capacity; /* allocated rows */
     size_t capacity;   /* allocated entries */
@@ -101,7 +104,8 @@ typedef struct gls_rows {
     gls_chunk *chunk;
     size_t n, n_capacity; /* streamlines */
     float *contribution;  /* for each streamline: sum of its lengths in fixels, mm, times mask, not rounded to units */
-    uint64_t *length;     /* for each fixel the sum of its lengths, in units; NULL: not known yet; count: its entries */
+    uint64_t *length;     /* for each fixel the sum of the lengths of streamlines in it, in units, and its number of
+                             entries; NULL: not known yet */
     uint32_t *count;
     uint64_t n_entries, n_without_points, n_outside, n_without_fixels;
     double low[3], high[3]; /* bounding box of all points, mm */
@@ -113,7 +117,8 @@ typedef struct gls_rows {
 
 /* Unit of lengths, mm. */
 double gls_rows_unit(const gls_rows *rows);
-/* chunk_entries: see the member. mask is borrowed and may be NULL. Call gls_rows_finish() even after a failure. */
+/* Makes empty rows. chunk_entries: see the member. mask is borrowed and may be NULL. Call gls_rows_finish() even after
+ * a failure. */
 gls_status gls_rows_init(gls_rows *rows, const gls_fixels *fixels, const float *mask, size_t chunk_entries);
 /* Sets the number of bits of a fixel in an entry's word. Call before the first streamline. Tests set less than
  * GLS_ROW_FIXEL_BITS. */
@@ -133,8 +138,8 @@ typedef struct gls_row_entries {
     /* number of entries */
     uint32_t n;
 } gls_row_entries;
-/* Appends n rows in the order given, which must be that of the streamlines. row[i].n entries each;
- * contribution[i]: mm. */
+/* Appends n rows, which must be in the order of the streamlines. Row i has row[i].n entries; contribution[i]: as in
+ * gls_rows, mm. */
 gls_status gls_rows_collect(gls_rows *rows, const gls_row_entries *row, const float *contribution, size_t n);
 /* Checks points and copies them to `to`. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_rows_copy(gls_rows *rows, const gls_streamlines *streamlines, float (*to)[3]);
@@ -143,7 +148,7 @@ gls_status gls_rows_map(gls_rows *rows, const gls_streamlines *streamlines);
 
 /* --- Mapping by a device, with the same bytes as on the CPU. */
 
-#define GLS_MAPPER_POINTS ((size_t)1 << 23) /* points of a run, unless one streamline has more */
+#define GLS_MAPPER_POINTS ((size_t)1 << 23) /* largest number of points of a run, unless one streamline has more */
 
 typedef struct gls_mapper gls_mapper;
 
@@ -152,7 +157,8 @@ typedef struct gls_mapped {
     uint32_t first, n;
     /* sum of lengths in fixels, mm, times mask */
     double contribution;
-    /* visits: voxels that it passes; unused: pads the struct to the 24 bytes of the kernel's layout */
+    /* visits: number of voxels that the streamline passes; unused: pads the struct to the 24 bytes of the kernel's
+     * layout */
     uint32_t visits, unused;
 } gls_mapped;
 
@@ -166,7 +172,8 @@ typedef struct gls_mapper_source {
     const gls_walk_grid *grid;
 } gls_mapper_source;
 
-/* Returns GLS_ERR_DEVICE_MEMORY if the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED without double precision. */
+/* Makes a mapper. GLS_ERR_DEVICE_MEMORY: the lobes of all voxels do not fit; GLS_ERR_UNSUPPORTED: the device has no
+ * double precision. */
 gls_status gls_mapper_create(const gls_mapper_source *source, gls_mapper **mapper);
 /* Result of a run. Valid until the run after the next ends. */
 typedef struct gls_mapper_result {
@@ -192,14 +199,14 @@ typedef struct gls_row_queue gls_row_queue;
 /* Points that wait before the device maps them, by default: 50 MB of points. */
 #define GLS_QUEUE_POINTS ((size_t)1 << 22)
 
-/* Maps on n devices as soon as `points` points wait, with at most device_bytes of the memory of each (0: all). Rows are
- * stored in the order of the streamlines. If a device fails, threads on the CPU continue, with the same bytes. rows and
- * devices are borrowed. */
+/* Makes a queue that maps on n devices as soon as `points` points wait, with at most device_bytes of the memory of each
+ * device (0: all). Rows are stored in the order of the streamlines. If a device fails, threads on the CPU continue,
+ * with the same bytes. rows and devices are borrowed. */
 gls_status gls_row_queue_create(gls_rows *rows, gls_device *const *devices, size_t n, uint64_t device_bytes,
                                 size_t points, gls_row_queue **queue);
 /* Copies the streamlines. May wait for a device. GLS_ERR_INPUT as gls_rows_append(). */
 gls_status gls_row_queue_append(gls_row_queue *queue, const gls_streamlines *streamlines);
-/* Call after the last streamline: maps those that still wait. */
+/* Maps the streamlines that still wait. Call it after the last streamline. */
 gls_status gls_row_queue_end(gls_row_queue *queue);
 /* Frees `queue`, which may be NULL. */
 void gls_row_queue_destroy(gls_row_queue *queue);

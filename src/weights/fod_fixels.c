@@ -107,7 +107,8 @@ static gls_status amplitudes_matrix(int order, float **out)
 /* The fixels of a block of voxels that one thread has segmented, numbered from 0; failed: memory ran out. */
 typedef struct block {
     gls_fixel *fixel;
-    /* fixels; voxels with fixels; lobes that were dropped; voxels whose coefficients are not finite */
+    /* numbers of fixels, of voxels with fixels, of dropped lobes, and of voxels whose coefficients are not finite or
+     * too large */
     size_t n, n_tables, n_dropped, n_not_finite;
     bool failed;
 } block;
@@ -116,15 +117,15 @@ typedef struct block {
 typedef struct segmentation {
     /* receives the fixels */
     gls_fixels *fixels;
-    /* SH images in the basis tournier07; mask may be NULL */
+    /* sh: SH coefficients in the basis tournier07; mask: voxels other than 0 are segmented; NULL: all */
     const gls_image *sh, *mask;
     /* thresholds, borrowed */
     const gls_fixel_options *options;
     /* matrix of amplitudes_matrix() */
     const float *rows;
-    /* SH coefficients of a voxel, (order + 1)(order + 2) / 2 */
+    /* number of SH coefficients of a voxel, (order + 1)(order + 2) / 2 */
     size_t n_coefficients;
-    /* even, highest degree */
+    /* highest degree of the SH, even */
     int order;
 } segmentation;
 
@@ -161,7 +162,7 @@ static size_t gather(const segmentation *s, size_t number, block *b, size_t voxe
     const size_t n_voxels = gls_grid_voxels(&s->sh->grid), first = number * GLS_FIXEL_BLOCK;
     size_t n = 0;
     for (size_t v = first; v < first + GLS_FIXEL_BLOCK && v < n_voxels; v++) {
-        /* the first coefficient is the mean of the FOD times a positive constant */
+        /* skip FODs whose mean, the first coefficient times a positive constant, is not positive */
         if ((s->mask && s->mask->data[v] == 0) || s->sh->data[v] <= 0) continue;
         bool finite = true;
         for (size_t j = 0; j < s->n_coefficients; j++) {

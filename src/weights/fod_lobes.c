@@ -16,19 +16,19 @@ enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 /* An FOD whose largest amplitude is smaller has no lobes: amplitudes / BUCKETS would underflow. */
 #define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
-/* Label of a sample: the seed of its lobe. RIDGE marks samples between lobes, which carry the lobe with the larger
- * seed. */
+/* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes, which carry the lobe whose seed
+ * has the larger sample. */
 #define OPEN 0xffff
 #define RIDGE 0x8000
 
-/* The segmentation of one FOD. v: its N samples; own: for each sample the number of its lobe. */
+/* The segmentation of one FOD. v: its N samples; own: label of each sample. */
 typedef struct work {
     const gls_lobe_sphere *sphere;
     const float *v;
     uint16_t order[N]; /* positive samples in falling order; equal ones in the order of directions */
     int n;
     uint16_t own[N];
-    uint16_t seed[N]; /* seeds of lobes, in falling order */
+    uint16_t seed[N]; /* seeds of lobes, in falling order of their samples */
     int n_seeds;
 } work;
 
@@ -70,8 +70,8 @@ static void sort_samples(work *w, float most)
     }
 }
 
-/* Labels each sample: with the lobe of its labelled neighbours, as a new lobe, or as a ridge. Ridges do not label
- * others. */
+/* Labels each sample: with the lobe of its labelled neighbours, as a new lobe, or as a ridge. Ridges do not label their
+ * neighbours. */
 static void label(work *w)
 {
     memset(w->own, 0xff, sizeof w->own);
@@ -91,21 +91,22 @@ static void label(work *w)
     }
 }
 
-/* Climbs from the seed to a maximum of the FOD. Returns its amplitude if it lies in the lobe of the seed, else the
- * sample's. */
+/* Climbs from the seed to a maximum of the FOD. Returns the amplitude of the maximum if it lies in the lobe of the
+ * seed, else the sample at the seed. */
 static double refine(const work *w, int order, const double *sh, uint16_t seed)
 {
     double coefficient[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2], u[3];
     memcpy(coefficient, sh, gls_sh_count(order) * sizeof *coefficient);
     memcpy(u, w->sphere->direction[seed], sizeof u);
-    /* the climb needs the other basis; if the conversion fails, the amplitude of the sample is the answer */
+    /* the climb needs the basis descoteaux07; if the conversion fails, return the sample */
     if (gls_sh_convert(GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, order, coefficient)) return (double)w->v[seed];
     double peak = gls_peak_climb(order, coefficient, u);
     uint16_t own = w->own[gls_lobe_sphere_nearest(w->sphere, u)];
     return isfinite(peak) && own != OPEN && (own & ~RIDGE) == seed ? peak : (double)w->v[seed];
 }
 
-/* Sums the integrals and mean directions of all lobes. index_of: index of a lobe by its seed. */
+/* For each lobe, sums the integral fd of the FOD and the directions, weighted by the integral. index_of: index of a
+ * lobe by its seed. */
 static void integrate(const work *w, uint16_t index_of[N], double fd[N], double mean[N][3])
 {
     for (int s = 0; s < w->n_seeds; s++) {
@@ -189,7 +190,8 @@ static void select_lobes(const work *w, const gls_fixel_options *o, int order, c
         double peak = (double)w->v[seed], length = 0;
         slot[s] = GLS_NO_LOBE;
         if (fd[s] < o->integral) continue;
-        /* a peak between samples may reach the threshold although its sample does not, if the sample has 0.8 of it */
+        /* a peak between samples may reach the threshold although its sample does not, if the sample has more than 0.8
+         * of it */
         if (o->refine || (peak < o->peak && peak > 0.8 * o->peak)) peak = refine(w, order, sh, seed);
         if (peak < o->peak) continue;
         int at = out->n;

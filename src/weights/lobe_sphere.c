@@ -29,7 +29,7 @@ static const double rule[9][6] = {
 
 /* The whole sphere while it is made. */
 typedef struct mesh {
-    /* vertices and triangles so far */
+    /* numbers of vertices and triangles so far */
     int n, n_triangles;
     /* unit vectors */
     double vertex[N_VERTICES][3];
@@ -157,14 +157,14 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
 {
     uint16_t index_of[N_VERTICES];
     int count[GLS_LOBE_DIRECTIONS] = {0}, n = 0;
-    /* one of each pair keeps its number, in the order in which vertices were made */
+    /* one vertex of each antipodal pair becomes a direction, in the order in which vertices were made */
     for (int i = 0; i < N_VERTICES; i++) {
         if (!upper(m->vertex[i])) continue;
         memcpy(s->direction[n], m->vertex[i], sizeof s->direction[n]);
         s->weight[n] = weight_of(m->part[i]);
         index_of[i] = (uint16_t)n++;
     }
-    /* the other one maps to its antipode: the direction with the largest cosine */
+    /* the other vertex of a pair maps to its antipode: the direction with the largest absolute cosine */
     for (int i = 0; i < N_VERTICES; i++) {
         if (upper(m->vertex[i])) continue;
         double best = 0;
@@ -188,7 +188,8 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
 static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
 {
     double best = -1;
-    /* -1: not computed yet; equal cosines choose the lower index, so that ties do not depend on the start */
+    /* best: cosine at `at`, -1: not computed yet; equal cosines choose the lower index, so that ties do not depend on
+     * the start */
     for (uint16_t at = from;;) {
         const double *d = s->direction[at];
         if (best < 0) best = fabs(v[0] * d[0] + v[1] * d[1] + v[2] * d[2]);

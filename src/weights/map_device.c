@@ -176,7 +176,7 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines of one run, n at most, whose visits fit into memory; *points: their points. At least
+/* Number of streamlines, n at most, whose visits fit into memory in one run; *points: number of their points. At least
  * one streamline, however long it is. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
@@ -261,8 +261,8 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     return status ? status : run(m);
 }
 
-/* Reads what the run wrote for each streamline. counts: number of visits behind the room of all streamlines, which may
- * exceed the capacity, and of entries. */
+/* Reads what the run wrote for each streamline. counts[0]: number of visits beyond the slots of all streamlines, which
+ * may exceed the capacity of the buffer; counts[1]: number of entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);
@@ -284,7 +284,7 @@ static gls_status add_totals(const gls_mapper *m, uint32_t n)
 gls_status gls_mapper_finish(gls_mapper *m, gls_mapper_result *result)
 {
     answer *a = &m->answer[m->which];
-    /* some visits did not fit: allocate memory for as many visits as the kernel counted, and run the kernel again */
+    /* if some visits did not fit: allocate memory for as many visits as the kernel counted, and run the kernel again */
     uint32_t counts[2] = {0, 0};
     gls_status status = read_rows(m, a, counts);
     while (!status && m->n_slots + counts[0] > m->n_visits) {

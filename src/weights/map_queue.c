@@ -19,7 +19,8 @@ typedef struct line_buffer {
     float (*point)[3];
     uint64_t number;          /* position in the order of all buffers that were handed to the devices */
     size_t done;              /* streamlines that the device has mapped */
-    gls_mapper_result mapped; /* result of the last run, whose streamlines are the last of `done`; n = 0: stored */
+    gls_mapper_result mapped; /* result of the last run, which mapped the last mapped.n of the `done` streamlines; n =
+                                 0: stored already */
 } line_buffer;
 
 /* A device with its thread. */
@@ -71,7 +72,7 @@ static void keep_failure(gls_row_queue *q, gls_status status)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* Opens the kernel. Entries of more than 4 bytes, for very many fixels, are mapped on the CPU only. */
+/* Makes the mapper of a device. GLS_ERR_UNSUPPORTED: entries take 5 bytes, which only the CPU makes. */
 static gls_status create_mapper(row_worker *w)
 {
     const gls_rows *rows = w->queue->rows;

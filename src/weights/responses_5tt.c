@@ -12,7 +12,8 @@
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
-#define MAX_SAMPLES 64 /* samples along an axis of a voxel; more mean that the images have different units */
+#define MAX_SAMPLES \
+    64 /* largest number of samples along an axis of a voxel; more mean that the images have different units */
 
 /* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
@@ -35,8 +36,8 @@ typedef struct map {
     int samples[3];
 } map;
 
-/* The affine map from voxels of one grid to voxels of another, and for each axis how many samples of the first lie
- * along one voxel of the second. */
+/* Returns the affine map from voxels of the grid `from` to voxels of the grid `to`, and for each axis how many voxels
+ * of `to` lie along a voxel of `from`, rounded up. */
 static map make_map(const gls_grid *from, const gls_grid *to)
 {
     double inverse[3][4];
@@ -186,8 +187,8 @@ static gls_status check_series(const estimation *s)
     return status;
 }
 
-/* Finds the voxels of each tissue, then the responses. White matter voxels are those of a single bundle, by the
- * algorithm tournier. */
+/* Finds the voxels of each tissue, then the responses. The response of white matter is that of voxels with a single
+ * bundle. */
 static gls_status estimate(estimation *s, const gls_image *five, const char *name, gls_tissue_response **made)
 {
     gls_status status = find_tissues(s, five, name);

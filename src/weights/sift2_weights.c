@@ -22,7 +22,7 @@ typedef struct run {
     gls_weights_iteration *list;
     /* number of iterations so far, and of iterations for which memory is allocated */
     size_t n, capacity;
-    float *before, *now; /* coefficients, for statistics */
+    float *before, *now; /* coefficients before and after an iteration; NULL without statistics */
     bool diverged;       /* true: the cost rose, or was not finite; all iterations up to `end` are repeated */
     size_t end;
 } run;
@@ -36,14 +36,14 @@ static gls_status add_iteration(run *r, gls_fixel_costs costs)
     return GLS_OK;
 }
 
-/* Returns the cost of an iteration: that of the data, and both terms of the regularisation. */
+/* Returns the cost of an iteration: the sum of its data term and of both terms of the regularisation. */
 static double total(const gls_weights_iteration *i)
 {
     return i->data + i->tikhonov + i->tv;
 }
 
-/* Statistics of a, or of a - b if b is given, over n streamlines. var is the mean square about 0, not about the mean.
- */
+/* Statistics of a, or of a - b if b is given, over n streamlines. var: sum of squares about 0, not about the mean,
+ * divided by n - 1. */
 static gls_weights_spread spread_of(const float *a, const float *b, size_t n)
 {
     gls_weights_spread s = {.min = INFINITY, .max = -INFINITY};
@@ -80,7 +80,8 @@ static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
     return GLS_OK;
 }
 
-/* Whether the cost rose in each of the last three iterations up to i, and by more than single precision explains. */
+/* Whether the cost rose in each of the last three iterations up to i, and over the three together by more than a
+ * relative 1e-6, which single precision may explain. */
 static bool rises(const run *r, size_t i)
 {
     for (size_t k = 0; k < 3; k++)
@@ -105,11 +106,11 @@ static bool is_last(const run *r, size_t i)
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;
-    /* as in MRtrix3, the cost must fall by a share of the first cost of the data */
+    /* as in MRtrix3, the cost must fall by at least min_cf_decrease times the first data term */
     return !(cost - before < -r->o->min_cf_decrease * r->list[0].data) && i >= r->o->min_iters;
 }
 
-/* Ends a run that diverged; it is repeated up to its best iteration. */
+/* Marks the run as diverged, and its best iteration as the end of the repetition. */
 static gls_status give_up(run *r)
 {
     r->diverged = true;

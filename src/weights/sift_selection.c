@@ -31,7 +31,7 @@ typedef struct sift {
     /* streamlines whose removal lowers the cost */
     candidate *candidate;
     uint32_t *idle; /* streamlines that contribute nothing, in the order of their removal */
-    /* n_idle: of `idle`; idle_gone: how many of them are removed */
+    /* n_idle: number of elements of `idle`; idle_gone: how many of them are removed */
     size_t n_idle, idle_gone;
     /* streamlines that remain */
     uint64_t left;
@@ -49,7 +49,7 @@ static double cost(const sift *s)
     return sum;
 }
 
-/* Derivative of the cost by mu, by which every removal changes the cost of all fixels. */
+/* Derivative of the cost by mu: every removal changes mu, and by that the cost of all fixels. */
 static double cost_slope(const sift *s)
 {
     double mu = s->density_sum / s->length, sum = 0;
@@ -62,8 +62,8 @@ static double cost_slope(const sift *s)
  * explain. */
 static double change(const sift *s, double slope, const gls_chunk *c, size_t i, double *quantum)
 {
-    /* after: mu without the streamline; the slope gives the change in all fixels to first order, the loop corrects
-     * its own */
+    /* after: mu without the streamline. slope * dmu is the change in all fixels to first order; the loop replaces its
+     * part in the fixels of the streamline by the exact change */
     double length = (double)s->rows->contribution[c->first + i], mu = s->density_sum / s->length,
            after = s->density_sum / (s->length - length), dmu = after - mu, sum = slope * dmu;
     *quantum = 0;
@@ -130,10 +130,9 @@ static void take_out(sift *s, const gls_chunk *c, size_t i)
     s->left--;
 }
 
-/* Removes idle streamlines in proportion to the length removed so far. */
+/* Removes idle streamlines until their removed share is that of the removed length. */
 static void take_out_idle(sift *s, uint64_t target)
 {
-    /* so that their share among the removed streamlines grows with the length that is removed, not all at once */
     while (s->idle_gone < s->n_idle && s->left > target &&
            1 - s->length / s->first_length > (double)s->idle_gone / (double)s->n_idle) {
         s->w->weight[s->idle[s->idle_gone++]] = 0;

@@ -1,6 +1,6 @@
 /* The passes of SIFT2 as kernels. Devices share the chunks of streamlines and work at the same time. Entries that do
  * not fit on a device are sent in each iteration. Sums are whole numbers, and costs are added in the order of the
- * streamlines, so the result does not depend on any of this. */
+ * streamlines, so the result is the same for any number of devices and any memory. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +28,12 @@ typedef struct part {
     gls_kernel *rows, *fixels; /* kernels of both passes */
     gls_buffer *fixel, *sums;  /* in the layout of fixels.comp */
     gls_buffer *stage[N_STAGES];
-    unsigned next_stage; /* number of transfers so far; its remainder is the next staging buffer */
+    unsigned next_stage; /* number of transfers so far; modulo N_STAGES the index of the next staging buffer */
     uint64_t room;       /* bytes left for entries */
-    uint32_t *sum;       /* sums of its own chunks, read back; only with several devices */
+    uint32_t *sum;       /* sums of the chunks of this device, read back; NULL with one device */
 } part;
 
-/* The solver on devices. Chunk i is on device i modulo their number. */
+/* The solver on devices. Chunk i is on device i modulo n_parts. */
 typedef struct device_solver {
     gls_solver base;
     gls_device_team *team;
@@ -42,7 +42,7 @@ typedef struct device_solver {
     device_chunk *chunk;                /* one for each chunk of the rows */
     float (*cost)[2], (*fixel_cost)[2]; /* costs of the groups of all streamlines and fixels, read back */
     uint32_t *sum;                      /* sums over all devices */
-    bool summed;                        /* all devices have the same sums */
+    bool summed;                        /* true: all devices have the same sums */
     int from;                           /* index of the coefficients that a pass starts from */
 } device_solver;
 
@@ -77,8 +77,9 @@ static gls_status fill(gls_device *device, const char *label, size_t bytes, cons
     return data ? gls_buffer_write(*buffer, 0, bytes, data) : gls_buffer_clear(*buffer);
 }
 
-/* Sums for weights of 1, in the layout of `sums`: two words for each of two sums of a fixel, in units of 2^-24 of
- * the length, then a mark. */
+/* Sums for weights of 1, in the layout of `sums`. For each fixel two sums of two words: of length times weight, and of
+ * length times coefficient, which is 0; 2^24 stands for one unit of length. Behind the sums of all fixels a word for
+ * each fixel, not 0 if the fixel leaves the fit. */
 static void first_sums(const gls_weight_model *m, uint32_t *sum)
 {
     memset(sum, 0, 5 * m->n * sizeof *sum);
@@ -124,7 +125,7 @@ static gls_status build_part(device_solver *d, part *p)
     return status ? status : gls_buffer_write(p->sums, 0, 5 * m->n * sizeof *d->sum, d->sum);
 }
 
-/* Offsets of coefficients and costs, in words, in a chunk's buffer of streamlines. */
+/* Word of the buffer of a chunk at which the coefficients at index `which` begin, behind the starts of rows. */
 static size_t coefficients_of(const gls_chunk *chunk, int which)
 {
     return 2 * (chunk->n + 1) + (which ? chunk->n : 0);
@@ -229,8 +230,8 @@ static void log_waiting(const device_solver *d)
 
 /* --- Passes. */
 
-/* Sends the entries of a chunk to the next of the staging buffers, which alternate so that a transfer need not wait
- * for the kernel that reads the other. */
+/* Sends the entries of a chunk to the next staging buffer. The buffers alternate, so that a transfer need not wait for
+ * the kernel that reads the buffer before. */
 static gls_status stage_entries(part *p, const gls_chunk *from, gls_buffer **entries)
 {
     *entries = p->stage[p->next_stage++ % N_STAGES];
@@ -271,7 +272,7 @@ static gls_status run_rows(const device_solver *d, part *p, const gls_chunk *fro
     return status;
 }
 
-/* Reads the partial costs of n work groups, which a kernel left behind `word` in the buffer. */
+/* Reads the partial costs of n work groups, which a kernel stored from `word` of the buffer on. */
 static gls_status read_costs(gls_buffer *buffer, size_t word, size_t n, float (*cost)[2])
 {
     return gls_buffer_read(buffer, word * sizeof(uint32_t), n * sizeof *cost, cost);

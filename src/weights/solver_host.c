@@ -21,7 +21,7 @@ typedef struct Step Step;
 /* Largest number of threads: each has sums for all fixels. */
 #define MAX_THREADS 64
 
-/* Values of a fixel that rows read; two fixels fill a cache line. */
+/* Values of a fixel that the pass over streamlines reads; two fixels fill a cache line. */
 typedef struct host_fixel {
     float excess, density, share, unit, m, em, unused[2]; /* as in gls_model_state and gls_model_mean */
 } host_fixel;
@@ -30,14 +30,15 @@ typedef struct host_fixel {
  * as in the kernels. */
 enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE, BEND, N_LISTS };
 
-/* Sums of one thread for each fixel: weights and coefficients, each times the length, in units of 2^-24. */
+/* Sums of one thread for each fixel: of length times weight, and of length times coefficient; 2^24 stands for one unit
+ * of length. */
 typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
     /* fixels that a streamline excludes in this pass */
     uint8_t *mark;
     /* values of the fixels of one streamline, as arrays for vector instructions */
     float *list[N_LISTS];
-    /* at least one fixel is marked */
+    /* true: at least one fixel is marked */
     bool marked;
 } host_thread;
 
@@ -70,7 +71,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
     solver->tikhonov = (float)(o->reg_tikhonov * model->scale);
 }
 
-/* Adds a value to a sum in units of 2^-24, limited to the range that the kernel can add. */
+/* Adds v * 2^24 to a sum, limited to the range that the kernel can add. */
 static void add_fixed(int64_t *sum, float v)
 {
     *sum += (int64_t)(fixed_range(v) * 16777216.0f);
@@ -94,8 +95,8 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
     return r->entry[i] >> 8 | (r->high ? (uint32_t)r->high[i] << r->low_bits : 0);
 }
 
-/* Replaces a coefficient above the maximum by the mean of the fixels without the one that demands most, which is
- * marked. */
+/* Returns the coefficient that replaces one above the maximum: the mean of the fixels of the row without the fixel that
+ * demands most. Marks that fixel. */
 static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
     const uint32_t *entry = r->entry, n = r->n;
@@ -147,7 +148,7 @@ static float search_change(const Search *search, Moments m, host_thread *t, uint
     return at.x;
 }
 
-/* Reads the fixels of a row. Excluded fixels contribute 0 to all sums. */
+/* Reads the values of the fixels of a row into the lists. */
 static void gather_row(const host_solver *h, host_thread *t, const row *r)
 {
     float *const *list = t->list;
@@ -166,7 +167,8 @@ static void gather_row(const host_solver *h, host_thread *t, const row *r)
     }
 }
 
-/* Sums over the entries of a row what add_moments() adds, and the total variation. */
+/* Sums over the entries of a row what add_moments() adds, 0 for excluded fixels, and the total variation of all fixels.
+ * Then sets the lengths in excluded fixels to 0. */
 static Moments sum_row(const host_solver *h, host_thread *t, const Search *search, uint32_t n, float *tv)
 {
     float *const *list = t->list;
@@ -201,8 +203,8 @@ static Moments sum_row(const host_solver *h, host_thread *t, const Search *searc
     return sum;
 }
 
-/* Computes the new coefficient *to of one streamline from *from. part: its share of the costs, at the coefficient
- * *from. variation_factor: lambda' / contribution. */
+/* Computes the new coefficient *to of one streamline from *from. part: total variation times its factor, and squared
+ * coefficient, both at *from. variation_factor: as `variation` in gls_weight_model. */
 static void improve(const host_solver *h, host_thread *t, const row *r, float variation_factor, const float *from,
                     float *to, float part[2])
 {
@@ -231,7 +233,7 @@ static void improve(const host_solver *h, host_thread *t, const row *r, float va
     part[1] = search.c * search.c;
 }
 
-/* Sums a group in the order of a work group; the result is part[0]. */
+/* Sums the costs of a group as a tree, as a work group of the kernel does; the result is part[0]. */
 static void sum_group(float part[GLS_SOLVER_GROUP][2])
 {
     for (int n = GLS_SOLVER_GROUP / 2; n > 0; n /= 2)
@@ -284,7 +286,7 @@ static gls_status host_rows(gls_solver *solver, int from, gls_row_costs *costs)
     return GLS_OK;
 }
 
-/* Sums up over all threads and sets their sums to 0. */
+/* Adds up the sums and marks of fixel k over all threads, and sets them to 0. */
 static void gather_sums(host_solver *h, size_t k, int64_t sum[2], bool *marked)
 {
     sum[0] = sum[1] = 0;

@@ -19,9 +19,9 @@ enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 
 /* State of the passes. */
 typedef struct passes {
-    /* selected: the b = 0 volumes and those of the shell; volume: their numbers in the series */
+    /* the series */
     const gls_image *dwi;
-    /* table of the series, and of the selected volumes */
+    /* tables of the series, and of its selected volumes: b = 0 and one shell; volume: their numbers in the series */
     const gls_gradients *gradients, *selected;
     const size_t *volume;
     /* borrowed */
@@ -29,12 +29,12 @@ typedef struct passes {
     const gls_sphere *constraint; /* directions of the constraint; NULL: the options give them */
     /* voxels that the current pass looks at */
     gls_image *region;
-    /* their scores and axes, ranked */
+    /* scores and axes of the voxels of the region, ranked */
     gls_candidates c;
 } passes;
 
 /* Scores a voxel by the amplitudes of its two largest lobes, in single precision as MRtrix3's images are. axis: mean
- * direction of the largest. Returns false without a lobe. */
+ * direction of the largest lobe. Returns false without a lobe. */
 static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, double axis[3])
 {
     uint32_t first, n = gls_fixels_of_voxel(fixels, voxel, &first);
@@ -65,8 +65,8 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     return status;
 }
 
-/* Fills p->c with scores and axes of all voxels of the region, ranked. Fits of this order; messages of the fixels
- * are muted. */
+/* Fills p->c with scores and axes of all voxels of the region, ranked. order: that of the deconvolution. Mutes the
+ * messages of gls_fixels_create(). */
 static gls_status score_region(passes *p, const gls_response *response, int order)
 {
     gls_image *sh = NULL;
@@ -169,7 +169,7 @@ gls_status gls_responses_tournier(const gls_image *dwi, const gls_gradients *gra
     gls_sphere *sphere = NULL;
     size_t shell = 0, *volume = NULL, all = gls_grid_voxels(&dwi->grid);
     double bval = 0;
-    /* last: the voxels of the last pass */
+    /* last: 1 for voxels that the last pass chose */
     uint8_t *last = calloc(all, 1);
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status && !last) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", all);

@@ -78,7 +78,7 @@ static gls_status sum_entries(gls_weight_model *m)
     return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", m->n);
 }
 
-/* Whether a fixel takes no part: its mask becomes 0. */
+/* Whether the options leave a fixel out: its mask becomes 0. */
 static bool is_removed(const gls_weight_model *m, const gls_weights_options *o, size_t k)
 {
     if (o->remove_untracked && m->length[k] == 0) return true;
@@ -119,13 +119,15 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
                         o->fd_threshold > 0 && m->n_removed > 0 ? " above --fd-threshold: lower it"
                                                                 : ": do the tractogram and the FODs lie in one space?");
     if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "weights: no fixel with a density of streamlines is left");
-    /* mu scales lengths so that their sum is that of the densities; A is the mean square density of a streamline */
+    /* mu times the lengths have the sum of the densities; scale: the sum of PM FD^2, divided by the number of
+     * streamlines */
     m->mu = density / lengths;
     m->scale = squares / (double)rows->n;
     return GLS_OK;
 }
 
-/* Sets the states of fixels, and excludes those with too little or a single streamline. */
+/* Sets the states of fixels, and excludes fixels with too small a density of streamlines or, unless keep_single is set,
+ * with a single entry. */
 static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
 {
     const double unit = m->mu * m->unit;
@@ -153,7 +155,7 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
                     m->n_excluded);
 }
 
-/* Sets lambda' / contribution of each streamline. */
+/* Sets `variation` of each streamline, see gls_weight_model. */
 static void set_variation(gls_weight_model *m, const gls_weights_options *o)
 {
     const gls_rows *rows = m->rows;
@@ -162,7 +164,7 @@ static void set_variation(gls_weight_model *m, const gls_weights_options *o)
 #pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
             double length = (double)rows->contribution[chunk->first + s];
-            /* fixels were removed: only what lies in the others counts */
+            /* if fixels were removed, only lengths in the remaining fixels count */
             if (m->n_removed > 0) {
                 length = 0;
                 for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++)

@@ -34,19 +34,19 @@ typedef struct gls_weight_model {
     /* borrowed */
     const gls_rows *rows;
     size_t n;         /* fixels */
-    double mu, scale; /* scale: A of the regularisation */
+    double mu, scale; /* scale: factor of the regularisation, the sum of PM FD^2 divided by the number of streamlines */
     double unit;      /* unit of length, mm */
     uint64_t *length; /* TD0 of each fixel, in units */
     uint32_t *count;  /* entries of each fixel */
     gls_model_constant *constant;
     gls_model_state *state; /* state before the first iteration */
-    float *variation;       /* for each streamline: lambda' / contribution; 0: the streamline contributes nothing */
-    /* n_untracked: fixels without streamlines; n_excluded: with too few; n_removed: by the options */
+    float *variation;       /* for each streamline: reg_tv times scale / contribution; 0: it contributes nothing */
+    /* numbers of fixels without streamlines, with too few, and left out by the options */
     size_t n_untracked, n_excluded, n_removed;
 } gls_weight_model;
 
-/* rows is borrowed. GLS_ERR_EMPTY if no fixel or streamline can be used. Call gls_weight_model_finish() even after a
- * failure. */
+/* Builds the model. rows is borrowed. GLS_ERR_EMPTY: no fixel or streamline can be used. Call gls_weight_model_finish()
+ * even after a failure. */
 gls_status gls_weight_model_create(const gls_rows *rows, const gls_weights_options *options, gls_weight_model *model);
 /* Frees the arrays; the rows stay. */
 void gls_weight_model_finish(gls_weight_model *model);
@@ -66,11 +66,11 @@ typedef struct gls_fixel_costs {
 } gls_fixel_costs;
 
 typedef struct gls_solver gls_solver;
-/* Functions of a solver, on the CPU or on devices: the two halves of an iteration, reading, freeing. If a device fails,
+/* Functions of a solver, on the CPU or on devices: the two passes of an iteration, reading, freeing. If a device fails,
  * they return its error. */
 typedef struct gls_solver_kind {
-    /* Computes new coefficients from those at index `from` (0 or 1), stores them at the other index, and sums them up
-     * in fixels. costs: those of the coefficients at `from`. */
+    /* Computes new coefficients from the coefficients at index `from` (0 or 1), stores them at the other index, and
+     * sums them up in fixels. costs: of the coefficients at `from`. */
     gls_status (*rows)(gls_solver *solver, int from, gls_row_costs *costs);
     /* Computes densities and means of fixels from the sums of the last rows(). */
     gls_status (*fixels)(gls_solver *solver, gls_fixel_costs *costs);
@@ -89,13 +89,13 @@ struct gls_solver {
     const gls_weight_model *model;
     /* options of the run, borrowed */
     const gls_weights_options *options;
-    float unit, tikhonov; /* mu times the unit of length; lambda' */
+    float unit, tikhonov; /* mu times the unit of length; reg_tikhonov times scale */
 };
 
-/* Coefficients start as 0 at index 0. Call fixels() before the first rows(). */
+/* Makes a solver on the CPU. Coefficients start as 0 at index 0. Call fixels() before the first rows(). */
 gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                   gls_solver **solver);
-/* Shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY if the fixels do not fit. */
+/* Makes a solver that shares the chunks among n devices. GLS_ERR_DEVICE_MEMORY: the fixels do not fit. */
 gls_status gls_device_solver_create(const gls_weight_model *model, const gls_weights_options *options,
                                     gls_device *const *devices, size_t n, gls_solver **solver);
 
@@ -117,7 +117,7 @@ struct gls_weights {
     /* weight of each streamline; SIFT: 1 for those that stay, else 0 */
     float *weight;
     float *coefficient;     /* SIFT2 only */
-    gls_model_state *state; /* after the last iteration */
+    gls_model_state *state; /* state of each fixel after the last iteration */
     gls_model_mean *mean;   /* SIFT2 only */
     gls_weights_iteration *iteration;
     /* counts, costs and times */

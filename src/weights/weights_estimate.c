@@ -197,7 +197,7 @@ gls_sink gls_weights_sink(gls_weights *weights)
     return (gls_sink){.append = append, .user = weights};
 }
 
-/* Error if all streamlines lie outside the grid: gives the extents of both, mm. */
+/* Fails because all streamlines lie outside the grid. The message gives the extents of points and grid, mm. */
 static gls_status fail_apart(const gls_rows *rows)
 {
     const gls_grid *grid = &rows->fixels->grid;
