@@ -46,8 +46,7 @@ static void add_host(cJSON *root, const bench_run *run)
     gls_json_double(host, "cpus_busy_with_others", round(1000 * bench_busy_others(&run->busy, &now)) / 1000);
     if (uname(&system) == 0) {
         cJSON_AddStringToObject(host, "system", system.sysname);
-        cJSON_AddStringToObject(host, "release", system.release);
-        cJSON_AddStringToObject(host, "machine", system.machine);
+        GLS_JSON_MEMBERS(host, &system, release, machine);
     }
 }
 
@@ -62,8 +61,7 @@ static void add_data(cJSON *root, const bench_run *run)
     gls_json_uint(data, "b0_volumes", in->series.gradients->n_b0);
     gls_json_double(data, "bval_s_per_mm2", p->bval[0]);
     gls_json_double(data, "snr", p->snr);
-    gls_json_uint(data, "mask_voxels", in->mask_voxels);
-    gls_json_uint(data, "seed_voxels", in->seed_voxels);
+    GLS_JSON_MEMBERS(data, in, mask_voxels, seed_voxels);
     cJSON_AddStringToObject(data, "model", gls_model_name(run->options->model.model));
     gls_json_uint(data, "sh_order", (uint64_t)run->options->model.sh_order);
     gls_json_uint(data, "directions", in->sphere->n);
@@ -82,13 +80,7 @@ static void add_devices(cJSON *root, const bench_run *run)
         cJSON *object = cJSON_CreateObject();
         cJSON_AddItemToArray(devices, object);
         cJSON_AddStringToObject(object, "name", run->options->device[i]);
-        cJSON_AddStringToObject(object, "renderer", d->info->renderer);
-        cJSON_AddStringToObject(object, "vendor", d->info->vendor);
-        cJSON_AddStringToObject(object, "version", d->info->version);
-        cJSON_AddBoolToObject(object, "gles", d->info->gles);
-        cJSON_AddBoolToObject(object, "software", d->info->software);
-        gls_json_uint(object, "subgroup_size", d->info->subgroup_size);
-        gls_json_uint(object, "memory_bytes", d->info->memory_bytes);
+        GLS_JSON_MEMBERS(object, d->info, renderer, vendor, version, gles, software, subgroup_size, memory_bytes);
         if (!d->ceilings.measured) continue;
         cJSON *ceilings = cJSON_AddObjectToObject(object, "ceilings");
         gls_json_double(ceilings, "copy_bytes_per_second", d->ceilings.copy_bytes);
@@ -122,20 +114,12 @@ static void add_result(cJSON *column, const bench_column *c)
 {
     const gls_track_result *r = &c->result;
     gls_json_uint(column, "seeds", c->nseeds);
-    gls_json_uint(column, "lanes", r->lanes);
-    gls_json_uint(column, "batches", r->batches);
-    gls_json_uint(column, "batch_seeds", r->batch_seeds);
-    gls_json_uint(column, "directions", r->directions);
-    gls_json_uint(column, "streamlines", r->streamlines);
-    gls_json_uint(column, "points", r->points);
-    gls_json_uint(column, "truncated", r->truncated);
+    GLS_JSON_MEMBERS(column, r, lanes, batches, batch_seeds, directions, streamlines, points, truncated);
     gls_json_uint(column, "commissural", c->commissural);
     gls_json_double(column, "mean_length_mm", r->mean_length);
     gls_json_double(column, "median_length_mm", r->median_length);
     gls_json_double(column, "max_length_mm", r->max_length);
-    gls_json_uint(column, "file_bytes", c->file_bytes);
-    gls_json_uint(column, "device_bytes", c->device_bytes);
-    gls_json_uint(column, "host_bytes", c->host_bytes);
+    GLS_JSON_MEMBERS(column, c, file_bytes, device_bytes, host_bytes);
     cJSON *work = cJSON_AddObjectToObject(column, "work_per_point");
     gls_json_double(work, "trilinear_samples", c->work.fetches);
     gls_json_double(work, "texel_bytes", c->work.fetched_bytes);

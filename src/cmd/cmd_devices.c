@@ -38,7 +38,7 @@ static const char *const platform_keys[] = {
 /* Writes one device with its limits and the mapping that --mapping auto chooses on the device, as lines of text. */
 static void print_device(gls_text *text, const gls_device_info *d)
 {
-    char a[32], b[32], c[32];
+    char a[32], b[32];
     uint32_t lanes;
     const char *mapping = gls_device_mapping(d, GLS_MAPPING_AUTO, &lanes);
     gls_text_printf(text, "%d: %s%s\n", d->index, d->renderer, d->software ? " (software, on the CPU)" : "");
@@ -55,7 +55,7 @@ static void print_device(gls_text *text, const gls_device_info *d)
     gls_text_printf(text, "   textures     %u units, 3D up to %u texels a side%s\n", d->max_texture_units,
                     d->max_texture_3d, d->float_linear ? "" : "; in half precision only");
     gls_text_printf(text, "   work groups  up to %u invocations, %s shared, %s groups\n", d->max_work_group_size,
-                    format_limit(d->max_shared_bytes, a, sizeof a), gls_format_count(d->max_work_groups, c, sizeof c));
+                    format_limit(d->max_shared_bytes, a, sizeof a), GLS_COUNT(d->max_work_groups));
     if (!d->apart) gls_text_puts(text, "   defect       invocations of a work group mix up arrays of their own\n");
     if (d->subgroup_size)
         gls_text_printf(text, "   subgroups    of %u\n", d->subgroup_size);
@@ -85,27 +85,14 @@ static char *devices_json(const gls_device_info *list, size_t n)
         cJSON *o = cJSON_CreateObject();
         uint32_t lanes;
         cJSON_AddNumberToObject(o, "index", d->index);
-        cJSON_AddStringToObject(o, "renderer", d->renderer);
-        cJSON_AddStringToObject(o, "vendor", d->vendor);
-        cJSON_AddStringToObject(o, "version", d->version);
+        GLS_JSON_MEMBERS(o, d, renderer, vendor, version);
         cJSON_AddStringToObject(o, "platform", platform_keys[d->platform]);
-        cJSON_AddStringToObject(o, "node", d->node);
-        cJSON_AddBoolToObject(o, "gles", d->gles);
-        cJSON_AddBoolToObject(o, "software", d->software);
+        GLS_JSON_MEMBERS(o, d, node, gles, software);
         cJSON_AddStringToObject(o, "mapping", gls_device_mapping(d, GLS_MAPPING_AUTO, &lanes));
         cJSON_AddNumberToObject(o, "lanes", lanes);
-        cJSON_AddNumberToObject(o, "subgroup_size", d->subgroup_size);
-        cJSON_AddNumberToObject(o, "memory_bytes", (double)d->memory_bytes);
-        cJSON_AddNumberToObject(o, "max_storage_bytes", (double)d->max_storage_bytes);
-        cJSON_AddNumberToObject(o, "max_storage_bindings", d->max_storage_bindings);
-        cJSON_AddNumberToObject(o, "max_uniform_bytes", d->max_uniform_bytes);
-        cJSON_AddNumberToObject(o, "max_texture_3d", d->max_texture_3d);
-        cJSON_AddNumberToObject(o, "max_texture_units", d->max_texture_units);
-        cJSON_AddBoolToObject(o, "float_linear", d->float_linear);
-        cJSON_AddBoolToObject(o, "apart", d->apart);
-        cJSON_AddNumberToObject(o, "max_shared_bytes", d->max_shared_bytes);
-        cJSON_AddNumberToObject(o, "max_work_group_size", d->max_work_group_size);
-        cJSON_AddNumberToObject(o, "max_work_groups", d->max_work_groups);
+        GLS_JSON_MEMBERS(o, d, subgroup_size, memory_bytes, max_storage_bytes, max_storage_bindings, max_uniform_bytes,
+                         max_texture_3d, max_texture_units, float_linear);
+        GLS_JSON_MEMBERS(o, d, apart, max_shared_bytes, max_work_group_size, max_work_groups);
         cJSON_AddItemToArray(array, o);
     }
     /* drivers that failed come last, as objects with other keys */

@@ -38,14 +38,11 @@ static void set_defaults(void *values)
 static void print_summary(const gls_merge_options *o, const gls_merge_result *result, const char *sidecar,
                           double seconds)
 {
-    char a[32], b[32], c[32];
     struct stat info;
     uint64_t bytes = stat(o->output, &info) == 0 ? (uint64_t)info.st_size : 0;
-    cmd_info("merged       %zu shards in %s", o->n_shards, gls_format_duration(seconds, a, sizeof a));
-    cmd_info("streamlines  %s, %s points", gls_format_count(result->streamlines, a, sizeof a),
-             gls_format_count(result->points, b, sizeof b));
-    cmd_info("output       %s, %s%s%s", o->output, gls_format_bytes(bytes, c, sizeof c), *sidecar ? "; sidecar " : "",
-             sidecar);
+    cmd_info("merged       %zu shards in %s", o->n_shards, GLS_DURATION(seconds));
+    cmd_info("streamlines  %s, %s points", GLS_COUNT(result->streamlines), GLS_COUNT(result->points));
+    cmd_info("output       %s, %s%s%s", o->output, GLS_BYTES(bytes), *sidecar ? "; sidecar " : "", sidecar);
     if (result->streamlines == 0) gls_log(GLS_LOG_WARNING, "no streamline in any shard; the output is valid and empty");
 }
 

@@ -44,7 +44,6 @@ static int run_render(void *values, const cmd_arguments *arguments)
     gls_render_options *o = &v->o;
     gls_render_result result;
     gls_grid reference;
-    char shown[32], total[32];
     if (arguments->n_positionals == 0 && !o->odf && !o->image)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, --odf or --image, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
@@ -60,9 +59,8 @@ static int run_render(void *values, const cmd_arguments *arguments)
     if (!status)
         cmd_info(arguments->n_positionals ? "%s: %u x %u pixels of %.3g mm, %s of %s streamlines"
                                           : "%s: %u x %u pixels of %.3g mm",
-                 v->file, result.width, result.height, result.mm_per_pixel,
-                 gls_format_count(result.shown, shown, sizeof shown),
-                 gls_format_count(result.total, total, sizeof total));
+                 v->file, result.width, result.height, result.mm_per_pixel, GLS_COUNT(result.shown),
+                 GLS_COUNT(result.total));
     return cmd_finish(status);
 }
 

@@ -35,7 +35,7 @@ static int run_report(void *values, const cmd_arguments *arguments)
     gls_report_result result;
     gls_grid reference;
     /* output: path of the report as the library chose it where -o is not given */
-    char *output = NULL, size[32];
+    char *output = NULL;
     if (arguments->n_positionals != 1)
         return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram, a connectome or a sidecar, got %d arguments",
                          arguments->n_positionals);
@@ -44,8 +44,7 @@ static int run_report(void *values, const cmd_arguments *arguments)
     gls_status status = tract_input_read(&v->input, GLS_PATHS(o->output, o->versions), &o->read, &reference);
     if (!status) status = gls_report_files(arguments->positional[0], o, &output, &result);
     cmd_interrupt_release();
-    if (!status)
-        cmd_info("%s: %s, %zu warnings", output, gls_format_bytes(result.bytes, size, sizeof size), result.warnings);
+    if (!status) cmd_info("%s: %s, %zu warnings", output, GLS_BYTES(result.bytes), result.warnings);
     gls_free(output);
     return cmd_finish(status);
 }

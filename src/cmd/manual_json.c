@@ -75,10 +75,7 @@ static cJSON *command_json(const cmd_command *command)
     /* defaults come from the command itself, as at run time */
     command->set_defaults(values.bytes);
     cmd_options_list(command, &table);
-    cJSON_AddStringToObject(object, "name", command->name);
-    cJSON_AddStringToObject(object, "synopsis", command->synopsis);
-    cJSON_AddStringToObject(object, "summary", command->summary);
-    cJSON_AddStringToObject(object, "description", command->description);
+    GLS_JSON_MEMBERS(object, command, name, synopsis, summary, description);
     add_pairs(object, "arguments", "name", "help", command->positionals);
     cJSON *options = cJSON_AddArrayToObject(object, "options");
     for (size_t i = 0; i < table.n; i++) add_option(options, &table.option[i], values.bytes);

@@ -81,14 +81,12 @@ static char *time_of_day(char *text)
 /* Writes "rejected 102 poor end, 4 too short, ", or nothing. */
 static void rejected_text(const gls_progress *p, char *text, size_t size)
 {
-    char count[32];
     size_t used = 0;
     *text = '\0';
     for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT && used < size; v++)
         if (p->verdicts[v] > 0)
             used += (size_t)snprintf(text + used, size - used, "%s%s %s, ", used > 0 ? "" : "rejected ",
-                                     gls_format_count(p->verdicts[v], count, sizeof count),
-                                     gls_verdict_name((gls_verdict)v));
+                                     GLS_COUNT(p->verdicts[v]), gls_verdict_name((gls_verdict)v));
     /* names of verdicts have an underscore in place of a blank */
     for (char *c = text; *c; c++)
         if (*c == '_') *c = ' ';
@@ -115,7 +113,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
     if (!counted[p->phase].what || !is_due(progress, now, p->done, p->total)) return;
     cmd_launcher_update(progress->launcher, fraction);
     if (!progress->shown) return;
-    char done[32], total[32], count[32], rate[32], left[32], clock[16], rejected[300], lines[400] = "", text[600];
+    char done[32], total[32], rate[32], left[32], clock[16], rejected[300], lines[400] = "", text[600];
     counted[p->phase].print(p->done, done, sizeof done);
     counted[p->phase].print(p->total, total, sizeof total);
     gls_format_rate(elapsed > 0 ? (double)(tracks ? p->points : p->done) / elapsed : 0, rate, sizeof rate);
@@ -123,8 +121,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
     rejected_text(p, rejected, sizeof rejected);
     /* on a terminal the bar replaces the number of streamlines */
     if (tracks && !progress->terminal)
-        snprintf(lines, sizeof lines, "%s streamlines, %s", gls_format_count(p->streamlines, count, sizeof count),
-                 rejected);
+        snprintf(lines, sizeof lines, "%s streamlines, %s", GLS_COUNT(p->streamlines), rejected);
     snprintf(text, sizeof text, "%s/%s %s, %s%s%s/s, %s left", done, total, counted[p->phase].what, lines, rate,
              counted[p->phase].unit, left);
     if (progress->terminal)

@@ -124,9 +124,7 @@ static bool set_choice(parser *p, const gls_option *option, const char *text, in
     if (word && (index = gls_choice_find(option->choices, word, strlen(word))) >= 0) {
         note(p, "--%s %s: %s", option->name, text, here);
     } else if (index < 0 && (index = find_in_lower_case(option->choices, text)) >= 0) {
-        char found[64];
-        note(p, "--%s %s: taken as %s", option->name, text,
-             gls_choice_word(option->choices, index, found, sizeof found));
+        note(p, "--%s %s: taken as %s", option->name, text, GLS_WORD(option->choices, index));
     }
     if (index >= 0) {
         *field = index;

@@ -286,13 +286,12 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
 /* Prints a value as users write it: on or off, a word of its choices, or a number with its unit. */
 static void number_text(const gls_option *param, const gls_option_number *v, char *text, size_t size)
 {
-    char word[32];
     const bool is_length = param->kind == GLS_KIND_LENGTH;
     const char *unit = is_length && v->mm ? "mm" : is_length || v->value < 0 ? "voxels" : param->unit;
     if (param->kind == GLS_KIND_FLAG)
         snprintf(text, size, "%s", v->value != 0 ? "on" : "off");
     else if (param->choices)
-        snprintf(text, size, "%s", gls_choice_word(param->choices, (int)v->value, word, sizeof word));
+        snprintf(text, size, "%s", GLS_WORD(param->choices, (int)v->value));
     else
         gls_snprintf(text, size, "%g%s%s", fabs(v->value), unit ? " " : "", unit ? unit : "");
 }

@@ -269,10 +269,7 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
         for (int i = 0; i < strings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(strings->value[i]));
         break;
     case GLS_KIND_STRING: gls_json_text(object, key, *(const char *const *)at); break;
-    case GLS_KIND_CHOICE:
-        gls_choice_word(option->choices, *(const int *)at, text, sizeof text);
-        cJSON_AddStringToObject(object, key, text);
-        break;
+    case GLS_KIND_CHOICE: cJSON_AddStringToObject(object, key, GLS_WORD(option->choices, *(const int *)at)); break;
     }
 }
 

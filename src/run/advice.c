@@ -356,19 +356,16 @@ static void explain_seeds(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
     seed_look look;
-    char count[32], all[32];
     /* tissue or a region forbids the position of a rejected seed */
     if (r->seeds_rejected > 0)
         gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
-                gls_format_count(r->seeds_rejected, count, sizeof count), gls_format_count(r->seeds, all, sizeof all),
-                job->inputs.tissue ? "tissue or regions" : "regions",
+                GLS_COUNT(r->seeds_rejected), GLS_COUNT(r->seeds), job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
     /* the reasons below need a look at the ODFs at the seeds */
     if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
-    gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in",
-            gls_format_count(r->seeds_without_direction, count, sizeof count),
-            gls_format_count(r->seeds, all, sizeof all));
+    gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
+            GLS_COUNT(r->seeds));
     /* percent: factor from a number of seeds to a share */
     double percent = look.n ? 100 / (double)look.n : 0;
     if (look.outside)
@@ -420,14 +417,12 @@ static void explain_ends(const gls_job *job)
         [GLS_END_STOP_REGION] = "the region of --stop-at surrounds the seeds",
     };
     const gls_track_result *r = &job->result.track;
-    char count[32], all[32];
     if (r->directions == 0) return;
     /* rejected streamlines first, then how halves ended */
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT; v++)
         if (r->verdicts[v] > 0)
-            gls_log(GLS_LOG_WARNING, "  %s of %s streamlines were rejected: %s",
-                    gls_format_count(r->verdicts[v], count, sizeof count),
-                    gls_format_count(r->directions, all, sizeof all), gls_verdict_words((gls_verdict)v));
+            gls_log(GLS_LOG_WARNING, "  %s of %s streamlines were rejected: %s", GLS_COUNT(r->verdicts[v]),
+                    GLS_COUNT(r->directions), gls_verdict_words((gls_verdict)v));
     int commonest = 0;
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[commonest]) commonest = e;

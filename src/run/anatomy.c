@@ -224,22 +224,20 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
     else
         status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
     if (status) return status;
-    char count[32], voxels[32];
     /* place: option that the message names as the origin of seeds; NULL: the seed region */
     const char *place = o->seeds            ? o->seeds
                         : o->seed_sphere    ? o->seed_sphere
                         : o->seed_rejection ? o->seed_rejection
                         : o->seed_gmwmi     ? "the interface of grey and white matter"
                                             : NULL;
-    gls_format_count(gls_seeds_count(input->seeds), count, sizeof count);
-    gls_format_count(input->seed_voxels, voxels, sizeof voxels);
-    const char *bound = o->track.select > 0 ? "at most " : "";
+    const char *count = GLS_COUNT(gls_seeds_count(input->seeds)), *bound = o->track.select > 0 ? "at most " : "";
     if (o->seeds)
         gls_log(GLS_LOG_INFO, "seeds: %s%s from %s", bound, count, place);
     else if (place)
         gls_log(GLS_LOG_INFO, "seeds: %s%s in %s, random seed %" PRIu64, bound, count, place, o->seed_seed);
     else
-        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, bound, count, voxels, o->seed_seed);
+        gls_log(GLS_LOG_INFO, "seeds: %s%s in %s voxels, random seed %" PRIu64, bound, count,
+                GLS_COUNT(input->seed_voxels), o->seed_seed);
     return GLS_OK;
 }
 

@@ -191,7 +191,6 @@ static gls_status fit(fit_run *run)
 /* Adds basis, axes and volumes of the outputs to the sidecar. */
 static void describe_output(cJSON *root, const fit_run *run)
 {
-    char word[8];
     const gls_model_options *o = &run->options->model;
     if (!run->options->no_model) {
         cJSON *sh = cJSON_AddObjectToObject(root, "sh");
@@ -200,8 +199,7 @@ static void describe_output(cJSON *root, const fit_run *run)
         gls_json_uint(sh, "coefficients", gls_sh_count(run->model.order));
     }
     cJSON *tensor = cJSON_AddObjectToObject(root, "tensor");
-    cJSON_AddStringToObject(tensor, "method",
-                            gls_choice_word(GLS_TENSOR_CHOICES, (int)run->options->tensor, word, sizeof word));
+    cJSON_AddStringToObject(tensor, "method", GLS_WORD(GLS_TENSOR_CHOICES, (int)run->options->tensor));
     cJSON_AddStringToObject(tensor, "volumes", "Dxx Dxy Dyy Dxz Dyz Dzz");
     cJSON_AddStringToObject(tensor, "unit", "mm2/s");
     cJSON_AddStringToObject(tensor, "frame", gls_odf_frame_name(GLS_BVEC_IMAGE));
@@ -235,7 +233,6 @@ static cJSON *make_sidecar(const fit_run *run)
 /* Writes all outputs with the sidecar, or none, and logs what was written. */
 static gls_status write_output(fit_run *run)
 {
-    char text[32];
     const bool force = run->options->force;
     gls_output_group *group = &run->from.run.group;
     const gls_tissues *tissues = &run->model.tissues;
@@ -263,7 +260,7 @@ static gls_status write_output(fit_run *run)
         gls_log(GLS_LOG_INFO, "SH           order %d, %s basis, %s axes", run->model.order,
                 gls_basis_name(run->options->model.sh_basis),
                 gls_odf_frame_name(gls_model_frame(&run->options->model)));
-    gls_log(GLS_LOG_INFO, "time         fit %s", gls_format_duration(run->seconds_fit, text, sizeof text));
+    gls_log(GLS_LOG_INFO, "time         fit %s", GLS_DURATION(run->seconds_fit));
     return GLS_OK;
 }
 

@@ -115,7 +115,6 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source
                           gls_image **peaks)
 {
     if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
-    char text[32];
     const double start = gls_clock_seconds();
     if (!source || !source->is_sh || source->full)
         return gls_fail(GLS_ERR_ARGUMENT,
@@ -124,8 +123,7 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source
     gls_status status =
         gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(o), 0, peaks);
     if (!status)
-        gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(o),
-                gls_format_duration(gls_clock_seconds() - start, text, sizeof text));
+        gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(o), GLS_DURATION(gls_clock_seconds() - start));
     return status;
 }
 

@@ -121,13 +121,12 @@ static bool are_own(const gls_job *job)
 static gls_status name_tractogram(gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    char word[8];
     if (job->no_tractogram) return GLS_OK;
     if (o->output)
         job->output = strdup(o->output);
     else
         gls_asprintf(&job->output, "%s.%s", o->output_prefix ? o->output_prefix : "tracks",
-                     gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word));
+                     GLS_WORD(GLS_FORMAT_CHOICES, (int)job->format));
     job->output = shard_name(job->output, &job->shard);
     return job->output ? GLS_OK : gls_no_memory();
 }

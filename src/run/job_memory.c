@@ -61,9 +61,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
         /* The reader reports a file that cannot be read, or that is the second of a pair. */
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
-            char text[32];
             return gls_fail(GLS_ERR_ARGUMENT, "--memory-limit %" PRIu64 ": %s and the inputs read with it take %s",
-                            limit_mb, path, gls_format_bytes(sum, text, sizeof text));
+                            limit_mb, path, GLS_BYTES(sum));
         }
     }
     return GLS_OK;
@@ -117,16 +116,11 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 /* Fails because even the smallest batches exceed the limit; the message says how much memory they need. */
 static gls_status too_small(const gls_job *job, const figures *f)
 {
-    char host[32], images[32], batches[32], device[32];
-    gls_format_bytes(f->host, host, sizeof host);
-    gls_format_bytes(f->images, images, sizeof images);
-    gls_format_bytes(f->batches, batches, sizeof batches);
-    gls_format_bytes(f->device, device, sizeof device);
     return gls_fail(GLS_ERR_ARGUMENT,
                     "--memory-limit %" PRIu64 ": with the smallest batches this run takes %s of the host's memory "
                     "(images %s, batches %s) and %s of %s",
-                    job->options.memory_limit, host, images, batches, device,
-                    f->shared ? "it for the device" : "each device's");
+                    job->options.memory_limit, GLS_BYTES(f->host), GLS_BYTES(f->images), GLS_BYTES(f->batches),
+                    GLS_BYTES(f->device), f->shared ? "it for the device" : "each device's");
 }
 
 /* Halves batches until device and host memory are within --memory-limit, and host memory is within the limit of the
@@ -148,9 +142,8 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
         /* if by the estimate not even one seed at a time fits, go on with the size that is wanted, since the estimate
          * is an upper bound */
         if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
-            char needs[32], has[32];
-            gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s",
-                    gls_format_bytes(group, has, sizeof has), gls_format_bytes(f->host, needs, sizeof needs));
+            gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s", GLS_BYTES(group),
+                    GLS_BYTES(f->host));
             job->params.batch_seeds = asked;
             return GLS_OK;
         }
@@ -168,9 +161,7 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
 /* Logs the estimate. */
 static void log_figures(const figures *f)
 {
-    char host[32], device[32];
-    gls_format_bytes(f->host, host, sizeof host);
-    gls_format_bytes(f->device, device, sizeof device);
+    const char *host = GLS_BYTES(f->host), *device = GLS_BYTES(f->device);
     if (f->shared)
         gls_log(GLS_LOG_INFO, "memory: at most about %s of the host, %s of it for the device", host, device);
     else

@@ -77,11 +77,9 @@ static void print_model(gls_text *text, const gls_job *job)
 static void print_tissue(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    char word[8];
     print_name(text, "tissue", gls_tissue_file(o));
-    gls_text_printf(
-        text, ", rule %s\n",
-        gls_choice_word(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue), word, sizeof word));
+    gls_text_printf(text, ", rule %s\n",
+                    GLS_WORD(GLS_TISSUE_RULE_CHOICES, (int)gls_tissue_get_rule(job->inputs.tissue)));
 }
 
 /* Prints the parameters of parallel transport in mm. */
@@ -99,15 +97,12 @@ static void print_probe(gls_text *text, const gls_track_params *p)
 /* Prints the memory of a device and of the host, and what to request from a scheduler. */
 static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t request_mib)
 {
-    char total[32], volume[32], map[32], tables[32], buffers[32], host[32];
-    gls_text_printf(
-        text, "memory      %s on each device: volume of %u channels %s, stop map %s, tables %s, buffers %s\n",
-        gls_format_bytes(m->device_bytes, total, sizeof total), m->volume_channels,
-        gls_format_bytes(m->volume_bytes, volume, sizeof volume), gls_format_bytes(m->stop_map_bytes, map, sizeof map),
-        gls_format_bytes(m->table_bytes, tables, sizeof tables),
-        gls_format_bytes(m->buffer_bytes, buffers, sizeof buffers));
+    gls_text_printf(text,
+                    "memory      %s on each device: volume of %u channels %s, stop map %s, tables %s, buffers %s\n",
+                    GLS_BYTES(m->device_bytes), m->volume_channels, GLS_BYTES(m->volume_bytes),
+                    GLS_BYTES(m->stop_map_bytes), GLS_BYTES(m->table_bytes), GLS_BYTES(m->buffer_bytes));
     gls_text_printf(text, "            at most %s of the host beside the images, for any number of seeds\n",
-                    gls_format_bytes(m->host_bytes, host, sizeof host));
+                    GLS_BYTES(m->host_bytes));
     gls_text_printf(text, "            request %" PRIu64 " MiB for this run (Slurm: --mem=%" PRIu64 "M)\n", request_mib,
                     request_mib);
 }
@@ -132,15 +127,14 @@ static void print_defaults(gls_text *text, const gls_job *job)
 static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 {
     const gls_job_inputs *in = &job->inputs;
-    char count[32];
-    gls_text_printf(text, "seeds       %s", gls_format_count(seeds, count, sizeof count));
+    gls_text_printf(text, "seeds       %s", GLS_COUNT(seeds));
     if (!in->seeds) {
         gls_text_puts(text, " in a region that is made from the fit");
     } else if (job->options.seeds) {
         gls_text_puts(text, " from ");
         gls_text_show(text, job->options.seeds);
     } else {
-        gls_text_printf(text, " in %s voxels", gls_format_count(in->seed_voxels, count, sizeof count));
+        gls_text_printf(text, " in %s voxels", GLS_COUNT(in->seed_voxels));
     }
     gls_text_puts(text, "\n");
 }
@@ -148,13 +142,12 @@ static void print_seeds(gls_text *text, const gls_job *job, uint64_t seeds)
 /* Prints the regions that the user gave; the mask has its own line. */
 static void print_regions(gls_text *text, const gls_regions *regions)
 {
-    char count[32];
     for (size_t i = 0; i < gls_regions_count(regions); i++) {
         gls_region_info region = gls_regions_get(regions, i);
         if (region.role == GLS_REGION_MASK) continue;
         gls_text_printf(text, "region      %s ", gls_region_role_name(region.role));
         gls_text_show(text, region.text);
-        if (region.voxels) gls_text_printf(text, ", %s voxels", gls_format_count(region.voxels, count, sizeof count));
+        if (region.voxels) gls_text_printf(text, ", %s voxels", GLS_COUNT(region.voxels));
         gls_text_puts(text, "\n");
     }
 }
@@ -165,7 +158,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     const gls_job_options *o = &job->options;
     const gls_job_inputs *in = &job->inputs;
     const gls_grid *grid = in->grid;
-    char count[32], batch[32], voxels[32], axes[4];
+    char axes[4];
     /* seeds of a run whose list is not made yet are known by their number only */
     uint64_t seeds = in->seeds ? gls_seeds_count(in->seeds) : o->nseeds,
              largest = seeds < memory->batch_seeds ? seeds : memory->batch_seeds;
@@ -182,14 +175,14 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     for (size_t i = 0; i < in->series.n_shells; i++)
         gls_text_printf(text, "shell       b = %.6g s/mm2: %zu volumes\n", in->series.shell[i].bval,
                         in->series.shell[i].n);
-    gls_text_printf(text, "mask        %s voxels%s\n", gls_format_count(in->mask_voxels, voxels, sizeof voxels),
+    gls_text_printf(text, "mask        %s voxels%s\n", GLS_COUNT(in->mask_voxels),
                     in->mask_made ? ", made from the series" : "");
     if (gls_regions_bits(in->regions, GLS_REGION_MASK))
         gls_text_printf(text, "            streamlines end before their first point in a voxel outside it\n");
     print_seeds(text, job, seeds);
     if (job->shard.count > 0)
         gls_text_printf(text, "shard       %u of %u, of %s seeds\n", job->shard.index, job->shard.count,
-                        gls_format_count(job->shard.total_seeds, count, sizeof count));
+                        GLS_COUNT(job->shard.total_seeds));
     print_model(text, job);
     if (in->tissue) print_tissue(text, job);
     /* without --fa-threshold, tissue ends streamlines alone */
@@ -226,10 +219,9 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     }
     gls_text_printf(text, "mapping     %s, %u %s per streamline\n", mapping, lanes,
                     lanes == 1 ? "invocation" : "invocations");
-    gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n",
-                    gls_format_count(largest, batch, sizeof batch),
+    gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n", GLS_COUNT(largest),
                     /* a selection may end before all seeds, a short batch may follow: the number is a lower bound */
-                    gls_format_count(largest ? (seeds + largest - 1) / largest : 0, count, sizeof count));
+                    GLS_COUNT(largest ? (seeds + largest - 1) / largest : 0));
     print_memory(text, memory, memory_request(job));
     print_name(text, "output", job->output);
     gls_text_puts(text, "\n");
@@ -260,15 +252,15 @@ static void warn_of_regions(const gls_job *job)
 /* Prints counts of rejected streamlines by reason. Leaves out reasons of regions and tissue if all are 0. */
 static void print_rejected(const gls_track_result *r)
 {
-    char line[512] = "", a[32];
+    char line[512] = "";
     size_t used = 0;
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT && used < sizeof line; v++) {
         /* list single points and short streamlines always, and other reasons only if they occurred */
         if (v > GLS_VERDICT_TOO_SHORT && r->verdicts[v] == 0) continue;
         used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", used ? ", " : "",
-                                 gls_format_count(r->verdicts[v], a, sizeof a), gls_verdict_words((gls_verdict)v));
+                                 GLS_COUNT(r->verdicts[v]), gls_verdict_words((gls_verdict)v));
     }
-    gls_log(GLS_LOG_INFO, "rejected     %s: %s", gls_format_count(r->directions - r->streamlines, a, sizeof a), line);
+    gls_log(GLS_LOG_INFO, "rejected     %s: %s", GLS_COUNT(r->directions - r->streamlines), line);
 }
 
 /* Warns if all seeds together gave fewer streamlines than --select asks for. A shard cannot know that. */
@@ -286,28 +278,24 @@ static void warn_of_selection(const gls_job *job)
 /* Logs how often particle filtering took streamlines back. */
 static void summary_filter(const gls_particle_counts *f)
 {
-    char a[32], b[32], c[32], d[32];
     gls_log(GLS_LOG_INFO,
             "particles    %s streamlines with a bad end, %s searches by particles; %s searches found a way on, %s "
             "none",
-            gls_format_count(f->streamlines, a, sizeof a), gls_format_count(f->runs, b, sizeof b),
-            gls_format_count(f->runs - f->lost, c, sizeof c), gls_format_count(f->lost, d, sizeof d));
+            GLS_COUNT(f->streamlines), GLS_COUNT(f->runs), GLS_COUNT(f->runs - f->lost), GLS_COUNT(f->lost));
 }
 
 /* Logs counts of seeds, streamlines and points, and at what streamlines ended. */
 static void summary_counts(const gls_track_result *r)
 {
-    char a[32], b[32];
-    gls_log(GLS_LOG_INFO, "seeds        %s, %s of them without a direction", gls_format_count(r->seeds, a, sizeof a),
-            gls_format_count(r->seeds_without_direction, b, sizeof b));
+    gls_log(GLS_LOG_INFO, "seeds        %s, %s of them without a direction", GLS_COUNT(r->seeds),
+            GLS_COUNT(r->seeds_without_direction));
     if (r->seeds_rejected > 0)
-        gls_log(GLS_LOG_INFO, "             %s of them rejected by regions or tissue",
-                gls_format_count(r->seeds_rejected, a, sizeof a));
-    gls_log(GLS_LOG_INFO, "directions   %s (streamlines begun)", gls_format_count(r->directions, a, sizeof a));
-    if (r->retries > 0) gls_log(GLS_LOG_INFO, "retries      %s", gls_format_count(r->retries, a, sizeof a));
-    gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them truncated at --max-length",
-            gls_format_count(r->streamlines, a, sizeof a), gls_format_count(r->truncated, b, sizeof b));
-    gls_log(GLS_LOG_INFO, "points       %s", gls_format_count(r->points, a, sizeof a));
+        gls_log(GLS_LOG_INFO, "             %s of them rejected by regions or tissue", GLS_COUNT(r->seeds_rejected));
+    gls_log(GLS_LOG_INFO, "directions   %s (streamlines begun)", GLS_COUNT(r->directions));
+    if (r->retries > 0) gls_log(GLS_LOG_INFO, "retries      %s", GLS_COUNT(r->retries));
+    gls_log(GLS_LOG_INFO, "streamlines  %s, %s of them truncated at --max-length", GLS_COUNT(r->streamlines),
+            GLS_COUNT(r->truncated));
+    gls_log(GLS_LOG_INFO, "points       %s", GLS_COUNT(r->points));
     if (r->filter.runs > 0) summary_filter(&r->filter);
     char line[1024];
     print_rejected(r);
@@ -316,7 +304,7 @@ static void summary_counts(const gls_track_result *r)
         /* list common ends always, and ends by regions and tissue only if they occurred */
         if (e <= GLS_END_MAX_LENGTH || r->ends[e] > 0)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s%s %s", e ? ", " : "",
-                                     gls_end_name((gls_end)e), gls_format_count(r->ends[e], a, sizeof a));
+                                     gls_end_name((gls_end)e), GLS_COUNT(r->ends[e]));
     for (char *c = line; *c; c++)
         if (*c == '_') *c = ' ';
     gls_log(GLS_LOG_INFO, "ends         %s (two for each streamline begun)", line);
@@ -326,39 +314,35 @@ void gls_job_log_result(const gls_job *job)
 {
     const gls_job_result *j = &job->result;
     const gls_track_result *r = &j->track;
-    char a[32], b[32], c[32], d[32], e[32], f[32], g[32];
     summary_counts(r);
     if (r->streamlines > 0)
         gls_log(GLS_LOG_INFO,
                 "length       mean %.2f mm, median %.2f mm, max %.2f mm; mean %.1f points, median %.1f, max %" PRIu64,
                 r->mean_length, r->median_length, r->max_length, r->mean_points, r->median_points, r->max_points);
     gls_log(GLS_LOG_INFO, "time         read %s, fit %s, upload %s, track %s, write %s, total %s",
-            gls_format_duration(j->seconds_read, a, sizeof a), gls_format_duration(j->seconds_fit, b, sizeof b),
-            gls_format_duration(j->seconds_upload, c, sizeof c), gls_format_duration(j->seconds_track, d, sizeof d),
-            gls_format_duration(j->seconds_write, e, sizeof e), gls_format_duration(j->seconds_total, f, sizeof f));
+            GLS_DURATION(j->seconds_read), GLS_DURATION(j->seconds_fit), GLS_DURATION(j->seconds_upload),
+            GLS_DURATION(j->seconds_track), GLS_DURATION(j->seconds_write), GLS_DURATION(j->seconds_total));
     /* times of the phases on the device, and of waiting, for -v */
     gls_log(GLS_LOG_DETAIL,
             "phases       compile %s, directions %s, prefix sum %s, streamlines %s, gather %s, read back %s, wait "
             "for the writer %s",
-            gls_format_duration(r->seconds_compile, a, sizeof a), gls_format_duration(r->seconds_initial, b, sizeof b),
-            gls_format_duration(r->seconds_scan, c, sizeof c), gls_format_duration(r->seconds_track, d, sizeof d),
-            gls_format_duration(r->seconds_gather, e, sizeof e), gls_format_duration(r->seconds_readback, f, sizeof f),
-            gls_format_duration(r->seconds_sink, g, sizeof g));
+            GLS_DURATION(r->seconds_compile), GLS_DURATION(r->seconds_initial), GLS_DURATION(r->seconds_scan),
+            GLS_DURATION(r->seconds_track), GLS_DURATION(r->seconds_gather), GLS_DURATION(r->seconds_readback),
+            GLS_DURATION(r->seconds_sink));
     /* write a line for each device if there are several */
     for (size_t i = 0; i < job->devices.n && job->devices.n > 1; i++)
         gls_log(GLS_LOG_INFO, "share        device %zu: %s seeds, %s streamlines in %" PRIu64 " batches, %s%s", i + 1,
-                gls_format_count(job->share[i].seeds, a, sizeof a),
-                gls_format_count(job->share[i].streamlines, b, sizeof b), job->share[i].batches,
-                gls_format_duration(job->share[i].seconds, c, sizeof c), job->share[i].failed ? "; it failed" : "");
+                GLS_COUNT(job->share[i].seeds), GLS_COUNT(job->share[i].streamlines), job->share[i].batches,
+                GLS_DURATION(job->share[i].seconds), job->share[i].failed ? "; it failed" : "");
     gls_log(GLS_LOG_DETAIL, "batches      %" PRIu64 " of at most %" PRIu64 " seeds; %s for the longest work at a time",
-            r->batches, r->batch_seeds, gls_format_duration(r->seconds_longest, a, sizeof a));
+            r->batches, r->batch_seeds, GLS_DURATION(r->seconds_longest));
     /* rates by the time of tracking alone */
     gls_log(GLS_LOG_INFO, "speed        %spoints/s, %sstreamlines/s",
-            gls_format_rate(j->seconds_track > 0 ? (double)r->points / j->seconds_track : 0, a, sizeof a),
-            gls_format_rate(j->seconds_track > 0 ? (double)r->streamlines / j->seconds_track : 0, b, sizeof b));
+            GLS_RATE(j->seconds_track > 0 ? (double)r->points / j->seconds_track : 0),
+            GLS_RATE(j->seconds_track > 0 ? (double)r->streamlines / j->seconds_track : 0));
     gls_log(GLS_LOG_INFO, "device       %s, %s; %u %s per streamline", job->device->renderer, job->device->version,
             r->lanes, r->lanes == 1 ? "invocation" : "invocations");
-    gls_log(GLS_LOG_INFO, "output       %s, %s%s%s", job->output, gls_format_bytes(j->output_bytes, a, sizeof a),
+    gls_log(GLS_LOG_INFO, "output       %s, %s%s%s", job->output, GLS_BYTES(j->output_bytes),
             j->sidecar ? "; sidecar " : "", j->sidecar ? j->sidecar : "");
     warn_of_regions(job);
     warn_of_selection(job);
@@ -374,8 +358,7 @@ static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *
     gls_json_uint(memory, "host_bytes", job->memory_bytes);
     gls_json_uint(memory, "device_bytes", m->device_bytes);
     cJSON_AddBoolToObject(memory, "device_memory_is_the_hosts", job->shared_memory);
-    gls_json_uint(root, "batch_seeds", m->batch_seeds);
-    gls_json_uint(root, "lanes", m->lanes);
+    GLS_JSON_MEMBERS(root, m, batch_seeds, lanes);
 }
 
 /* Adds the devices of the run, in their order. */
@@ -385,10 +368,7 @@ static void add_devices(cJSON *root, const gls_job *job)
     for (size_t i = 0; i < job->devices.n; i++) {
         const gls_device_info *info = gls_device_get_info(job->devices.device[i]);
         cJSON *device = cJSON_CreateObject();
-        cJSON_AddStringToObject(device, "renderer", info->renderer);
-        cJSON_AddStringToObject(device, "version", info->version);
-        cJSON_AddStringToObject(device, "node", info->node);
-        cJSON_AddBoolToObject(device, "software", info->software);
+        GLS_JSON_MEMBERS(device, info, renderer, version, node, software);
         cJSON_AddItemToArray(array, device);
     }
 }

@@ -158,22 +158,18 @@ static gls_status estimate(respond_run *run)
 /* Makes the sidecar: options that the algorithm uses, shells, responses and outputs. */
 static cJSON *make_sidecar(const respond_run *run)
 {
-    char word[16];
     const gls_respond_options *o = run->options;
     bool tissues = of_tissues(o);
     cJSON *root = gls_series_run_sidecar(&run->from, "Response functions estimated by glslines", o->argc, o->argv);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    cJSON_AddStringToObject(parameters, "algorithm",
-                            gls_choice_word(GLS_RESPONSE_CHOICES, (int)o->algorithm, word, sizeof word));
+    cJSON_AddStringToObject(parameters, "algorithm", GLS_WORD(GLS_RESPONSE_CHOICES, (int)o->algorithm));
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
     /* only parameters that this algorithm reads */
     if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
     /* fa uses the threshold in place of a number of voxels */
     if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
     if (dhollander) {
-        gls_json_double(parameters, "wm_percent", o->wm_percent);
-        gls_json_double(parameters, "gm_percent", o->gm_percent);
-        gls_json_double(parameters, "csf_percent", o->csf_percent);
+        GLS_JSON_MEMBERS(parameters, o, wm_percent, gm_percent, csf_percent);
     } else if (o->algorithm != GLS_RESPONSE_MANUAL && o->n_voxels > 0) {
         gls_json_uint(parameters, "voxels", o->n_voxels);
     }
@@ -182,8 +178,7 @@ static cJSON *make_sidecar(const respond_run *run)
     if (o->model.csd_directions) cJSON_AddStringToObject(parameters, "csd_directions", o->model.csd_directions);
     if (five) {
         gls_json_double(parameters, "pvf", o->pvf);
-        cJSON_AddStringToObject(parameters, "wm_algorithm",
-                                gls_choice_word(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm, word, sizeof word));
+        cJSON_AddStringToObject(parameters, "wm_algorithm", GLS_WORD(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm));
     }
     /* one response a tissue, or one alone */
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");
@@ -199,7 +194,6 @@ static cJSON *make_sidecar(const respond_run *run)
 /* Writes all outputs with the sidecar, or none, and logs what was written. */
 static gls_status write_output(respond_run *run)
 {
-    char text[32];
     const bool force = run->options->force;
     gls_output_group *group = &run->from.run.group;
     gls_status status = GLS_OK;
@@ -213,7 +207,7 @@ static gls_status write_output(respond_run *run)
     gls_monitor_end(run->from.monitor, GLS_PHASE_WRITE);
     if (status) return status;
     gls_run_log_outputs(&run->from.run);
-    gls_log(GLS_LOG_INFO, "time         estimate %s", gls_format_duration(run->seconds, text, sizeof text));
+    gls_log(GLS_LOG_INFO, "time         estimate %s", GLS_DURATION(run->seconds));
     return GLS_OK;
 }
 

@@ -141,12 +141,8 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t selec
     gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(seeds), shard);
     if (!status) status = gls_seeds_restrict(seeds, shard->first_seed, shard->n_seeds);
     if (status) return status;
-    char n[32], first[32], total[32];
-    gls_format_count(shard->n_seeds, n, sizeof n);
-    gls_format_count(shard->first_seed, first, sizeof first);
-    gls_format_count(shard->total_seeds, total, sizeof total);
-    gls_log(GLS_LOG_INFO, "shard %u of %u: %s of the %s seeds, after the first %s", shard->index, shard->count, n,
-            total, first);
+    gls_log(GLS_LOG_INFO, "shard %u of %u: %s of the %s seeds, after the first %s", shard->index, shard->count,
+            GLS_COUNT(shard->n_seeds), GLS_COUNT(shard->total_seeds), GLS_COUNT(shard->first_seed));
     shard->select = select;
     if (shard->select > 0 && shard->count > 1)
         gls_log(GLS_LOG_INFO,

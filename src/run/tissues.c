@@ -253,9 +253,7 @@ void gls_tissues_describe(cJSON *model, const gls_tissues *t, const gls_model_op
     }
     const gls_normalise_result *r = &t->normalised;
     cJSON *normalisation = cJSON_AddObjectToObject(model, "normalisation");
-    gls_json_double(normalisation, "scale", r->scale);
-    gls_json_double(normalisation, "lowest", r->lowest);
-    gls_json_double(normalisation, "highest", r->highest);
+    GLS_JSON_MEMBERS(normalisation, r, scale, lowest, highest);
     gls_json_uint(normalisation, "voxels", r->n_voxels);
     gls_json_uint(normalisation, "outliers", r->n_outliers);
     cJSON *balance = cJSON_AddArrayToObject(normalisation, "balance");

@@ -42,8 +42,7 @@ static void add_phantom(cJSON *root, const gls_phantom_params *p)
     for (int i = 0; i < p->n_shells; i++) gls_json_append_double(bvals, p->bval[i]);
     gls_json_uint(object, "directions_per_shell", (uint64_t)p->n_directions);
     gls_json_uint(object, "b0_volumes", (uint64_t)p->n_b0);
-    gls_json_double(object, "snr", p->snr);
-    gls_json_uint(object, "seed", p->seed);
+    GLS_JSON_MEMBERS(object, p, snr, seed);
 }
 
 /* Adds what the file is, by the draft and by the program that made it. */
@@ -121,7 +120,6 @@ static void add_odf(cJSON *root, const gls_job *job)
 /* Adds sphere, random numbers and outputs. */
 static void add_rest(cJSON *root, const gls_job *job)
 {
-    char word[8];
     const gls_sphere *used = job->inputs.odf ? job->inputs.odf->sphere : job->inputs.sphere;
     cJSON *sphere = cJSON_AddObjectToObject(root, "sphere");
     gls_json_uint(sphere, "directions", used->n);
@@ -137,7 +135,7 @@ static void add_rest(cJSON *root, const gls_job *job)
 
     cJSON *output = cJSON_AddObjectToObject(root, "output");
     cJSON_AddStringToObject(output, "path", job->output);
-    cJSON_AddStringToObject(output, "format", gls_choice_word(GLS_FORMAT_CHOICES, (int)job->format, word, sizeof word));
+    cJSON_AddStringToObject(output, "format", GLS_WORD(GLS_FORMAT_CHOICES, (int)job->format));
     gls_json_uint(output, "bytes", job->result.output_bytes);
     /* files that were written, with sizes and checksums, for --skip-existing */
     if (job->written) cJSON_AddItemToObject(root, GLS_SIDECAR_OUTPUTS, cJSON_Duplicate(job->written, true));
@@ -162,8 +160,7 @@ static void add_defaults(cJSON *root, const gls_job_options *options)
     char key[96];
     cJSON *object = cJSON_AddObjectToObject(root, "defaults");
     cJSON_AddStringToObject(object, "preset", preset->name);
-    cJSON_AddStringToObject(object, "source", preset->source);
-    gls_json_text(object, "differs", preset->differs);
+    GLS_JSON_MEMBERS(object, preset, source, differs);
     cJSON *reasons = cJSON_AddObjectToObject(object, "reasons");
     for (size_t i = 0; i < n; i++) {
         gls_option_key(held[i].param, key, sizeof key);
@@ -233,25 +230,15 @@ static void add_result(cJSON *root, const gls_job *job)
     /* the first device; all devices with their shares stand under "run" */
     const gls_track_result *r = &job->result.track;
     cJSON *device = cJSON_AddObjectToObject(root, "device");
-    cJSON_AddStringToObject(device, "renderer", job->device->renderer);
-    cJSON_AddStringToObject(device, "vendor", job->device->vendor);
-    cJSON_AddStringToObject(device, "version", job->device->version);
-    cJSON_AddStringToObject(device, "node", job->device->node);
-    cJSON_AddBoolToObject(device, "software", job->device->software);
+    GLS_JSON_MEMBERS(device, job->device, renderer, vendor, version, node, software);
     cJSON_AddStringToObject(device, "mapping", gls_mapping_name(r->mapping));
     gls_json_uint(device, "lanes", r->lanes);
     cJSON_AddStringToObject(device, "precision", r->precision == GLS_PRECISION_FLOAT ? "float" : "half");
 
     /* seeds lead to directions, and each direction to a streamline that is kept or rejected for one reason */
     cJSON *counts = cJSON_AddObjectToObject(root, "counts");
-    gls_json_uint(counts, "seeds", r->seeds);
-    gls_json_uint(counts, "seeds_without_direction", r->seeds_without_direction);
-    gls_json_uint(counts, "seeds_rejected", r->seeds_rejected);
-    gls_json_uint(counts, "directions", r->directions);
-    gls_json_uint(counts, "retries", r->retries);
-    gls_json_uint(counts, "streamlines", r->streamlines);
-    gls_json_uint(counts, "points", r->points);
-    gls_json_uint(counts, "truncated", r->truncated);
+    GLS_JSON_MEMBERS(counts, r, seeds, seeds_without_direction, seeds_rejected, directions, retries, streamlines,
+                     points, truncated);
     cJSON *rejected = cJSON_AddObjectToObject(counts, "rejected");
     for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
         gls_json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
@@ -268,9 +255,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_json_double(lengths, "median_mm", r->median_length);
     gls_json_double(lengths, "min_mm", r->min_length);
     gls_json_double(lengths, "max_mm", r->max_length);
-    gls_json_double(lengths, "mean_points", r->mean_points);
-    gls_json_double(lengths, "median_points", r->median_points);
-    gls_json_uint(lengths, "max_points", r->max_points);
+    GLS_JSON_MEMBERS(lengths, r, mean_points, median_points, max_points);
 
     gls_sidecar_add_warnings(root, &job->run.warnings);
 }
@@ -280,9 +265,7 @@ static void add_shard(cJSON *root, const gls_shard *shard)
 {
     char text[17];
     cJSON *object = cJSON_AddObjectToObject(root, "shard");
-    gls_json_uint(object, "index", shard->index);
-    gls_json_uint(object, "count", shard->count);
-    gls_json_uint(object, "first_seed", shard->first_seed);
+    GLS_JSON_MEMBERS(object, shard, index, count, first_seed);
     gls_json_uint(object, "seeds", shard->n_seeds);
     gls_json_uint(object, "total_seeds", shard->total_seeds);
     cJSON_AddStringToObject(object, "parameters_hash", gls_hash_text(shard->parameters, text));
@@ -299,14 +282,8 @@ static void add_seconds(cJSON *object, const char *key, double seconds)
 static void add_share(cJSON *devices, const gls_device_info *device, const gls_track_share *share)
 {
     cJSON *object = cJSON_CreateObject();
-    cJSON_AddStringToObject(object, "renderer", device->renderer);
-    cJSON_AddStringToObject(object, "node", device->node);
-    gls_json_uint(object, "seeds", share->seeds);
-    gls_json_uint(object, "streamlines", share->streamlines);
-    gls_json_uint(object, "batches", share->batches);
-    gls_json_uint(object, "resumes", share->resumes);
-    gls_json_uint(object, "halvings", share->halvings);
-    cJSON_AddBoolToObject(object, "failed", share->failed);
+    GLS_JSON_MEMBERS(object, device, renderer, node);
+    GLS_JSON_MEMBERS(object, share, seeds, streamlines, batches, resumes, halvings, failed);
     add_seconds(object, "seconds", share->seconds);
     cJSON_AddItemToArray(devices, object);
 }
@@ -321,8 +298,7 @@ static void add_run(cJSON *root, const gls_job *job)
     cJSON *block = cJSON_AddObjectToObject(root, "run");
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&job->started, &utc));
     cJSON_AddStringToObject(block, "started", date);
-    gls_json_uint(block, "batches", r->batches);
-    gls_json_uint(block, "batch_seeds", r->batch_seeds);
+    GLS_JSON_MEMBERS(block, r, batches, batch_seeds);
     cJSON *devices = cJSON_AddArrayToObject(block, "devices");
     for (size_t i = 0; i < job->devices.n; i++)
         add_share(devices, gls_device_get_info(job->devices.device[i]), &job->share[i]);

@@ -74,10 +74,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;
     cJSON *object = cJSON_AddObjectToObject(gls_json_at(root, "counts"), "sampled");
-    gls_json_uint(object, "points", counts->points);
-    gls_json_uint(object, "outside", counts->outside);
-    gls_json_uint(object, "not_finite", counts->not_finite);
-    gls_json_uint(object, "without_value", counts->without_value);
+    GLS_JSON_MEMBERS(object, counts, points, outside, not_finite, without_value);
 }
 
 /* Hash of the statistics, because --stat-tck is not among the parameters that identify the run in the sidecar. */

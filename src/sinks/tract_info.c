@@ -26,10 +26,7 @@ static bool tract_is_regular(const gls_spread *step)
 static void add_spread(cJSON *object, const char *key, const gls_spread *spread)
 {
     cJSON *to = cJSON_AddObjectToObject(object, key);
-    gls_json_uint(to, "n", spread->n);
-    gls_json_double(to, "mean", spread->mean);
-    gls_json_double(to, "sd", spread->sd);
-    gls_json_double(to, "min", spread->min);
+    GLS_JSON_MEMBERS(to, spread, n, mean, sd, min);
     gls_json_double(to, "quartile_1", spread->quartile[0]);
     gls_json_double(to, "median", spread->median);
     gls_json_double(to, "quartile_3", spread->quartile[1]);
@@ -55,12 +52,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     static const char *const kinds[] = {"dps", "dpv", "group"};
     /* keys are fixed: programs read them */
     cJSON *counted = cJSON_AddObjectToObject(object, "counted");
-    gls_json_uint(counted, "streamlines", s->streamlines);
-    gls_json_uint(counted, "points", s->points);
-    gls_json_uint(counted, "empty", s->empty);
-    gls_json_uint(counted, "single_points", s->single_points);
-    gls_json_uint(counted, "not_finite", s->not_finite);
-    gls_json_uint(counted, "zero_steps", s->zero_steps);
+    GLS_JSON_MEMBERS(counted, s, streamlines, points, empty, single_points, not_finite, zero_steps);
     gls_json_uint(counted, "outside_grid", s->outside);
     gls_json_uint(counted, "points_outside_grid", s->points_outside);
     /* corners of the box around all points, mm in the world */
@@ -78,12 +70,9 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
         const gls_column_summary *c = &s->column[k];
         cJSON *value = cJSON_CreateObject();
         cJSON_AddStringToObject(value, "kind", kinds[c->kind]);
-        cJSON_AddStringToObject(value, "name", c->name);
-        gls_json_uint(value, "n", c->n);
+        GLS_JSON_MEMBERS(value, c, name, n);
         gls_json_uint(value, "not_finite", c->n_not_finite);
-        gls_json_double(value, "min", c->min);
-        gls_json_double(value, "mean", c->mean);
-        gls_json_double(value, "max", c->max);
+        GLS_JSON_MEMBERS(value, c, min, mean, max);
         cJSON_AddItemToArray(values, value);
     }
 }
@@ -94,8 +83,7 @@ static cJSON *tract_info_json(const char *path, const gls_tractogram_info *info,
     cJSON *object = cJSON_CreateObject();
     cJSON_AddStringToObject(object, "path", path);
     cJSON_AddStringToObject(object, "format", gls_tractogram_format_name(info->format));
-    cJSON_AddNumberToObject(object, "version", info->version);
-    gls_json_uint(object, "bytes", info->bytes);
+    GLS_JSON_MEMBERS(object, info, version, bytes);
     if (info->counts_streamlines) gls_json_uint(object, "streamlines", info->n_streamlines);
     if (info->counts_points) gls_json_uint(object, "points", info->n_points);
     cJSON_AddStringToObject(object, "position_type", gls_type_name(info->position_type));

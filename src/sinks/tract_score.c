@@ -114,10 +114,7 @@ void gls_score_add_counts(cJSON *method, const gls_score_result *r)
                   {"no_connections", r->no_connection}, {"valid_bundles", r->valid_bundles},
                   {"bundles_in_truth", r->n_bundles},   {"invalid_bundles", r->invalid_bundles}};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) gls_json_uint(method, counts[i].key, counts[i].n);
-    gls_json_double(method, "mean_overlap", r->mean_overlap);
-    gls_json_double(method, "mean_overreach", r->mean_overreach);
-    gls_json_double(method, "mean_overreach_gt", r->mean_overreach_gt);
-    gls_json_double(method, "mean_f1", r->mean_f1);
+    GLS_JSON_MEMBERS(method, r, mean_overlap, mean_overreach, mean_overreach_gt, mean_f1);
 }
 
 void gls_score_add_bundles(cJSON *method, const gls_score_result *r, const gls_score_bundle *list)
@@ -127,15 +124,11 @@ void gls_score_add_bundles(cJSON *method, const gls_score_result *r, const gls_s
         const gls_score_bundle *s = &list[b];
         cJSON *bundle = cJSON_CreateObject();
         cJSON_AddItemToArray(bundles, bundle);
-        cJSON_AddStringToObject(bundle, "name", s->name);
-        gls_json_uint(bundle, "valid", s->valid);
+        GLS_JSON_MEMBERS(bundle, s, name, valid);
         gls_json_uint(bundle, "voxels", s->truth);
         gls_json_uint(bundle, "voxels_found", s->found);
         gls_json_uint(bundle, "voxels_beyond", s->beyond);
-        gls_json_double(bundle, "overlap", s->overlap);
-        gls_json_double(bundle, "overreach", s->overreach);
-        gls_json_double(bundle, "overreach_gt", s->overreach_gt);
-        gls_json_double(bundle, "f1", s->f1);
+        GLS_JSON_MEMBERS(bundle, s, overlap, overreach, overreach_gt, f1);
     }
 }
 

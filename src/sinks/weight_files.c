@@ -194,8 +194,7 @@ static void add_iterations(cJSON *root, const gls_weights_result *r)
     cJSON *list = cJSON_AddArrayToObject(root, "cost_by_iteration");
     for (size_t i = 0; i < r->n_iterations; i++) {
         cJSON *x = cJSON_CreateObject();
-        gls_json_double(x, "data", r->iteration[i].data);
-        gls_json_double(x, "tikhonov", r->iteration[i].tikhonov);
+        GLS_JSON_MEMBERS(x, &r->iteration[i], data, tikhonov);
         gls_json_double(x, "total_variation", r->iteration[i].tv);
         cJSON_AddItemToArray(list, x);
     }
@@ -205,13 +204,7 @@ void gls_weights_describe(cJSON *root, const gls_weights *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w);
     cJSON *counts = cJSON_AddObjectToObject(root, "counts"), *model = cJSON_AddObjectToObject(root, "model");
-    gls_json_uint(counts, "streamlines", r->streamlines);
-    gls_json_uint(counts, "without_points", r->without_points);
-    gls_json_uint(counts, "outside", r->outside);
-    gls_json_uint(counts, "without_fixels", r->without_fixels);
-    gls_json_uint(counts, "entries", r->entries);
-    gls_json_uint(counts, "chunks", r->chunks);
-    gls_json_uint(counts, "fixels", r->fixels);
+    GLS_JSON_MEMBERS(counts, r, streamlines, without_points, outside, without_fixels, entries, chunks, fixels);
     gls_json_uint(counts, "fixels_untracked", r->untracked);
     gls_json_uint(counts, "fixels_excluded", r->excluded);
     gls_json_uint(counts, "fixels_removed", r->removed);
@@ -219,8 +212,7 @@ void gls_weights_describe(cJSON *root, const gls_weights *w)
     if (r->kept > 0) gls_json_uint(counts, "streamlines_kept", r->kept);
     gls_json_double(model, "mu", r->mu);
     gls_json_double(model, "regularisation_scale", r->scale);
-    gls_json_double(model, "cost_first", r->cost_first);
-    gls_json_double(model, "cost_last", r->cost_last);
+    GLS_JSON_MEMBERS(model, r, cost_first, cost_last);
     /* the list begins with the start, which is not an iteration */
     gls_json_uint(model, "iterations", r->iteration ? r->n_iterations - 1 : r->n_iterations);
     cJSON_AddBoolToObject(model, "iteration_limit_reached", r->limit_reached);

@@ -46,6 +46,29 @@ void gls_json_double(cJSON *object, const char *key, double v);
 void gls_json_append_double(cJSON *array, double v);
 /* Adds a number if v is at most 2^53, which every reader holds exactly, and a string otherwise. */
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
+/* Adds true or false. */
+void gls_json_bool(cJSON *object, const char *key, bool v);
+/* Adds members of a struct, under their own names, in the way of their types:
+ * GLS_JSON_MEMBERS(object, result, seeds, points) adds result->seeds and result->points. Up to eight at a time. */
+#define GLS_JSON_MEMBERS(object, from, ...) \
+    GLS_JSON_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(object, from, __VA_ARGS__)
+#define GLS_JSON_NTH(a, b, c, d, e, f, g, h, n, ...) GLS_JSON_##n
+#define GLS_JSON_1(object, from, member) \
+    _Generic((from)->member,                \
+             bool: gls_json_bool,           \
+             double: gls_json_double,       \
+             float: gls_json_double,        \
+             char *: gls_json_text,         \
+             const char *: gls_json_text,   \
+             default: gls_json_uint)(object, #member, (from)->member)
+#define GLS_JSON_2(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_1(object, from, __VA_ARGS__))
+#define GLS_JSON_3(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_2(object, from, __VA_ARGS__))
+#define GLS_JSON_4(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_3(object, from, __VA_ARGS__))
+#define GLS_JSON_5(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_4(object, from, __VA_ARGS__))
+#define GLS_JSON_6(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_5(object, from, __VA_ARGS__))
+#define GLS_JSON_7(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_6(object, from, __VA_ARGS__))
+#define GLS_JSON_8(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_7(object, from, __VA_ARGS__))
+
 /* Makes the values that gls_json_double() and gls_json_uint() add. */
 cJSON *gls_json_new_double(double v);
 cJSON *gls_json_new_uint(uint64_t v);

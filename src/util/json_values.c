@@ -23,6 +23,11 @@ void gls_json_append_double(cJSON *array, double v)
     cJSON_AddItemToArray(array, gls_json_new_double(v));
 }
 
+void gls_json_bool(cJSON *object, const char *key, bool v)
+{
+    cJSON_AddBoolToObject(object, key, v);
+}
+
 void gls_json_double(cJSON *object, const char *key, double v)
 {
     cJSON_AddItemToObject(object, key, gls_json_new_double(v));

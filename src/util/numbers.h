@@ -33,6 +33,12 @@ char *gls_format_duration(double seconds, char *buffer, size_t size);
 /* The shortest decimal that reads back as the same double. */
 char *gls_format_double(double v, char *buffer, size_t size);
 
+/* The texts above for one message, in memory that lasts to the end of the enclosing block. */
+#define GLS_COUNT(n) gls_format_count(n, (char[32]){""}, 32)
+#define GLS_BYTES(n) gls_format_bytes(n, (char[32]){""}, 32)
+#define GLS_RATE(v) gls_format_rate(v, (char[32]){""}, 32)
+#define GLS_DURATION(seconds) gls_format_duration(seconds, (char[32]){""}, 32)
+
 /* A range of valid numbers. */
 typedef struct gls_range {
     double min, max; /* INFINITY: no bound */
@@ -56,6 +62,8 @@ bool gls_parse_uint64(const char *text, uint64_t *value);
 
 /* Stores in buffer the word at `index`, from 0, of a list "a|b|c"; "" behind the last word. Returns buffer. */
 const char *gls_choice_word(const char *choices, int index, char *buffer, size_t size);
+/* gls_choice_word() in memory that lasts to the end of the enclosing block. */
+#define GLS_WORD(choices, index) gls_choice_word(choices, index, (char[64]){""}, 64)
 /* Position of a word of `length` characters in the list, or -1. */
 int gls_choice_find(const char *choices, const char *word, size_t length);
 
