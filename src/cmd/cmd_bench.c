@@ -167,12 +167,10 @@ static void set_defaults(void *values)
 static int measure(const bench_values *v)
 {
     /* no lines of progress where standard error is not a terminal */
-    cmd_progress progress = {.quiet_lines = true};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
     bench_run *run = malloc(sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (v->trace) gls_trace_start();
-    gls_status status = bench_measure_all(run, &v->o, &monitor);
+    gls_status status = bench_measure_all(run, &v->o, cmd_monitor(false));
     if (!status && v->trace) status = gls_sidecar_write_trace(v->trace, v->o.force);
     int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
     if (!code && v->json) code = cmd_json_to(v->json, v->o.force, bench_json_text(run));

@@ -168,8 +168,6 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
 {
     static track_options track;
     static cmd_arguments track_arguments;
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
     gls_dataset_choice choice;
     gls_dataset dataset = {.n = 0};
     gls_status worst = GLS_OK;
@@ -191,7 +189,7 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
         gls_dataset_task task = {.dataset = d,
                                  .choice = &choice,
                                  .job = &job,
-                                 .monitor = &monitor,
+                                 .monitor = cmd_monitor(true),
                                  .go_on = cmd_goes_on,
                                  .jobs = o->jobs,
                                  .end = end_process,

@@ -4,15 +4,11 @@
 #include "options/options.h"
 #include "render/report_parts.h"
 
-typedef struct cite_options {
-    cmd_common common;
-    /* a gls_cite_format */
-    int format;
-} cite_options;
-#define OPTION_OWNER cite_options
+CMD_VALUES(cite, int, GLS_CITE_TEXT) /* a gls_cite_format */
+#define OPTION_OWNER cite_values
 
 static const gls_option option_table[] = {
-    GLS_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|bibtex|cff",
+    GLS_OPTION("Output", CHOICE, o, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|bibtex|cff",
                "text: a list of references. bibtex: entries for LaTeX and reference managers. cff: the program's "
                "CITATION.cff."),
     {.name = NULL},
@@ -21,16 +17,10 @@ static const gls_option option_table[] = {
 /* Entry of the command: prints what to cite for the run of a tractogram or sidecar, or for all methods. */
 static int run_cite(void *values, const cmd_arguments *arguments)
 {
-    const cite_options *options = values;
     char *text = NULL;
-    gls_status status =
-        gls_cite(arguments->n_positionals ? arguments->positional[0] : NULL, (gls_cite_format)options->format, &text);
+    gls_status status = gls_cite(arguments->n_positionals ? arguments->positional[0] : NULL,
+                                 (gls_cite_format)((const cite_values *)values)->o, &text);
     return status ? cmd_error_status(status) : cmd_print(text);
-}
-
-static void set_defaults(void *values)
-{
-    *(cite_options *)values = (cite_options){.format = GLS_CITE_TEXT};
 }
 
 const cmd_command command_cite = {
@@ -45,7 +35,7 @@ const cmd_command command_cite = {
     .rows = {{.table = option_table}},
     .examples = CMD_TEXTS("What to cite for a tractogram:", "glslines cite tracks.trx",
                           "The same for LaTeX:", "glslines cite tracks.trx --format bibtex >> paper.bib"),
-    .values_size = sizeof(cite_options),
-    .set_defaults = set_defaults,
+    .values_size = sizeof(cite_values),
+    .set_defaults = set_cite_defaults,
     .run = run_cite,
 };

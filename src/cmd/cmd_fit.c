@@ -3,10 +3,7 @@
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 
-typedef struct fit_values {
-    cmd_common common;
-    gls_fit_options fit;
-} fit_values;
+CMD_VALUES(fit, gls_fit_options, gls_fit_options_default())
 
 #define OPTION_OWNER gls_fit_options
 static const gls_option mask_row[] = {CMD_MASK_OPTION, {.name = NULL}};
@@ -33,19 +30,12 @@ static const gls_option output_rows[] = {
     {.name = NULL},
 };
 
-static void set_defaults(void *values)
-{
-    ((fit_values *)values)->fit = gls_fit_options_default();
-}
-
 /* Entry of the command: checks the options of the model, fits, and writes the files. An option of csd without --model
  * chooses csd. */
 static int run_fit(void *values, const cmd_arguments *arguments)
 {
-    gls_fit_options *o = &((fit_values *)values)->fit;
+    gls_fit_options *o = &((fit_values *)values)->o;
     const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
     static const char *const of_csd[] = {"csd-rule", "response", NULL};
     if (!cmd_options_given(arguments, "model") && cmd_options_first(arguments, of_csd)) o->model.model = GLS_MODEL_CSD;
     int code = model_files_get(arguments, files);
@@ -56,7 +46,7 @@ static int run_fit(void *values, const cmd_arguments *arguments)
     if (code) return code;
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    gls_status status = gls_fit_files(o, &monitor);
+    gls_status status = gls_fit_files(o, cmd_monitor(true));
     if (!status) cmd_interrupt_done();
     return cmd_finish(status);
 }
@@ -77,9 +67,9 @@ const cmd_command command_fit = {
         CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Voxels > 0 are fitted; default: the brain, made from DWI.", "PREFIX",
                   "Output prefix: PREFIX_fa.nii.gz and so on."),
     .max_positionals = 5,
-    .rows = {{.table = mask_row, .at = offsetof(fit_values, fit)},
-             CMD_MODEL_ROWS(fit_values, fit.model, .owners = GLS_OF_GRADIENTS | GLS_OF_MODEL),
-             {.table = output_rows, .at = offsetof(fit_values, fit)}},
+    .rows = {{.table = mask_row, .at = offsetof(fit_values, o)},
+             CMD_MODEL_ROWS(fit_values, o.model, .owners = GLS_OF_GRADIENTS | GLS_OF_MODEL),
+             {.table = output_rows, .at = offsetof(fit_values, o)}},
     .aliases = model_option_aliases,
     .examples = CMD_TEXTS(
         "White matter, grey matter and CSF from all shells, normalised:",
@@ -92,6 +82,6 @@ const cmd_command command_fit = {
         "Maps of the tensor alone:",
         "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01_tensor --no-model --tensor-maps"),
     .values_size = sizeof(fit_values),
-    .set_defaults = set_defaults,
+    .set_defaults = set_fit_defaults,
     .run = run_fit,
 };

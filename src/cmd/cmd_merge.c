@@ -9,11 +9,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-typedef struct merge_values {
-    cmd_common common;
-    /* options of merging */
-    gls_merge_options o;
-} merge_values;
+CMD_VALUES(merge, gls_merge_options, gls_merge_options_default())
 
 #define OPTION_OWNER gls_merge_options
 
@@ -28,11 +24,6 @@ static const gls_option table[] = {
                "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),
     {.name = NULL},
 };
-
-static void set_defaults(void *values)
-{
-    ((merge_values *)values)->o = gls_merge_options_default();
-}
 
 /* Prints what was merged, in how long, and into which files. */
 static void print_summary(const gls_merge_options *o, const gls_merge_result *result, const char *sidecar,
@@ -50,8 +41,6 @@ static void print_summary(const gls_merge_options *o, const gls_merge_result *re
 static int run_merge(void *values, const cmd_arguments *arguments)
 {
     gls_merge_options *o = &((merge_values *)values)->o;
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
     gls_merge_result result;
     char sidecar[4096];
     double start = gls_clock_seconds();
@@ -62,7 +51,7 @@ static int run_merge(void *values, const cmd_arguments *arguments)
     o->n_shards = (size_t)arguments->n_positionals;
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    gls_status status = gls_merge_files(o, &monitor, &result, sidecar, sizeof sidecar);
+    gls_status status = gls_merge_files(o, cmd_monitor(true), &result, sidecar, sizeof sidecar);
     if (status) return cmd_error_status(status);
     /* all files are complete: a signal no longer changes the exit code */
     cmd_interrupt_done();
@@ -94,6 +83,6 @@ const cmd_command command_merge = {
                           "glslines merge -o tracks.trx tracks_shard-*of3.trx",
                           "The maps of three parts:", "glslines merge -o density.nii.gz density_shard-*of3.nii.gz"),
     .values_size = sizeof(merge_values),
-    .set_defaults = set_defaults,
+    .set_defaults = set_merge_defaults,
     .run = run_merge,
 };

@@ -3,10 +3,7 @@
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 
-typedef struct response_values {
-    cmd_common common;
-    gls_respond_options o;
-} response_values;
+CMD_VALUES(response, gls_respond_options, gls_respond_options_default())
 
 #define OPTION_OWNER gls_respond_options
 static const gls_option table[] = {
@@ -53,11 +50,6 @@ static const gls_option table[] = {
     {.name = NULL},
 };
 
-static void set_defaults(void *values)
-{
-    ((response_values *)values)->o = gls_respond_options_default();
-}
-
 /* Options that only some algorithms have. */
 static const struct {
     const char *option;
@@ -97,8 +89,6 @@ static int run_response(void *values, const cmd_arguments *arguments)
 {
     gls_respond_options *o = &((response_values *)values)->o;
     const model_files files = {&o->dwi, &o->bval, &o->bvec, &o->mask, &o->prefix};
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
     int code = check(o, arguments);
     if (!code) code = model_files_get(arguments, files);
     if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !o->mask)
@@ -108,7 +98,7 @@ static int run_response(void *values, const cmd_arguments *arguments)
     if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->n_voxels = 0;
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    gls_status status = gls_respond_files(o, &monitor);
+    gls_status status = gls_respond_files(o, cmd_monitor(true));
     if (!status) cmd_interrupt_done();
     return cmd_finish(status);
 }
@@ -138,6 +128,6 @@ const cmd_command command_response = {
         "Single fibres of the shell of b = 1000:",
         "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz fibres --algorithm tournier --shells 1000"),
     .values_size = sizeof(response_values),
-    .set_defaults = set_defaults,
+    .set_defaults = set_response_defaults,
     .run = run_response,
 };

@@ -43,8 +43,6 @@ static gls_status track(gls_job *job, const gls_run_options *run, const gls_illu
 static int run_track(void *values, const cmd_arguments *arguments)
 {
     track_options *options = values;
-    cmd_progress progress = {.begun = false};
-    gls_monitor monitor = cmd_progress_monitor(&progress);
     gls_job *job = NULL;
     int code = track_options_check(options, arguments);
     if (code) return code;
@@ -52,7 +50,7 @@ static int run_track(void *values, const cmd_arguments *arguments)
     const gls_illustrations illustrations = {run->report, run->picture, run->trace, run->json};
     /* the timeline includes the reading of inputs, so tracing starts before the job */
     if (run->trace) gls_trace_start();
-    gls_status status = gls_job_create(&run->job, &monitor, &job);
+    gls_status status = gls_job_create(&run->job, cmd_monitor(true), &job);
     if (!status) status = gls_illustrations_open(&illustrations, job);
     bool skipped = !status && gls_job_get_result(job)->skipped;
     if (!status && !skipped && run->dry_run)

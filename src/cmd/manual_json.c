@@ -69,12 +69,10 @@ static void add_option(cJSON *options, const gls_option *option, const void *val
 /* A command with its arguments, options, defaults and examples. The caller owns the object. */
 static cJSON *command_json(const cmd_command *command)
 {
-    cmd_values values = {{0}};
-    cJSON *object = cJSON_CreateObject();
+    cmd_values values;
     cmd_table table;
-    /* defaults come from the command itself, as at run time */
-    command->set_defaults(values.bytes);
-    cmd_options_list(command, &table);
+    cJSON *object = cJSON_CreateObject();
+    cmd_defaults_list(command, &table, &values);
     GLS_JSON_MEMBERS(object, command, name, synopsis, summary, description);
     add_pairs(object, "arguments", "name", "help", command->positionals);
     cJSON *options = cJSON_AddArrayToObject(object, "options");

@@ -287,10 +287,9 @@ static void write_option(FILE *out, const gls_option *option, const void *values
 /* Writes all options of a command, each group under its heading, with the defaults of the command. */
 static void write_options(FILE *out, const cmd_command *command)
 {
-    cmd_values values = {{0}};
+    cmd_values values;
     cmd_table table;
-    command->set_defaults(values.bytes);
-    cmd_options_list(command, &table);
+    cmd_defaults_list(command, &table, &values);
     for (size_t i = 0; i < table.n; i++) {
         if (cmd_begins_group(&table, i)) {
             fputs(".SS ", out);

@@ -110,21 +110,10 @@ void cmd_launcher_destroy(cmd_launcher *launcher);
 void cmd_launcher_notify(const char *title, const char *text);
 
 /* --- Progress of a run: a bar with rate and time left on a terminal, plain lines elsewhere, and the launcher icon. */
-typedef struct cmd_progress {
-    bool begun, shown; /* shown: the user wants information */
-    bool terminal;     /* standard error is a terminal */
-    bool quiet_lines;  /* set by the caller: show nothing if standard error is not a terminal */
-    /* start of the phase, last drawing and last event, in seconds of gls_clock_seconds() */
-    double start, last_time, last_event;
-    /* seeds, voxels or bytes that were done at the last drawing */
-    uint64_t last_done;
-    /* NULL: none */
-    cmd_launcher *launcher;
-} cmd_progress;
 
-/* A monitor that shows the progress of each phase, and asks the run to stop after a signal. *progress must be zero at
- * first and outlive the monitor. */
-gls_monitor cmd_progress_monitor(cmd_progress *progress);
+/* The monitor of the command: it shows the progress of each phase, and asks the run to stop after a signal. lines: also
+ * show progress where standard error is not a terminal. */
+const gls_monitor *cmd_monitor(bool lines);
 
 /* --- Progress for other programs: one JSON object a line (--progress json, --progress-file). */
 

@@ -10,6 +10,19 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
+/* The state of a phase. */
+typedef struct cmd_progress {
+    bool begun, shown; /* shown: the user wants information */
+    bool terminal;     /* standard error is a terminal */
+    bool lines;        /* show progress even if standard error is not a terminal */
+    /* start of the phase, last drawing and last event, in seconds of gls_clock_seconds() */
+    double start, last_time, last_event;
+    /* seeds, voxels or bytes that were done at the last drawing */
+    uint64_t last_done;
+    /* NULL: none */
+    cmd_launcher *launcher;
+} cmd_progress;
+
 /* Decides at the first report of a run where progress is shown: as a bar, as lines, or not at all. */
 static void begin_progress(cmd_progress *progress)
 {
@@ -17,7 +30,7 @@ static void begin_progress(cmd_progress *progress)
     cmd_progress_mode mode = cmd_events_mode();
     progress->terminal = mode == CMD_PROGRESS_BAR || (mode == CMD_PROGRESS_AUTO && isatty(STDERR_FILENO) == 1);
     progress->shown = cmd_message_info_enabled() && mode != CMD_PROGRESS_JSON && mode != CMD_PROGRESS_NONE &&
-                      (progress->terminal || !progress->quiet_lines);
+                      (progress->terminal || progress->lines);
     progress->last_done = 0;
     progress->start = gls_clock_seconds();
     progress->last_time = progress->last_event = progress->start;
@@ -174,7 +187,10 @@ static void end(void *user, gls_phase phase)
     cmd_interrupt_release();
 }
 
-gls_monitor cmd_progress_monitor(cmd_progress *progress)
+const gls_monitor *cmd_monitor(bool lines)
 {
-    return (gls_monitor){.user = progress, .begin = begin, .step = step, .end = end};
+    static cmd_progress progress;
+    static const gls_monitor monitor = {.user = &progress, .begin = begin, .step = step, .end = end};
+    progress.lines = lines;
+    return &monitor;
 }

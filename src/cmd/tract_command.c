@@ -39,8 +39,6 @@ int tract_run(void *values, const cmd_arguments *arguments)
 {
     const cmd_command *command = arguments->command;
     const tract_work *work = command->work;
-    cmd_progress progress = {.begun = false};
-    const gls_monitor monitor = cmd_progress_monitor(&progress);
     const size_t n = (size_t)arguments->n_positionals;
     if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
         return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
@@ -52,7 +50,7 @@ int tract_run(void *values, const cmd_arguments *arguments)
     gls_tract_run run;
     gls_tract_run_init(&run, &((const tract_values *)values)->shared, root);
     run.go_on = go_on;
-    run.monitor = &monitor;
+    run.monitor = cmd_monitor(true);
     cmd_interrupt_catch();
     gls_status status = work->work(&run, (const char *)values + TRACT_AT, arguments->positional, n);
     /* outputs have temporary names until all of them are complete */

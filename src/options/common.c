@@ -52,6 +52,13 @@ void cmd_options_list(const cmd_command *command, cmd_table *table)
     add(table, &(cmd_rows){.table = common_options});
 }
 
+void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values *values)
+{
+    memset(values, 0, sizeof *values);
+    command->set_defaults(values->bytes);
+    cmd_options_list(command, table);
+}
+
 /* Index of the option of this name, which must be in the table. */
 static size_t index_of(const cmd_arguments *arguments, const char *name)
 {

@@ -172,10 +172,9 @@ static void help_options(FILE *out, const cmd_table *table, const void *values, 
 
 void cmd_help(FILE *out, const cmd_command *command, int width)
 {
-    cmd_values values = {{0}};
+    cmd_values values;
     cmd_table table;
-    command->set_defaults(values.bytes);
-    cmd_options_list(command, &table);
+    cmd_defaults_list(command, &table, &values);
     fprintf(out, "Usage: glslines %s %s\n\n", command->name, command->synopsis);
     cmd_wrap(out, command->description, 0, 0, width);
     for (const char *const *p = command->positionals; p && *p; p += 2) {
@@ -225,10 +224,9 @@ static void markdown_option(FILE *out, const gls_option *option, const void *val
 
 void cmd_help_markdown(FILE *out, const cmd_command *command)
 {
-    cmd_values values = {{0}};
+    cmd_values values;
     cmd_table table;
-    command->set_defaults(values.bytes);
-    cmd_options_list(command, &table);
+    cmd_defaults_list(command, &table, &values);
     fputs("| option | range | default | meaning |\n|---|---|---|---|\n", out);
     for (size_t i = 0; i < table.n; i++) markdown_option(out, &table.option[i], values.bytes);
 }

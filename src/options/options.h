@@ -101,6 +101,17 @@ struct cmd_command {
     void (*set_defaults)(void *values);                       /* called on a zeroed struct */
     int (*run)(void *values, const cmd_arguments *arguments); /* returns an exit code */
 };
+/* Defines the values of a command whose options are one struct of the library, `type`: NAME_values with the member `o`,
+ * and set_NAME_defaults(), which sets `o` to `initial`. */
+#define CMD_VALUES(name, type, initial)             \
+    typedef struct name##_values {                  \
+        cmd_common common;                          \
+        type o;                                     \
+    } name##_values;                                \
+    static void set_##name##_defaults(void *values) \
+    {                                               \
+        ((name##_values *)values)->o = initial;     \
+    }
 /* Largest size of the struct with the values of a command, bytes. */
 #define CMD_MAX_VALUES 8192
 
@@ -114,6 +125,8 @@ typedef union cmd_values {
 
 /* Fills the table of a command from its rows. */
 void cmd_options_list(const cmd_command *command, cmd_table *table);
+/* Also sets the values to the defaults of the command. */
+void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values *values);
 
 /* Parses argv[first ...] into values and arguments. On failure writes one line, without a line end, to error and
  * returns false. */
