@@ -6,11 +6,8 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
-#include "record/run.h"
-#include "record/run_params.h"
 #include "record/sidecar.h"
 #include "util/clock.h"
-#include "util/status.h"
 
 /* --- What to measure, from the command line. ----------------------------- */
 

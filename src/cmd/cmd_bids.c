@@ -3,12 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 #include "render/illustrate.h"
-#include "util/numbers.h"
 
 /* Values of the command's options; options of `track` follow "--" and are checked for each unit. */
 typedef struct bids_options {

@@ -1,7 +1,6 @@
 /* `glslines cite`: prints references for a paper. */
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "options/options.h"
 #include "render/report_parts.h"
 
 CMD_VALUES(cite, int, GLS_CITE_TEXT) /* a gls_cite_format */

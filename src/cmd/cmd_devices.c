@@ -8,12 +8,9 @@
 #include "check/device_checks.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "options/options.h"
 #include "run/job.h"
 #include "track/track_params.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
-#include "util/text.h"
 
 /* --- Lists devices as text and as JSON. ---------------------------------- */
 

@@ -8,14 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <glslines/common.h>
-
 #include "cmd/commands.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
-#include "options/options.h"
 #include "util/output_file.h"
-#include "util/text.h"
 
 /* --- `glslines help --search`: where the help and the manual have all of some words. */
 

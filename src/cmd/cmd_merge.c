@@ -3,11 +3,8 @@
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "options/options.h"
 #include "sinks/sinks.h"
 #include "util/clock.h"
-#include "util/numbers.h"
-#include "util/status.h"
 
 CMD_VALUES(merge, gls_merge_options, gls_merge_options_default())
 

@@ -4,7 +4,6 @@
 #include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "options/options.h"
 #include "phantom/parts.h"
 #include "util/status.h"
 

@@ -4,7 +4,6 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "cmd/tract_command.h"
-#include "util/numbers.h"
 
 typedef struct render_values {
     cmd_common common;

@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include <glslines/common.h>
-
 #include "util/clock.h"
 
 /* Signals within this time after the first one are the same request: a scheduler signals every process of a job, and a

@@ -1,6 +1,5 @@
 /* Completions for bash, zsh and fish, from the tables of options: choices, files and folders. */
 #include "cmd/manual.h"
-#include "util/numbers.h"
 #include "util/text.h"
 
 #include <string.h>

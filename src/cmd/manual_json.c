@@ -3,8 +3,6 @@
 #include "cmd/message.h"
 #include "util/json_text.h"
 
-#include <glslines/common.h>
-
 #include <cJSON.h>
 #include <stdlib.h>
 #include <string.h>

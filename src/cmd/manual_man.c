@@ -3,8 +3,6 @@
 #include "cmd/message.h"
 #include "util/text.h"
 
-#include <glslines/common.h>
-
 #include <string.h>
 
 /* Columns of a page: the 80 of a usual terminal less the margins of man(7). */

@@ -15,10 +15,7 @@
 
 #include "cmd/message.h"
 #include "record/sidecar.h"
-#include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
-#include "util/text.h"
 
 #define FORMAT 1 /* version of the format */
 

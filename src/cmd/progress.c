@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "util/clock.h"
-#include "util/numbers.h"
 #include "util/text.h"
 
 /* The state of a phase. */

@@ -5,7 +5,6 @@
 #include <cJSON.h>
 
 #include "cmd/message.h"
-#include "record/run.h"
 #include "record/sidecar.h"
 
 #define OPTION_OWNER gls_tract_common

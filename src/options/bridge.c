@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "util/numbers.h"
 #include "util/text.h"
 
 /* Programs, and words that are commands elsewhere, with the command that does their work here. */

@@ -7,7 +7,6 @@
 #include <sys/ioctl.h>
 
 #include "record/run_params.h"
-#include "util/numbers.h"
 #include "util/text.h"
 
 int cmd_terminal_width(FILE *stream)

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 

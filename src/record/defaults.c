@@ -1,13 +1,11 @@
 /* Chooses the defaults of a run from the rows of defaults.def, by preset, direction getter and model. */
 #include "record/run_params.h"
-#include "track/track_params.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "util/json_text.h"
-#include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
 

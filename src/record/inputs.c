@@ -11,9 +11,6 @@
 #include "image/formats.h"
 #include "tractogram/readers.h"
 #include "util/allocation.h"
-#include "util/file.h"
-#include "util/status.h"
-#include "util/text.h"
 
 /* Levels of folders that are read inside an input folder. A TRX folder has two. */
 #define MAX_DEPTH 8

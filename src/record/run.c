@@ -12,8 +12,6 @@
 #include "util/allocation.h"
 #include "util/clock.h"
 #include "util/json_text.h"
-#include "util/status.h"
-#include "util/text.h"
 
 void gls_run_begin(gls_run *run, bool force)
 {

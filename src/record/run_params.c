@@ -2,12 +2,10 @@
 #include "record/run_params.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "util/file.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
 #include "util/status.h"
 
 /* Headings of the groups in the help, by the second column of params.def. */

@@ -8,14 +8,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <glslines/odf.h>
-
 #include "record/sidecar.h"
 #include "util/clock.h"
-#include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
-#include "util/text.h"
 #include "util/threads.h"
 
 /* Text of the member group.name; NULL: none. */

@@ -9,13 +9,9 @@
 #include <sys/stat.h>
 
 #include "record/sidecar.h"
-#include "tractogram/readers.h"
 #include "tracts/bundle_parts.h"
 #include "util/clock.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
-#include "util/status.h"
-#include "util/text.h"
 
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {

@@ -10,7 +10,6 @@
 
 #include "record/run_params.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
 
 /* A member of a struct. */
 typedef struct row {

@@ -7,8 +7,6 @@
 #include "record/run_params.h"
 #include "run/job.h"
 #include "util/maths.h"
-#include "util/numbers.h"
-#include "util/status.h"
 
 /* Shares of streamlines, and of seed voxels, above which something is probably wrong. */
 #define MAX_CUT 0.01

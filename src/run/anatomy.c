@@ -9,9 +9,6 @@
 #include "image/formats.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
-#include "track/track_params.h"
-#include "util/numbers.h"
-#include "util/status.h"
 
 /* Number of seeds where --nseeds 0 asks for as many as --select needs. */
 #define MAX_SEEDS UINT32_MAX

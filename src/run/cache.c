@@ -9,12 +9,8 @@
 #include <unistd.h>
 
 #include "image/formats.h"
-#include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
-#include "util/output_file.h"
-#include "util/status.h"
-#include "util/text.h"
 
 /* Largest size of a note, so that a large file of another program is not read whole. */
 #define MAX_KEY_BYTES 65536

@@ -1,17 +1,12 @@
 /* `glslines fit`: reads a diffusion series and writes FA, tensor, ODFs and response for other programs. */
 #include <cJSON.h>
-#include <stdlib.h>
 
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "run/fit_model.h"
-#include "run/series_run.h"
 #include "util/clock.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
-#include "util/output_file.h"
-#include "util/status.h"
 
 /* outputs from OUT_MD to OUT_V3 are in the order of gls_tensor_map */
 enum {

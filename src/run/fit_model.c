@@ -9,7 +9,6 @@
 #include "dwi/gradients_table.h"
 #include "record/run_params.h"
 #include "util/json_text.h"
-#include "util/status.h"
 
 #define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
 

@@ -1,20 +1,10 @@
 /* Peaks from files, and of ODFs. */
-#include <stdlib.h>
-#include <string.h>
 
-#include <glslines/peaks.h>
-
-#include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "run/job_inputs.h"
 #include "sinks/weight_files.h"
-#include "track/track_params.h"
 #include "util/clock.h"
-#include "util/file.h"
-#include "util/numbers.h"
-#include "util/status.h"
-#include "util/text.h"
 
 gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {

@@ -6,20 +6,13 @@
 #include <string.h>
 
 #include "check/device_checks.h"
-#include "gpu/devices.h"
 #include "image/formats.h"
-#include "record/run.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job.h"
-#include "run/job_inputs.h"
-#include "run/run_shards.h"
 #include "track/engine/visitor_kernel.h"
-#include "track/run/journal.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
-#include "util/output_file.h"
-#include "util/status.h"
 
 /* Restricts the seeds to those of the shard, and computes the identity for shards and for the journal. Call it after
  * the seeds are made. */

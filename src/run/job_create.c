@@ -7,18 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "gpu/devices.h"
-#include "image/formats.h"
-#include "record/run.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/job_inputs.h"
-#include "run/run_shards.h"
-#include "tractogram/writers.h"
-#include "util/numbers.h"
-#include "util/output_file.h"
-#include "util/status.h"
-#include "util/text.h"
 
 /* Name of an output of this shard. Frees path. */
 static char *shard_name(char *path, const gls_shard *shard)

@@ -5,18 +5,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dwi/odf_parts.h"
 #include "dwi/series.h"
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "run/fit_model.h"
 #include "sinks/weight_files.h"
-#include "track/track_params.h"
 #include "util/clock.h"
-#include "util/numbers.h"
-#include "util/status.h"
 
 #define SEED_FA 0.2 /* FA above which a seed region is made */
 

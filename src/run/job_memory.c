@@ -6,10 +6,6 @@
 
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "run/job_inputs.h"
-#include "track/run/journal.h"
-#include "util/numbers.h"
-#include "util/status.h"
 #include "util/threads.h"
 
 /* Unit of --memory-limit. */

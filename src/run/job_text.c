@@ -2,19 +2,13 @@
 #include <cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job.h"
-#include "run/job_inputs.h"
-#include "track/track_params.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
-#include "util/status.h"
-#include "util/text.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define STEP UINT64_C(50) /* MiB */

@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/run.h"
 #include "record/sidecar.h"
 #include "run/run_shards.h"
 #include "sinks/sinks.h"
 #include "tractogram/writers.h"
-#include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 
 /* State of `glslines merge`. */
 typedef struct merge_run {

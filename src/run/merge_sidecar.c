@@ -11,9 +11,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "sinks/sinks.h"
-#include "track/track_params.h"
 #include "util/json_text.h"
-#include "util/status.h"
 
 /* Returns the entry first.second. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)

@@ -1,19 +1,13 @@
 /* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
 #include <cJSON.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include <glslines/responses.h>
 
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "run/fit_model.h"
-#include "run/series_run.h"
 #include "util/clock.h"
 #include "util/json_text.h"
-#include "util/numbers.h"
-#include "util/status.h"
 
 enum { OUT_VOXELS = GLS_N_TISSUES, OUT_MASK, N_OUTPUTS }; /* outputs after the responses */
 

@@ -8,14 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job.h"
-#include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
-#include "util/text.h"
 
 /* largest number of hashes */
 #define MAX_HASHES 32

@@ -8,7 +8,6 @@
 #include "record/sidecar.h"
 #include "util/clock.h"
 #include "util/json_text.h"
-#include "util/status.h"
 
 gls_gradients_options gls_series_options(const gls_model_options *options)
 {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "util/numbers.h"
-#include "util/status.h"
 
 /* Pairs of variables, the innermost launcher first. mpirun in a Slurm job also sees Slurm's variables, but these
  * describe the script of the job. */

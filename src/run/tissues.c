@@ -8,7 +8,6 @@
 #include "dwi/gradients_table.h"
 #include "util/json_text.h"
 #include "util/maths.h"
-#include "util/status.h"
 
 /* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */
 #define MIN_GAIN 0.2

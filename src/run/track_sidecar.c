@@ -11,11 +11,7 @@
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/job_inputs.h"
-#include "track/track_params.h"
-#include "util/file.h"
 #include "util/json_text.h"
-#include "util/status.h"
 
 /* Keys of the BIDS draft for tractograms. */
 static void add_bids(cJSON *root, const gls_job *job)
