@@ -20,7 +20,7 @@
  * created (FORWARD_SIDES of connectome_matrix.c). */
 enum { MAX_SEEN = 4096 };
 
-/* A voxel of the search and what it costs: the smaller, the sooner it is looked at. */
+/* A voxel of the search, and its cost, mm: voxels of small cost are looked at first. */
 typedef struct candidate {
     double cost;
     /* voxel indices */
@@ -29,7 +29,7 @@ typedef struct candidate {
 
 /* State of one search ahead of an end of a streamline, on the stack of its caller: about 150 kB. */
 typedef struct forward_search {
-    /* image whose labelled voxels are searched */
+    /* grid of the image whose labelled voxels are searched */
     const gls_grid *grid;
     /* from: the end; direction: unit vector along which the streamline leaves it, (0, 0, 0) for a single point; both
      * in world mm. reach: largest cost, mm */
@@ -37,7 +37,7 @@ typedef struct forward_search {
     /* sense of each voxel axis against RAS, so that the order of neighbours does not depend on the storage of the
      * image */
     int sign[3];
-    /* n: voxels in the queue; n_seen: voxels that were ever considered */
+    /* n: number of voxels in the queue; n_seen: number of voxels that were ever considered */
     size_t n, n_seen;
     /* voxels to visit, in no order: take() looks for the cheapest */
     candidate queue[MAX_SEEN];
@@ -50,8 +50,9 @@ static double norm(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Direction of the streamline beyond an end, as a unit vector: the last step, turned further by as much as it turned
- * from the step before it. (0, 0, 0) for one point. backwards: of the last point, otherwise of the first. */
+/* Direction of the streamline beyond one of its ends, as a unit vector: the step at the end, turned on by as much as it
+ * is turned against the step beside it. (0, 0, 0) for one point. backwards: the end is the last point, otherwise the
+ * first. */
 static void find_direction(const float (*point)[3], size_t n, bool backwards, double out[3])
 {
     const size_t end = backwards ? n - 1 : 0, next = backwards ? n - 2 : 1;
@@ -100,8 +101,8 @@ static bool find_cost(const forward_search *h, const int32_t v[3], double *cost)
     return true;
 }
 
-/* Adds the 27 voxels around `from` to the search, unless they were seen before; the order depends only on the sense of
- * the direction along each axis. */
+/* Adds the 27 voxels around `from` to the search, in the order of axes that point towards RAS, unless they were seen
+ * before. */
 static void spread(forward_search *h, const int32_t from[3])
 {
     for (int k = 0; k < 27; k++) {
@@ -191,8 +192,8 @@ struct gls_assigner {
     gls_assignment assignment;
     /* GLS_ASSIGN_ALL: how a streamline meets voxels */
     gls_roi_test test;
-    /* centres that have to be compared: radius plus half the diagonal of a voxel, since the end lies anywhere in its
-     * voxel */
+    /* radius: of the search, mm; half_diagonal: of a voxel, mm. Since the end lies anywhere in its voxel, the centres
+     * up to their sum from the centre of that voxel have to be compared. */
     double radius, half_diagonal;
     /* the image of labels, and its inverse affine */
     gls_grid grid;
@@ -307,7 +308,7 @@ static int32_t label_at(const gls_assigner *a, const float point[3])
     return find_voxel(a, point, v, &voxel) ? a->node[voxel] : 0;
 }
 
-/* Region at an offset from voxel v, which may lie outside the grid. */
+/* Region at an offset from voxel v; 0: none, or outside the grid. */
 static int32_t label_near(const gls_assigner *a, const double v[3], const offset *o)
 {
     size_t at = 0;
@@ -347,7 +348,7 @@ static int32_t search(gls_assigner *a, const float point[3])
     bool inside = find_voxel(a, point, v, &voxel), inner = inside;
     /* where the whole neighbourhood lies in the grid, labels are read without checks */
     for (int r = 0; r < 3; r++) inner = inner && v[r] >= a->reach[r] && v[r] < a->grid.dim[r] - a->reach[r];
-    /* nothing nearer than the first label around this voxel can win; outside the grid there is no cache */
+    /* offsets before the first one with a label need no look; outside the grid there is no cache */
     if (inside) i = first_label(a, v, voxel, inner);
     /* away: distance of the point from the centre of its voxel, by which distances between centres can be wrong */
     gls_affine_apply(a->grid.affine, v, w);

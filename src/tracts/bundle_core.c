@@ -21,7 +21,7 @@ static const float (*nodes_of(const gls_bundle *b, size_t i, uint32_t nodes))[3]
     return (const float(*)[3])(b->node + i * nodes * 3);
 }
 
-/* Reverses member i, and notes how it runs now against the input. */
+/* Reverses the nodes of member i, and notes whether they run against the input. */
 static void turn(gls_bundle *b, size_t i, uint32_t nodes)
 {
     gls_line_reverse((float(*)[3])(b->node + i * nodes * 3), nodes);
@@ -46,7 +46,8 @@ static int by_length(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Returns the streamline of median length, of equally long ones the first. */
+/* Returns the index of the member of median length (the upper of two in the middle); of equally long members the first.
+ */
 static size_t find_median(const gls_bundle *b)
 {
     const gls_member **order = malloc(b->n * sizeof *order);
@@ -193,7 +194,7 @@ void gls_bundles_core(const gls_bundles *bundles, size_t i, double (*out)[3])
 }
 
 /* Weighted mean and spread of the finite values, or their median with the same spread. all: NaN if any value is not
- * finite. */
+ * finite. May overwrite value[]. */
 static gls_profile_node summarise(double *value, const double *weight, size_t n, bool median, bool all)
 {
     gls_profile_node out = {NAN, NAN, 0};

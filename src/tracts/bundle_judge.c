@@ -106,7 +106,8 @@ static int largest_axis(const float *a, const float *b)
     return axis + 1;
 }
 
-/* Whether `axis` has the largest part of the way between the ends, and of over half of the steps in the middle 60 %. */
+/* Whether the way between the ends, and more than half of the steps in the middle 60 % of the line, go farther along
+ * `axis` than along the other axes. */
 static bool runs_along(const float (*point)[3], size_t n, int axis)
 {
     size_t first = (size_t)((double)(n - 1) * 0.2), last = (size_t)((double)(n - 1) * 0.8), along = 0;

@@ -83,12 +83,12 @@ typedef struct gls_member {
 /* The members of one bundle. node: each streamline resampled to the same number of nodes; failed: how many streamlines
  * each test rejected. */
 typedef struct gls_bundle {
-    /* number of members, and of members for which memory is allocated, in the order of the stream */
+    /* numbers of members, and of members for which memory is allocated; members are in the order of the stream */
     size_t n, capacity;
     gls_member *member;
     float *node;                /* n x nodes x 3, mm; NULL: not kept */
     bool keeps_nodes, directed; /* directed: every streamline's direction is known */
-    bool any_unknown;
+    bool any_unknown;           /* true: the direction of a member is not known */
     /* streamlines that each test rejected */
     uint64_t failed[GLS_BUNDLE_TESTS];
 } gls_bundle;
@@ -103,13 +103,13 @@ struct gls_bundles {
     gls_bundle *bundle;
     /* streamlines appended so far */
     uint64_t streamlines;
-    /* threads that test streamlines */
+    /* number of threads that test streamlines */
     int n_threads;
     /* one for each thread */
     gls_roi_hits *hits;
-    size_t verdict_capacity; /* allocated rows x bundles of verdict and direction */
+    size_t verdict_capacity; /* allocated elements, streamlines x bundles, of verdict and direction */
     uint8_t *verdict, *direction;
-    /* the line of options.given resampled, mm */
+    /* the line of options.given, resampled to GLS_ORIENT_POINTS points, mm */
     float standard[12][3];
 };
 

@@ -114,7 +114,7 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
     gls_status status = set_cell(&row, GLS_CELL_BUNDLE, bundle->string);
     if (!status && !cJSON_IsObject(bundle) && !cJSON_IsString(bundle))
         status = gls_fail(GLS_ERR_INPUT, "%s: %s: is no object of scilpy's keys", row.path, where);
-    /* short form, as in scil_bundle_score_many_bundles_one_tractogram */
+    /* short form, the name of the true mask alone, as in scil_bundle_score_many_bundles_one_tractogram */
     if (!status && cJSON_IsString(bundle)) status = set_cell(&row, GLS_CELL_TRUTH, bundle->valuestring);
     cJSON_ArrayForEach(item, bundle)
     {
@@ -128,7 +128,7 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
 }
 
 /* Adds the bundles of scilpy's JSON, the configuration of scil_tractogram_segment_with_ROI_and_score. text: contents of
- * the file from->path; from also gives folder and grid. */
+ * the file `from->path`; `from` also gives folder and grid. */
 static gls_status bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundle_row *from, const char *text, size_t n)
 {
     const char *stopped = NULL;
@@ -158,7 +158,7 @@ typedef gls_bundle_cell column;
 #define CELL_NAME(cell, name) name,
 static const char *const column_names[GLS_CELLS] = {GLS_BUNDLE_CELLS(CELL_NAME)};
 
-/* Reads a number from `low` on into *value; an empty cell leaves *value as it is. */
+/* Reads a number of at least `low` into *value; an empty cell leaves *value as it is. */
 static gls_status number(const row *r, column c, double low, double *value)
 {
     if (!r->cell[c]) return GLS_OK;
@@ -257,7 +257,7 @@ static gls_status add_list(gls_bundle_rules *rules, const row *r, column c, doub
     return status;
 }
 
-/* Takes the axis along which streamlines are oriented, as AFQ's primary_axis or as x, y, z. */
+/* Reads the axis along which streamlines must run, as AFQ's primary_axis or as x, y, z. */
 static gls_status parse_axis(const row *r, gls_bundle_rule *rule)
 {
     static const char *const words[3][3] = {{"L/R", "R/L", "x"}, {"P/A", "A/P", "y"}, {"I/S", "S/I", "z"}};

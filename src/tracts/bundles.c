@@ -20,7 +20,7 @@
 /* Distances are rounded to 1e-4 mm, so that smaller differences count as equal. */
 #define STEPS_OF_MM 1e4
 
-/* Distances of a streamline from the regions of a bundle, in these steps. */
+/* Distances of a streamline from the regions of a bundle, in steps of 1e-4 mm. */
 typedef struct nearness {
     double from_regions; /* sum over include, start and end regions before widening */
     double from_centres; /* mean over the centres of these regions */
@@ -34,7 +34,8 @@ static nearness add(nearness sum, const gls_roi_distance *d, const float (*point
     return sum;
 }
 
-/* Measures the distances. If the direction is unknown, takes the better one for the ends. */
+/* Measures the distances of a streamline from the regions of a rule. If its direction is unknown, takes the direction
+ * in which its ends are nearer to their regions. */
 static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r, gls_bundle_direction direction,
                         const float (*point)[3], size_t n)
 {

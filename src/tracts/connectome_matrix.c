@@ -48,8 +48,8 @@ struct gls_connectome {
     /* regions of the image of labels */
     gls_nodes nodes;
     gls_assigner *assigner;
-    uint64_t *ends;         /* ends in each region, from 1 */
-    double *value, *weight; /* (n + 1) x (n + 1), upper triangle */
+    uint64_t *ends;         /* ends[r]: number of ends in region r, counted from 1; ends[0]: without a region */
+    double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
     edge *edge;             /* values of gls_connectome_get_edge(), in the same order as `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
@@ -81,8 +81,8 @@ static double nodes_voxel_volume(const gls_nodes *nodes)
     return side[0] * side[1] * side[2];
 }
 
-/* Factor for the volumes of the regions that a streamline joins: their number over their sum, in voxels or mm3, which
- * is MRtrix3's 2 / (volume_1 + volume_2) for two. */
+/* Factor for the volumes of the regions that a streamline joins: the number of regions divided by the sum of their
+ * volumes, in voxels or mm3; for two regions MRtrix3's 2 / (volume_1 + volume_2). */
 static double volume_scale(const gls_connectome *c, const int32_t *node, size_t n)
 {
     const double mm3 = nodes_voxel_volume(&c->nodes);

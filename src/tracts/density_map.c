@@ -42,7 +42,7 @@ static int choose_bits(const gls_density_options *o)
     return exponent > 61 ? 0 : exponent < -900 ? 961 : 61 - exponent;
 }
 
-/* Checks the combination of options; a programming error of the caller, not of a user. */
+/* Checks the combination of options; a wrong one is an error of the calling program, not of the user. */
 static gls_status check_options(const gls_density_options *o)
 {
     const bool column = o->value == GLS_DENSITY_COLUMN || o->value == GLS_DENSITY_IS_NONZERO;
@@ -137,8 +137,7 @@ static void add_narrow(int64_t *to, int64_t value, bool shared)
     *to += value;
 }
 
-/* Atomically replaces *extreme by a value that is smaller, with is_min, or larger. A value that is not a number
- * never replaces anything. */
+/* Atomically replaces *extreme by `value` if that is smaller (is_min) or larger. NaN never replaces anything. */
 static void widen(double *extreme, double value, bool is_min)
 {
     double before;
@@ -266,10 +265,10 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
     }
 }
 
-/* Fate of a streamline: it met no voxel of the grid; it was added; its value is 0 or not finite. */
+/* Fate of a streamline. UNUSED: it met no voxel of the grid; USED: it was added; ZERO: its value is 0 or not finite. */
 enum { UNUSED, USED, ZERO };
 
-/* Adds one streamline. Returns the sum's bound as add_visits(). */
+/* Adds one streamline. Returns the largest addition to one voxel, as add_visits(). */
 static double add_one(gls_density *d, int thread, const columns *c, const gls_streamlines *s, size_t i)
 {
     gls_visits *v = &d->visits[thread];
@@ -278,7 +277,7 @@ static double add_one(gls_density *d, int thread, const columns *c, const gls_st
     d->used[i] = UNUSED;
     v->outside = false;
     v->places = v->places_outside = 0;
-    /* a value of 0 counts for means and minima alone where the options ask for it */
+    /* a value of 0, or one that is not finite, counts as 0 only if the options ask for it */
     if (!isfinite(one.value) || one.value == 0) {
         one.value = 0;
         d->used[i] = ZERO;

@@ -95,7 +95,7 @@ struct gls_density {
     /* how values are summed */
     gls_density_kind kind;
     int bits; /* kind NARROW: binary digits behind the point of a sum */
-    /* n_maps: one for each group, or 1; n_planes: sums of a voxel, 1 to 4 */
+    /* numbers of voxels, of maps (one for each group, or 1), and of sums for a voxel (1 to 4) */
     size_t n_voxels, n_maps, n_planes;
     double unit;     /* 2^bits */
     int n_copies;    /* copies of sum and wide: one for each thread, or one that all threads share */
@@ -103,7 +103,8 @@ struct gls_density {
     gls_wide **wide; /* WIDE: for each copy and map, n_planes sums for each voxel: of w f (w: weight of the streamline,
                         f: value to be mapped); for means, of w f and w; with directions, of x, y, z and w f */
     double *extreme; /* EXTREME: n_maps x n_voxels; +-INFINITY without visits */
-    double total; /* upper bound of the sum of all additions to any one voxel, in units of the last bit; WIDE: of 1 */
+    /* upper bound of the sum of all additions to any one voxel, in units of 2^-bits; WIDE: in units of 1 */
+    double total;
     /* factor of all values on output */
     double scale;
     /* streamlines that were counted, left out and so on */

@@ -24,7 +24,7 @@ static double wide_at(const gls_density *d, size_t i)
     return gls_wide_value(&sum);
 }
 
-/* Value at index i of all maps' voxels. */
+/* Value of voxel i, counted over the voxels of all maps. */
 static double value_at(const gls_density *d, size_t i)
 {
     if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);

@@ -18,7 +18,7 @@ typedef struct range {
     /* bit patterns, in the order of the values */
     uint64_t from, until;
     uint64_t below, n; /* number of values below the range, and in it */
-    int shift;         /* width of its parts as a power of 2 */
+    int shift;         /* width of its parts is 2^shift */
     uint64_t *part;    /* number of values in each part; NULL: the values are kept */
     double *kept;
     /* number of values in `kept` */
@@ -110,7 +110,7 @@ static gls_status add_first(gls_ranks *r, double value)
         r->sorted = false;
         return GLS_OK;
     }
-    /* beyond the limit also counts the kept values, and frees them */
+    /* at the first value beyond the limit, count the kept values, too, and free them */
     if (!r->part) {
         r->part = calloc(RANGES, sizeof *r->part);
         if (!r->part) return out_of_memory();

@@ -12,8 +12,8 @@
 
 typedef struct gls_ranks gls_ranks;
 
-/* Creates ranks without values. limit: number of values to keep. Memory: 8 bytes for each kept value and each wanted
- * rank, and 1 MB for each rank. GLS_ERR_MEMORY: out of memory. */
+/* Creates ranks without values. limit: number of values to keep. Memory: 8 bytes times kept values times wanted ranks,
+ * and 1 MB for each rank. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_ranks_create(size_t limit, gls_ranks **ranks);
 /* Frees `ranks`, which may be NULL. */
 void gls_ranks_destroy(gls_ranks *ranks);

@@ -29,7 +29,8 @@ struct reshaper {
     float standard[GLS_ORIENT_POINTS][3];
     /* number of streamlines that were flipped: the caller's counter, or `own` */
     uint64_t *n_turned, own;
-    /* used by keep_inside() only; inverse: from world mm to voxel coordinates of the grid */
+    /* used by keep_inside() only. whole: drop a streamline that has a point outside; inverse: from world mm to voxel
+     * coordinates of the grid */
     bool has_grid, whole;
     /* valid if has_grid */
     gls_grid grid;
@@ -44,7 +45,8 @@ typedef struct position {
     double share;
 } position;
 
-/* Moves on from a position to `mm` from the start. *at: distance of the position's point from the start. */
+/* Moves on from a position to the distance `mm` from the start of the streamline. *at: distance of the position's point
+ * from the start. */
 static position move_on(const gls_streamlines *s, size_t i, position from, double *at, double mm)
 {
     const uint64_t last = s->offset[i + 1] - 1;
@@ -61,8 +63,8 @@ static position move_on(const gls_streamlines *s, size_t i, position from, doubl
 static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, double from, double until)
 {
     double at = 0;
-    /* a: first position, b: last one. Points are tested: from is an index, until one past the last. Segments: both
-     * are in mm. */
+    /* a, b: first and last position. Where points are tested, `from` is the index of a point and `until` one past the
+     * last; where segments are tested, both are mm. */
     uint64_t to;
     position a = {s->offset[i], 0}, b;
     if (f->cropping.test == GLS_ROI_TEST_VERTEX) {
@@ -116,8 +118,8 @@ static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
     const gls_orientation *o = &f->orientation;
     double there = 0, back = 0;
     if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
-    /* the end that is nearer to the centre becomes the start */
     if (o->line) return gls_line_is_backwards(point, n, (const float(*)[3])f->standard);
+    /* the end that is nearer to the centre becomes the start */
     for (int a = 0; a < 3; a++) {
         there += (point[0][a] - f->centre[a]) * (point[0][a] - f->centre[a]);
         back += (point[n - 1][a] - f->centre[a]) * (point[n - 1][a] - f->centre[a]);

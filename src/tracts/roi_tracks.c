@@ -48,7 +48,8 @@ static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *g
                           "%s: has no grid on which it could be a region: name an image with --reference", path);
     if (!status) status = trace(reader, grid ? grid : &info->grid, &area);
     if (!status && area.voxels == 0)
-        status = gls_fail(GLS_ERR_INPUT, "%s: no streamline passes through the grid of the region", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: is no region: none of its streamlines passes through a voxel of the grid",
+                          path);
     if (!status) status = gls_rois_add_area(rois, &area, path, mm, index);
     gls_region_area_finish(&area);
     gls_tractogram_reader_close(reader);

@@ -160,7 +160,7 @@ void gls_rois_destroy(gls_rois *r)
     free(r);
 }
 
-/* Box of the region, world mm: of the centres of its voxels. */
+/* Box around the centres of the voxels of a region, or around a sphere, world mm. */
 static void find_box(const gls_region_area *area, double low[3], double high[3])
 {
     for (int a = 0; a < 3; a++) {
@@ -271,7 +271,7 @@ bool gls_rois_has(const gls_rois *r, size_t index, const float point[3])
     return gls_region_set_has(&r->store, gls_region_layer_at(&r->store.layer[r->roi[index].layer], point), index);
 }
 
-/* Notes that the streamline is in this set of regions of layer k from `at` on; set 0 is not a region. An event is added
+/* Notes that the streamline is in a set of regions of this layer from `at` on; set 0: in no region. An event is added
  * only where the set changes. All regions of the set count as met. */
 static void note(const gls_rois *r, gls_roi_hits *h, uint32_t layer, double at, uint32_t set)
 {
@@ -297,7 +297,7 @@ static void find_vertices(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
     for (size_t p = 0; p < n; p++) note(r, h, k, (double)p, gls_region_layer_at(&r->store.layer[k], point[p]));
 }
 
-/* Notes a segment that stays in voxel v, which the caller has computed. */
+/* Notes the set of voxel v, in which a segment from `at` on stays. */
 static void stay_in_voxel(const gls_rois *r, gls_roi_hits *h, uint32_t k, const int v[3], double at)
 {
     const gls_region_layer *p = &r->store.layer[k];
@@ -318,12 +318,12 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
     const gls_region_layer *p = &r->store.layer[k];
     double v[3], from, until, end = 0;
     gls_walk walk;
-    /* nothing to do if the segment stays in one voxel */
+    /* a segment that stays in one voxel has one set */
     if (floor(a[0]) == floor(b[0]) && floor(a[1]) == floor(b[1]) && floor(a[2]) == floor(b[2])) {
         note(r, h, k, at, gls_region_layer_voxel(p, (const double[3]){floor(a[0]), floor(a[1]), floor(a[2])}));
         return;
     }
-    /* both ends lie beyond the same side of the box of the layer's regions */
+    /* no region, if both ends lie beyond the same side of the box of the layer's regions */
     for (int c = 0; c < 3; c++)
         if ((a[c] < p->low[c] && b[c] < p->low[c]) || (a[c] >= p->high[c] && b[c] >= p->high[c])) {
             note(r, h, k, at, 0);

@@ -35,7 +35,7 @@ double gls_roi_distance_of_centre(const gls_roi_distance *distance, const float 
 
 typedef struct gls_rois gls_rois;
 
-/* test: whether segments or only points are tested. GLS_ERR_MEMORY. */
+/* Creates a set without regions. test: whether segments or only points are tested. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_rois_create(gls_roi_test test, gls_rois **rois);
 /* Frees `rois`, which may be NULL. */
 void gls_rois_destroy(gls_rois *rois);
@@ -44,8 +44,8 @@ void gls_rois_destroy(gls_rois *rois);
 void gls_rois_keep_distances(gls_rois *rois);
 /* Distances from a region added after gls_rois_keep_distances(). Owned by `rois`. */
 const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
-/* Adds a region, widened by mm. option: its name in messages. *index: its index from 0; a region with the same text and
- * width is added only once. */
+/* Adds a region, widened by mm. option: name of the option, for messages. *index: index of the region, from 0; a region
+ * with the same text and width is added only once. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
 /* Widens the area by mm and adds it as a region with this text. Modifies the area, which the caller must still finish.
  */

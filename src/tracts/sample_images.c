@@ -34,7 +34,8 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* Takes the nearest voxel. v: voxel coordinates. Returns false outside the image and leaves `out` unchanged. */
+/* Takes the values of the nearest voxel. v: voxel coordinates. Returns false outside the image and leaves `out`
+ * unchanged. */
 static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
@@ -47,7 +48,9 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but linear. all: voxels without weight count if not finite, as in MRtrix3 and DIPY. */
+/* Like sample_nearest(), but interpolates linearly. zero_edge: values fall to 0 one voxel beyond the outer centres;
+ * false: they are constant for half a voxel, then the image ends. all: voxels without weight count if not finite, as in
+ * MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -169,7 +172,8 @@ static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
     return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
 }
 
-/* Values of the voxels that a streamline passes, weighted by the mm inside. Returns their number. */
+/* Collects the values of the voxels that a streamline passes, weighted by the mm inside. Returns the number of voxels.
+ */
 static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_image *image = s->column[k].image;
@@ -192,7 +196,8 @@ static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float
     return r->visits.n;
 }
 
-/* Values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns their number. */
+/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns the number of points
+ * or voxels. */
 static size_t collect(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_sample_column *c = &s->column[k];
@@ -251,7 +256,7 @@ static double correlate(const double *a, const double *b, size_t n)
 typedef struct sums {
     /* m: number of values that are taken; nonzero: how many of them are not 0 */
     size_t m, nonzero;
-    /* weighted: sum of value times weight; plain: sum of values without weights */
+    /* total: sum of weights; weighted: sum of value times weight; plain: sum of values without weights */
     double total, weighted, plain;
 } sums;
 
@@ -334,7 +339,8 @@ static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat,
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
 
-/* Values of a streamline in a column: 1 for a correlation of series, otherwise one for each volume of the image. */
+/* Number of values of a streamline in a column: 1 for a correlation of series, otherwise one for each volume of the
+ * image. */
 static size_t components_of(const gls_sample_column *c)
 {
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;

@@ -99,7 +99,7 @@ static gls_status add_regions(gls_selection *s)
     return GLS_OK;
 }
 
-/* Checks that the lists exist that have a count. */
+/* Checks that each list with a count exists. */
 static gls_status check_members(const gls_select_options *o)
 {
     GLS_REQUIRE(o->region || o->n_regions == 0);
@@ -230,7 +230,7 @@ static bool has_id(const gls_select_options *o, uint64_t id)
     return low < o->n_ids && o->id[low] == id;
 }
 
-/* Bits of the roles that look at ends whose regions the point lies in. */
+/* Bits of a point: of those roles that look at ends in one of whose regions the point lies. */
 static uint32_t end_bits_at(const gls_selection *s, const float *point)
 {
     uint32_t bits = 0;
@@ -343,7 +343,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
         t->filter->verdict[i] = (uint8_t)judge(s, &s->hits[thread], t->weights, t->in, i);
 }
 
-/* Passes on the streamlines that are wanted by their verdicts. */
+/* Passes on the streamlines that passed all tests, or with `inverse` those that failed one. */
 static gls_status hand_on(filter *f, const gls_streamlines *in)
 {
     gls_selection *s = f->selection;

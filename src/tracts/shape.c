@@ -25,7 +25,7 @@ enum { BODY, START, END, N_MASKS };
 enum { N_QUARTILES = 3 };
 
 struct gls_bundle_stats {
-    /* streamlines with points, their points, and streamlines without */
+    /* numbers of streamlines with points, of their points, and of streamlines without points */
     uint64_t n, points, empty;
     double weight, mean, square; /* running weighted mean and sum of squares (West 1979) */
     double min, max;
@@ -41,9 +41,9 @@ struct gls_bundle_stats {
     /* voxels of the current streamline */
     gls_visits visits;
     uint8_t *mask[N_MASKS]; /* one bit for each voxel */
-    /* sums over streamlines, mm and 1 / mm */
+    /* sums over streamlines of length and span, mm, and over points of curvature, 1 / mm */
     double sum_length, sum_span, sum_curvature;
-    /* points that sum_curvature has */
+    /* number of points in sum_curvature */
     uint64_t n_curvature;
     /* points that `resampled` can hold */
     size_t resampled_capacity;

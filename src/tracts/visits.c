@@ -64,7 +64,7 @@ static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u
     return true;
 }
 
-/* NaN compares equal to every voxel, so that a NaN coordinate never ends a segment. */
+/* Whether two voxels are the same. NaN counts as every voxel, so that a NaN coordinate never ends a segment. */
 static bool is_same(const double a[3], const double b[3])
 {
     for (int r = 0; r < 3; r++)
@@ -72,8 +72,9 @@ static bool is_same(const double a[3], const double b[3])
     return true;
 }
 
-/* Finds where the voxel `here` ends between point k - 1, from share `low` on, and point k. exit: first point found
- * behind the face; next: its voxel. Returns the share of exit. */
+/* Finds by bisection where the spline leaves the voxel `here` between the points k - 1 and k. low: share of the way at
+ * which the search begins; from: the point there. exit: the first point found behind the face; next: the voxel of exit.
+ * Returns the share that was tested last, close to the face. */
 static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, double low, const double here[3],
                         const float from[3], float exit[3], double next[3])
 {
@@ -330,8 +331,8 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     case GLS_DENSITY_PRECISE: visits_precise(s, g, o->upsample, point, n); break;
     case GLS_DENSITY_ENDS: visit_ends(s, g, point, n); return;
     }
-    /* empties the hash table: whole, or slot by slot where it is mostly free; in reverse order, since a slot is
-     * found only while those before it in its chain are taken */
+    /* empties the hash table: whole, or slot by slot where it is mostly free; in reverse order, since a slot is found
+     * only while the slots before it in its chain are taken */
     if (s->slots <= 4 * s->n) {
         if (s->slot) memset(s->slot, 0, s->slots * sizeof *s->slot);
         return;
@@ -339,8 +340,8 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     for (size_t i = s->n; i-- > 0;) s->slot[gls_visits_slot(s, s->voxel[i])] = 0;
 }
 
-/* MRtrix3 upsamples to a third of a voxel for tckmap, and to a tenth with -precise; both constants are float32
- * there, which decides at exact multiples. */
+/* MRtrix3 upsamples to a third of a voxel for tckmap, and to a tenth with -precise; in MRtrix3 both constants are
+ * float32, which decides at exact multiples. */
 uint32_t gls_density_upsampling(double step, const gls_grid *grid)
 {
     double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));

@@ -15,13 +15,14 @@ typedef struct gls_visit_grid {
     float min_side; /* smallest side of a voxel, mm */
 } gls_visit_grid;
 
-/* The visits of one streamline; each voxel occurs once. All zero: empty. */
+/* The visits of one streamline; each voxel occurs once, except with GLS_DENSITY_ENDS. All zero: empty. */
 typedef struct gls_visits {
     /* voxels visited, in the order of the first visit */
     size_t n, capacity;
     /* index of each voxel, x fastest */
     uint64_t *voxel;
-    /* length in each voxel, mm; with mappings of points, the number of points */
+    /* with mappings of lengths the length in each voxel, mm; with mappings of points the number of points; else not
+     * defined */
     double *mm;
     double (*direction)[3]; /* sum of unsigned directions, for mappings that have them; NULL unless `directed` */
     bool directed;          /* compute directions; set it before the first use */
@@ -38,8 +39,7 @@ typedef struct gls_visits {
 void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid);
 /* Frees the arrays; keeps `directed`. */
 void gls_visits_finish(gls_visits *visits);
-/* Finds the visits of n >= 1 points. Only mappings of lengths set mm. A voxel with both ends occurs twice for
- * GLS_DENSITY_ENDS. */
+/* Finds the visits of n >= 1 points. With GLS_DENSITY_ENDS a voxel with both ends occurs twice. */
 void gls_visits_find(gls_visits *visits, const gls_visit_grid *grid, const gls_density_options *options,
                      const float (*point)[3], size_t n);
 

@@ -24,7 +24,7 @@ typedef struct path {
     const float (*point)[3];
     /* measured: mm of each visit are wanted; sized: mm or directions are, so that pieces of steps are measured */
     bool measured, sized;
-    /* size of the grid as doubles, and strides of its axes in voxels */
+    /* size of the grid, voxels */
     double dim[3];
     /* difference of voxel indices for one step along each axis */
     int64_t stride[3];
@@ -60,8 +60,8 @@ static void find_voxels(path *w, const float (*restrict point)[3], size_t n)
     for (size_t i = 0; i < n; i++) w->voxel[i] = w->v[0][i] + w->v[1][i] * row + w->v[2][i] * slice;
 }
 
-/* Notes a piece of a step: mm long, a share of the step, whose absolute size along the axes is `size`. Continues the
- * visit w->at, or, if that is NONE, begins one in `voxel`. */
+/* Notes a piece of a step. mm: length of the piece; share: share of the piece in the step; size: absolute size of the
+ * step along each axis. Continues the visit w->at, or, if that is NONE, begins one in `voxel`. */
 static inline void note(path *w, int64_t voxel, double mm, double share, const double size[3])
 {
     gls_visits *v = w->visits;
@@ -105,7 +105,8 @@ static inline void cross_face(path *w, size_t i, int axis, double mm, const doub
     if (fabs(part) < fabs(whole)) note(w, w->voxel[i + 1], mm * (1 - share), 1 - share, size);
 }
 
-/* Like walk_step(), for a step across n faces, one of each axis. Returns false if it is too close to an edge. */
+/* Like walk_step(), for a step across n faces, each of another axis. Returns false if the step is too close to an edge.
+ */
 static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3])
 {
     /* share[r]: where the face of axis r is crossed; 2: the voxel does not change along r. way: smallest size of the

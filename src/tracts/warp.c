@@ -22,8 +22,8 @@ typedef struct warper {
 } warper;
 
 /* Moves a point, world mm, to the linearly interpolated position. NaN outside the voxels of the image, and where a
- * voxel that has weight is not finite. Between the centres of the outermost voxels and their outer faces the value
- * is that of the edge. */
+ * voxel that has weight is not finite. Between the centres of the outermost voxels and their outer faces the value is
+ * that at the centre. */
 static void move(const warper *w, float p[3])
 {
     const int32_t *dim = w->image->grid.dim;
@@ -74,7 +74,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status ? status : gls_builder_flush(b);
 }
 
-/* Callback abort: drops the sink behind as well. */
+/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     warper *w = user;

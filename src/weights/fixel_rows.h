@@ -67,8 +67,8 @@ void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*po
 /* An entry is a word of 32 bits: the fixel in the upper 24, the length in the lower 8. */
 #define GLS_ROW_LENGTH_BITS 8
 #define GLS_ROW_FIXEL_BITS 24
-#define GLS_ROW_GROUP \
-    64 /* costs are summed over groups of this many streamlines; all chunks but the last hold whole groups */
+/* Costs are summed over groups of this many streamlines; all chunks but the last hold whole groups. */
+#define GLS_ROW_GROUP 64
 #define GLS_ROW_MAX_LENGTH 255 /* largest length of an entry; the unit is the diagonal of a voxel / 255 */
 
 /* The rows of consecutive streamlines. */

@@ -19,8 +19,7 @@ typedef struct line_buffer {
     float (*point)[3];
     uint64_t number;          /* position in the order of all buffers that were handed to the devices */
     size_t done;              /* streamlines that the device has mapped */
-    gls_mapper_result mapped; /* result of the last run, which mapped the last mapped.n of the `done` streamlines; n =
-                                 0: stored already */
+    gls_mapper_result mapped; /* result of the last run, for the last mapped.n of the `done` streamlines; 0: stored */
 } line_buffer;
 
 /* A device with its thread. */

@@ -12,8 +12,8 @@
 #include "util/status.h"
 
 enum { WM, GM, CSF, N_TISSUES, MIN_SHELLS = 3 };
-#define MAX_SAMPLES \
-    64 /* largest number of samples along an axis of a voxel; more mean that the images have different units */
+/* Largest number of samples along an axis of a voxel; more mean that the images have different units. */
+#define MAX_SAMPLES 64
 
 /* The inputs, and the voxels of each tissue. */
 typedef struct estimation {
