@@ -42,7 +42,7 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // Position of a draw in the random sequence. It does not depend on batch, device or launch.
 struct Draw {
     uint block;     // attempt << 16, plus the number of the block within the attempt
-    uint step;      // number of the step, with STEP_BACKWARD in the backward half
+    uint step;      // number of the step, with STEP_BACKWARD in the backward half-streamline
     uint seed_lo;
     uint seed_hi;   // upper bits of the index of the seed | direction << 16 | 1 << 31
 };
@@ -53,18 +53,19 @@ uint draw_stream(uint seed_hi, uint direction) { return (seed_hi & 0xffffu) | (d
 
 #include "base/philox.glsl"
 
-// Four random words: block `block`, counted from that of the draw.
+// Four random words: the block number `block`, counted from draw.block.
 uvec4 draw_block(Draw draw, uint block)
 {
     uvec4 counter = uvec4(draw.block + block, draw.step, draw.seed_lo, draw.seed_hi);
     return philox(counter, uvec2(params.key_lo, params.key_hi));
 }
 
-// Mesa moves the loads of a block of code without branches to its start, where each takes registers. A branch on this
-// ends the block: it is always true, but compilers do not know.
+// Mesa moves the loads of a stretch of code without branches to its start, where each takes registers. A branch on
+// ALWAYS ends the stretch: the condition is true, but compilers do not know.
 #define ALWAYS (params.n_items > 0u)
 
-// Each direction of an antipodal sphere stands for both signs.
+// Cosine by which the separation of two directions is judged. A direction of an antipodal sphere stands for both
+// senses.
 float separation_cosine(float cosine)
 {
 #if ANTIPODAL

@@ -15,9 +15,9 @@
 void lane_sync() { barrier(); } // barrier() also orders accesses to shared memory
 void lane_writes_done() {}           // the functions that combine lanes end with a barrier
 
-// Words that lanes show each other, on two boards used in turn. A lane that writes to one board has passed the barrier
-// of the other, so all lanes have read the first. Boards are arrays of words, because compilers write a branch for
-// every element when a store indexes into a vector.
+// Words that lanes show each other, on two boards used in turn. A lane that writes to a board has passed the barrier of
+// the other board, so all lanes have read the words that it overwrites. Boards are arrays of words, because compilers
+// write a branch for every element when a store indexes into a vector.
 shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
 #define SHOWN(i) lane_words[SLOT][i]
 #define JOINED(i) lane_fours[SLOT][i]
@@ -133,8 +133,9 @@ uint lane_upto(uint x, out uint total)
     return upto;
 }
 
-// Sums up to eight numbers at a time in memory for one of each lane: each lane adds a part of one number, then one lane
-// for each number adds the parts. No two lanes read from the same bank of memory.
+// Sums up to eight elements at a time: the lanes write their values of these elements to ROOM, each lane adds a part of
+// the values of one element, then one lane for each element adds the parts. No two lanes read from the same bank of
+// memory.
 #define LANE_SUMS(x, n, ROOM, size, TARGET)                                                                     \
     {                                                                                                             \
         const int at_once = (size) >= 8 * LANES ? 8 : (size) >= 4 * LANES ? 4 : (size) >= 2 * LANES ? 2 : 1;      \
@@ -156,7 +157,7 @@ uint lane_upto(uint x, out uint total)
     }
 
 // All lanes mark vertices before any lane counts them, because a barrier in every iteration would be slow. Each lane
-// then counts words of marks.
+// then counts the marks in some of the words.
 const int MARK_WORDS = (N_VERTICES + 31) / 32;
 shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 
@@ -201,11 +202,11 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 #define MAX_COLLECTED (32 * LANES)
 #define FEW 8
 
-// The smallest lane that says yes is found in a word that the call before has cleared; two words are used in turn.
+// Word in which lane_first() finds the smallest lane that says yes; lane_ask() clears it. Two words are used in turn.
 shared uint lane_poll[2];
 int lane_poll_at = 0;
 
-// Lane 0 clears the word of the next call; the barrier of lane_sync() stands between this and lane_first().
+// Lane 0 clears the word of the next lane_first(); the caller's lane_sync() stands between the two.
 void lane_ask()
 {
     lane_poll_at = 1 - lane_poll_at;

@@ -53,10 +53,10 @@ BUTTERFLY(uint, lane_max, max(x, other))
 BUTTERFLY(float, lane_min, min(x, other))
 BUTTERFLY(int, lane_min, min(x, other))
 #if SUBGROUP_ARITHMETIC
-// Adds the lane at distance 1, 2, 4 ... before: after the last step, all lanes before are added (Hillis and Steele
-// 1986).
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
+// Adds the value of the lane 1, 2, 4 ... places before: after the last step, the values of all lanes before are added
+// (Hillis and Steele 1986).
 uint lane_upto(uint x)
 {
     for (int step = 1; step < LANES; step *= 2) {
@@ -92,8 +92,8 @@ uint lane_upto(uint x, out uint total)
 }
 
 #if LANES_IN_STEP
-// Sums 16 values over 32 lanes; each lane gets the sum of value sum_of_lane(). Each iteration halves the number of
-// values of a lane and adds in the order of lane_sum().
+// Sums 16 values over 32 lanes; each lane gets the sum of value sum_of_lane(). Each HALVE() halves the number of values
+// of a lane and adds in the order of lane_sum().
 int sum_of_lane() { return int(bitfieldReverse(uint(LANE)) >> 28); }
 #define HALVE(n, step)                                                                        \
     for (int i = 0; i < n; i++) {                                                             \
@@ -123,8 +123,8 @@ float lane_sums(float x[16])
     }
 #endif
 
-// Index of this lane's value in a list that begins with `count` values, by the number of wanted values in lanes before;
-// counts the wanted ones.
+// Index of this lane's value in a list of `count` values that the lanes extend in their order. Adds the number of
+// wanted values to count.
 int lane_index(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);
@@ -143,7 +143,7 @@ int lane_index(bool wanted, inout uint count)
     }
 #define LANE_COLLECT(n, v, yes, count, index, store) LANE_LIST(n, i, v, i, yes, count, index, store)
 #define MAX_COLLECTED 1024
-#define FEW (LANES_IN_STEP * 8) // needs registers, and on AMD's GPUs one wave less fits
+#define FEW (LANES_IN_STEP * 8) // 0 elsewhere: it takes registers, and on AMD's GPUs one wave less would fit
 
 // A vote needs no preparation.
 void lane_ask() {}

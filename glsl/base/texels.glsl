@@ -1,7 +1,7 @@
 // Reads the field from a buffer of texels. Voxels are stored x fastest. The values of a voxel are stored in quads of
 // four: two quads in a texel in half precision, one in single precision. Software renderers fetch a texel of a buffer
-// with a tenth of the instructions that an interpolated sample of a texture takes. The texture unit below follows those
-// of the guide, as in base/textures.glsl.
+// with a tenth of the instructions that an interpolated sample of a texture takes. The texture unit below follows the
+// guide's units, as in base/textures.glsl.
 layout(binding = GUIDE_TEXTURES) uniform usamplerBuffer texels;
 
 #if TEXEL_QUADS == 2
@@ -10,9 +10,9 @@ const float TEXEL_UNIT = 1.92592994e-34; // 2^-112: values times this are what t
 const float TEXEL_UNIT = 1.0;
 #endif
 
-// Returns quad q of the voxel whose first texel is `at`, times TEXEL_UNIT. If the sign, exponent and mantissa of a half
-// are moved to their positions in a float, the float is the half times 2^-112. This takes fewer instructions than
-// unpackHalf2x16(), for which llvmpipe needs ten.
+// Returns quad q of the voxel whose first texel is number `at`, times TEXEL_UNIT. Where the sign, exponent and mantissa
+// of a half-precision number are moved to their positions in single precision, the number becomes 2^-112 times as
+// large. This takes fewer instructions than unpackHalf2x16(), for which llvmpipe needs ten.
 vec4 texel_quad(int at, int q)
 {
 #if TEXEL_QUADS == 2

@@ -20,9 +20,9 @@ layout(std430, binding = 1) readonly buffer B { ELEMENT b[]; };
 layout(std430, binding = 2) buffer C { ELEMENT c[]; };
 
 #ifdef ALIGNED
-// Four elements of a row of A or B; k and column are multiples of 4.
+// Four elements of a row of A; k is a multiple of 4.
 vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
-// Four elements of a row of B; rows from last_k on are 0.
+// Four elements of a row of B; column is a multiple of 4.
 vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
 // Stores four elements of C, if they exist.
 void store_c(uint row, uint column, vec4 sum)
@@ -32,8 +32,8 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Behind an edge the last element is loaded again, so that no branch is needed. Elements behind the depth are then set
-// to 0; elements behind rows and columns are not stored.
+// Behind an edge the last element is loaded again, so that no branch is needed. Elements from last_k on are then set to
+// 0; elements behind rows and columns are not stored.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));
@@ -47,8 +47,8 @@ vec4 edge_b(uint k, uint column)
     return k < last_k ? x : vec4(0.0);
 }
 #else
-// Rows that begin at any element: four loads instead of one, each at an index that exists; elements of A from last_k on
-// are 0.
+// Rows that begin at any element: four loads instead of one, each at an index that exists. Columns of A and rows of B
+// from last_k on are 0.
 const uvec4 NEXT = uvec4(0u, 1u, 2u, 3u);
 vec4 load_a(uint row, uint k)
 {

@@ -31,8 +31,8 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 #endif
 #define SUM(i, j) sum[(i) * PARTS + (j)]
 #define ZERO(i, j) SUM(i, j) = vec4(0.0);
-// One vector of every invocation at a time, in the memory of the strips, which has space for it because every
-// invocation loaded at least one vector.
+// Adds one vector of all slices at a time, in the memory of the strips, which has space for a vector of every
+// invocation because each loaded at least one.
 #define JOIN(i, j)                                                                                                     \
     strip_a[gl_LocalInvocationID.x] = SUM(i, j);                                                                       \
     barrier();                                                                                                         \

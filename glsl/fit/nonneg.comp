@@ -29,10 +29,10 @@ layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // i
 shared double root[MAX_ACTIVE * LINE]; // needs MAX_ACTIVE <= GROUP
 // lambda: multipliers of the active rows; aim: their target; product, part: work space of sums.
 shared double lambda[MAX_ACTIVE], aim[MAX_ACTIVE], product[MAX_ACTIVE], part[MAX_ACTIVE];
-// start: the solution without constraints; y: the current one, in both precisions.
+// start: the solution without constraints; y, y_float: the current solution, in double and single precision.
 shared double start[WIDE], y[WIDE];
 shared vec4 y_float[WIDE / 4];
-// row_of: the constraint of each active row. The arrays behind it are for values of all invocations.
+// row_of: the constraint of each active row; number, value_of, index_of: work space, an element for each invocation.
 shared uint row_of[MAX_ACTIVE];
 shared double number[GROUP];
 shared float value_of[GROUP];

@@ -6,14 +6,15 @@
 // regions, x fastest. The boxes of all groups lie one after the other in a cube of REGION_SIDE texels a side.
 layout(binding = 1) uniform usampler3D region_words;
 
-// Word i of that sequence.
+// Word i of the boxes, counted from the first word of the first box.
 uint region_word(int i)
 {
     const int side = REGION_SIDE;
     return texelFetch(region_words, ivec3(i % side, i / side % side, i / (side * side)), 0).r;
 }
 
-// Word of the voxel nearest to v; 0 outside the box. v: voxel coordinates of a box of n voxels; first: its first word.
+// Word of the voxel nearest to v; 0 outside the box. v: voxel coordinates in a box of n voxels; first: index of the
+// box's first word.
 uint group_at(vec3 v, ivec3 n, int first)
 {
     ivec3 i = ivec3(floor(v + 0.5));
@@ -91,8 +92,8 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// --stop-leaving: word GUIDE_LEAVING of the memory has the bits of the last point, the next word those of the regions
-// in which all points lie, the seed among them: a half-streamline may leave these.
+// --stop-leaving: word GUIDE_LEAVING of the memory has the bits of the last point. The next word has the bits of the
+// regions in which all points lie, the seed among them: a half-streamline may leave these regions.
 #if LEAVING_REGIONS > 0
 // Begins a half-streamline at its seed, which lies in the regions of `bits`.
 void start_in_regions(uint bits, inout uint memory[GUIDE_ROOM])
@@ -111,11 +112,12 @@ bool leaves_region(uint bits, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// End of the half-streamline at its point of this number, or GUIDE_GO_ON.
+// Returns the end of the half-streamline at a point, or GUIDE_GO_ON. bits: the regions at the point; number: number of
+// the point.
 uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
 #if LEAVING_REGIONS > 0
-    // a point behind the end counts where it rejects the streamline only
+    // a point outside the left region is no point of the streamline: only regions that reject count there
     bool leaves = leaves_region(bits, memory);
     if (leaves) bits &= REGIONS_REJECTING;
 #endif

@@ -16,8 +16,8 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// End of the half at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. A position that does not become a point of
-// the streamline is tested against the mask and the stop map only.
+// Returns the end of the half-streamline at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. A position that does
+// not become a point of the streamline is tested against the mask and the stop map only.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     uint bits = regions_at(p);
@@ -28,5 +28,5 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
     return end_in_regions(bits, number, memory);
 }
 
-// Whether guide_point() answers at q as at p, where it let the half-streamline go on, and changes no memory.
+// Whether guide_point() lets the half-streamline go on at q, as it did at p, and changes no memory.
 bool guide_same(vec3 p, vec3 q) { return same_regions(p, q) && !stops_at(q); }

@@ -8,5 +8,5 @@ uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[
     return stops_at(p) ? GLS_END_STOP_MAP : GUIDE_GO_ON;
 }
 
-// Whether guide_point() answers at q as at p, where it let the half-streamline go on, and changes no memory.
+// Whether guide_point() lets the half-streamline go on at q, as it did at p, and changes no memory.
 bool guide_same(vec3 p, vec3 q) { return !stops_at(q); }

@@ -14,11 +14,11 @@ layout(binding = TISSUE_UNIT) uniform sampler3D tissue;
 layout(binding = PATH_UNIT) uniform sampler3D pathology;
 #endif
 
-// The tissue at a point: interpolated fractions as in the texture, and that of pathological tissue, each 0 .. 1.
+// The tissue at a point.
 struct Tissue {
-    bool inside, valid; // inside: of the image; valid: there is tissue
-    vec4 part;
-    float path;
+    bool inside, valid; // inside: in the tissue image; valid: there is tissue
+    vec4 part;          // interpolated fractions in the order of the texture, each 0 .. 1
+    float path;         // fraction of pathological tissue, 0 .. 1
 };
 
 // Interpolates in single precision, because the texture unit's weights have 8 bits.
@@ -54,7 +54,7 @@ Tissue tissue_at(vec3 p)
     return t;
 }
 
-// TISSUE_RULE: 0 is ACT, 1 ends where a fraction exceeds one half (PVE), 2 draws ends at random (CMC).
+// TISSUE_RULE: 0 is ACT, 1 ends where a fraction exceeds 0.5 (PVE), 2 draws ends at random (CMC).
 #if TISSUE_RULE == 0
 // Which tissue has the largest fraction. On equal fractions CSF wins over all others, grey matter over white matter and
 // pathological tissue over cortical, deep grey and white matter.
@@ -85,12 +85,12 @@ bool is_path(Tissue t)
     return t.path >= v.x && t.path >= v.y && t.path >= v.z && t.path > v.w;
 }
 
-// Word GUIDE_TISSUE: number of points in deep grey matter since the streamline entered it, and flags.
+// Word GUIDE_TISSUE: number of points in deep grey matter since the half-streamline entered it, and flags.
 const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
-// If a half-streamline leaves deep grey matter on the other side, its last point becomes the one with the smallest
-// amplitude along the step that led to it.
+// If a half-streamline leaves deep grey matter on the other side, its last point becomes the point with the smallest
+// amplitude along the step that begins there.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;
@@ -118,7 +118,8 @@ uint guide_cut(inout uint memory[GUIDE_ROOM])
     return memory[GUIDE_KEEP];
 }
 
-// A point in deep grey matter: the half goes on. At the first such point the search for the smallest amplitude begins.
+// A point in deep grey matter: the half-streamline goes on. At the first such point the search for the smallest
+// amplitude begins.
 uint deep_grey(uint number, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u) {
@@ -151,9 +152,9 @@ uint leave_deep_grey(inout uint memory[GUIDE_ROOM]) { return GUIDE_GO_ON; }
 bool in_deep_grey(uint memory[GUIDE_ROOM]) { return false; }
 #endif
 
-// ACT at a stored point (Smith et al. 2012): a half ends on entering cortical grey matter or CSF, and goes on in white
-// matter and in deep grey matter. One that leaves deep grey matter again is cut back to a point inside, unless its seed
-// lies there, which allows it to leave once.
+// ACT at a stored point (Smith et al. 2012): a half-streamline ends on entering cortical grey matter or CSF, and goes
+// on in white matter and in deep grey matter. One that leaves deep grey matter is cut back to a point inside; but from
+// a seed in deep grey matter it may leave once.
 uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     Tissue t = tissue_at(p);
@@ -182,8 +183,8 @@ uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) 
 #else
 // End at a point by the maps of good and bad ends, or GUIDE_GO_ON. The random numbers are those of the step and, where
 // a half-streamline is filtered, of the particle. CMC (Girard et al. 2014): with the fractions good, bad and rest, the
-// half goes on with probability (rest / (rest + good + bad))^(step / voxel side), so that the chance to end does not
-// depend on the step size; an end is good with probability good / (good + bad).
+// half-streamline goes on with probability (rest / (rest + good + bad))^(step / voxel side), so that the chance to end
+// does not depend on the step size; an end is good with probability good / (good + bad).
 uint end_in_maps(Tissue t, uint number, Draw draw)
 {
     // PVE decides by the fractions alone; CMC by two random numbers, the first for going on, the second for the kind of
@@ -219,7 +220,7 @@ bool filter_at_work(uint memory[GUIDE_ROOM]) { return memory[GUIDE_BACKTRACK + i
 // value at any point of the half-streamline so far.
 float white_matter(Tissue t) { return t.inside ? 1.0 - t.part.x - t.part.w : 0.0; }
 
-// Raises this maximum by the tissue at a point.
+// Raises word FILTER_MOST to the white matter fraction at a point, if this is larger.
 void note_white_matter(Tissue t, inout uint memory[GUIDE_ROOM])
 {
     const int most = GUIDE_BACKTRACK + int(FILTER_MOST);
@@ -282,9 +283,9 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 }
 #endif
 
-// End of the half at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The order of the tests is that of the
-// reasons that are reported: mask, stop map, tissue, regions. In cortical grey matter a region that rejects still
-// counts.
+// Returns the end of the half-streamline at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The first test that
+// ends it gives the reason that is reported: mask, stop map, tissue, regions. In cortical grey matter a region that
+// rejects still counts.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
 #if WITH_REGIONS

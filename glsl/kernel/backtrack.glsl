@@ -57,7 +57,7 @@ uint pool_word(uint at)
     return lane_lead(word);
 }
 
-// Restores the half as it was with this number of points, at least one.
+// Restores the half-streamline as it was with n_points points, at least one.
 void half_restore(inout Half h, uint n_points)
 {
     uint last = n_points - 1u;
@@ -75,8 +75,9 @@ void half_restore(inout Half h, uint n_points)
 
 #if BACKTRACK
 // Number of points that a half-streamline keeps after a bad end at n points; 0: it is given up. Each number of points
-// is tried three times: first one less than the maximum, then two less, and so on. A half that gets further than ever
-// before starts again with one less. memory[steps]: 4 x the number of points to take back, plus the number of tries.
+// is tried three times: first one less than the maximum, then two less, and so on. A half-streamline that gets further
+// than ever before starts again with one less. memory[steps]: 4 x the number of points to take back, plus the number of
+// tries.
 uint points_to_keep(inout Half h, uint n)
 {
     const int most = GUIDE_BACKTRACK + int(BACKTRACK_MOST), steps = GUIDE_BACKTRACK + int(BACKTRACK_STEPS);
@@ -93,7 +94,8 @@ uint points_to_keep(inout Half h, uint n)
 }
 
 // Takes the half-streamline back after a bad end, if allowed. The first step stays, because the other half-streamline
-// began from it. Each time has random numbers of its own, by a count stored beside the number of the step.
+// began from it. The count of returns, stored beside the number of the step, gives each return random numbers of its
+// own.
 bool half_returns(inout Half h, inout uint end)
 {
     uint step = h.draw.step, times = (step & STEP_RETURNS) >> STEP_RETURNS_SHIFT;

@@ -4,15 +4,15 @@
 #include <guide>
 
 #if TAKES_BACK || LOOP_CHECK
-#define POOL_ACCESS restrict // the pool is also read, because points are read again
+#define POOL_ACCESS restrict // points are also read again
 #else
 #define POOL_ACCESS writeonly
 #endif
-// Points, three words each: the bits of x, y and z in voxel coordinates. Blocks of POOL_BLOCK points belong to one
-// half.
+// Points, three words each: x, y and z in voxel coordinates, as floats. Each block of POOL_BLOCK points belongs to one
+// half-streamline.
 layout(std430, binding = 1) POOL_ACCESS buffer Pool { uint pool[]; };
-// layout: for each half its state; then for each half GUIDE_WORDS words of the guide; then BLOCK_SIZE words for each
-// block of the pool
+// layout: for each half-streamline its state; then for each half-streamline GUIDE_WORDS words of the guide; then
+// BLOCK_SIZE words for each block of the pool
 layout(std430, binding = 2) buffer State {
 #define FIELD(type, name) type name;
 #include "layout/state.def"
@@ -56,7 +56,7 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     h.d = vertex_direction(vertex);
     if (flipped) h.d = -h.d;
 #endif
-    // A getter with a frame makes the frame at the first step; others know the vertex of d.
+    // A getter with a frame makes the frame at the first step; other getters need the vertex of d.
 #if FRAMED
     h.aux = uvec3(0u);
     h.draw = Draw(0u, 1u | (backward ? STEP_BACKWARD : 0u), seed_lo, stream);
@@ -74,8 +74,8 @@ Half half_start(uint item, vec3 p, uint vertex, uint seed_lo, uint stream)
     return h;
 }
 
-// Takes the next free block of the pool for this half and returns its number, which is params.pool_blocks or more if
-// the pool is full.
+// Takes the next free block of the pool and returns its number, which is params.pool_blocks or more if the pool is
+// full.
 uint next_block()
 {
     uint block = 0u;
@@ -114,7 +114,7 @@ bool half_store(inout Half h, vec3 q)
         pool[at] = floatBitsToUint(q.x);
         pool[at + 1u] = floatBitsToUint(q.y);
         pool[at + 2u] = floatBitsToUint(q.z);
-        // BLOCK_PART says which stretch of the half the block holds, so blocks may come in any order.
+        // BLOCK_PART says which points of the half-streamline the block holds, so blocks may come in any order.
         if (in_block == 0u) {
             uint owner = block_record(h.block);
             state[owner + BLOCK_HALF] = h.item;
@@ -234,11 +234,11 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #if BACKTRACK
     memory[GUIDE_BACKTRACK + int(BACKTRACK_DRAWN)]++;
 #endif
-    // The seed counts as the first point for the guide.
+    // The seed counts as point 0 for the guide.
 #ifdef GUIDE_STARTS
     if (!h.joint && h.n_points == 0u && half_at_point(h)) guide_start(h.p, memory);
 #endif
-    // At each further point the guide gets the amplitude along the direction by which the half leaves the point.
+    // At each further point the guide gets the amplitude along the direction in which the half-streamline goes on.
 #if GUIDE_AMPLITUDE
     if (h.n_points > 0u && half_at_point(h)) {
 #ifdef GETTER_AMPLITUDE
@@ -249,7 +249,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     }
 #endif
 #if OWN_STEPS
-    // A step is tested at STEP_PARTS positions. Each may end the half-streamline, which then keeps those before it.
+    // A step is tested at STEP_PARTS positions. If one ends the half-streamline, the positions before it are kept.
     vec3 q = h.p;
     int passed = 0;
     end = outcome == DIRECTION_FOUND ? GUIDE_GO_ON : end_of_outcome(outcome, memory);
@@ -285,7 +285,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         return true;
     }
     h.memory = memory;
-    // Bad ends may be undone: back-tracking takes the half back, particle filtering begins a run of the filter.
+    // Bad ends may be undone: back-tracking takes the half-streamline back, particle filtering begins a filter run.
 #if PARTICLES
     return filter_advance(h, outcome, end, moves, q, next);
 #endif
@@ -301,8 +301,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
         end = end == GUIDE_GO_ON || moved == HALF_LOST ? moved : end;
     }
     if (end == GUIDE_GO_ON) return true;
-    // The result counts parts of steps: an arc may have ended before its last part, and the tissue guide may cut the
-    // half.
+    // The result counts parts of steps: the last arc may lack parts, and the tissue guide may cut the half-streamline.
     uint parts = h.n_points * uint(STEP_PARTS);
 #if OWN_STEPS
     if (moves) parts -= uint(STEP_PARTS - passed);
@@ -315,8 +314,8 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 }
 
 #if VOXEL_RUNS
-// Stores n points of the half, of which the first has the number `point`, counted from 0: `from` + step, and so on by
-// adding step. Returns false if the pool is full. aux.z counts the runs of the half-streamline.
+// Stores n points of the half-streamline on a line: the first has the number `point`, counted from 0, and lies at
+// `from` + step. Returns false if the pool is full. aux.z counts the runs of the half-streamline.
 bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
 {
     uint in_block = h.aux.z % BLOCK_RUNS;
@@ -333,10 +332,10 @@ bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
     return true;
 }
 
-// Takes all steps that begin in one voxel, for a getter whose direction holds there, and stores them as a run. Steps
-// that stay in the voxel need no look at any image, so they are a loop of their own, in which no lane waits for long;
-// the one that leaves it is taken as any other. The first step of a half is always taken so: the guide does not know
-// the seed. Returns as half_advance() does.
+// Takes all steps that begin in one voxel, for a getter whose direction is the same in the whole voxel, and stores them
+// as a run. Steps that stay in the voxel read no image, so they have a loop of their own, in which no lane waits for
+// long; half_advance() takes the step that leaves the voxel. It also takes the first step, because the guide has not
+// tested the seed. Returns false if the half-streamline has ended.
 bool half_run(inout Half h, uint outcome, vec3 next)
 {
     vec3 from = h.p, step = next * vec3(params.step_x, params.step_y, params.step_z), voxel = floor(from + 0.5);

@@ -2,7 +2,7 @@
 // are not stored follow from the others: the item is the slot, and the block of random numbers starts again at each
 // direction.
 //
-// Loads the half of a slot; every lane gets the same copy.
+// Loads the half-streamline of a slot; every lane gets the same copy.
 Half load_half(uint slot)
 {
     uint flags = WORK(WORK_FLAGS, slot);
@@ -22,7 +22,7 @@ Half load_half(uint slot)
     return h;
 }
 
-// Stores the half of a slot; lane 0 alone writes. Seed and stream of the random numbers never change.
+// Stores the half-streamline of a slot; lane 0 alone writes. Seed and stream of the random numbers never change.
 void store_half(uint slot, Half h)
 {
     if (LANE != 0) return;

@@ -1,8 +1,8 @@
 // Loop check (--loop-check): ends half-streamlines that come back to a cube of five voxels against the direction that
-// they last had there, as FSL's probtrackx2 does. The points of the half are read again from the pool whenever the half
-// enters a cube; the seed has no direction.
+// they last had there, as FSL's probtrackx2 does. The points of the half-streamline are read again from the pool
+// whenever it enters a cube; the seed has no direction.
 
-// Notes which block came before one that has got its first point, and the position before this point.
+// Stores in the record of a block that has just got its first point the previous block and the position before.
 void loop_note_block(Half h, uint previous, vec3 before)
 {
     if (LANE != 0) return;

@@ -1,15 +1,15 @@
 // Particle filtering (Girard et al. 2014). A half-streamline that came to a bad end is taken back some steps; from
 // there particles are tracked forward. Particles near bad ends lose weight and are drawn less often. At last one
-// particle is chosen, and the half-streamline goes on from its last point. Each iteration of the tracking loop draws
-// the direction of one particle, by the same code as the direction of a half-streamline.
+// particle is chosen, and the half-streamline goes on from that particle's last point. Each iteration of the tracking
+// loop draws the direction of one particle, by the same code as the direction of a half-streamline.
 //
 // The particles of a half-streamline are stored in blocks of the pool. First comes one word for each step and particle.
 // Then come, for each particle, three words of its position, one of its vertex, one of its weight and one of its state:
 // the index of its parent in the step before, its end, its number of steps, and how often it was drawn.
 //
-// In the words of a half, FILTER_TURN names the particle whose direction is drawn next: the number of steps of the run,
-// the step and the particle. The particles of a step come one after the other, then those of the next step. Lane 0
-// alone reads and writes the words of particles.
+// In the words of a half-streamline, FILTER_TURN names the particle whose direction is drawn next: the number of steps
+// of the run, the step and the particle. The particles of a step come one after the other, then those of the next step.
+// Lane 0 alone reads and writes the words of particles.
 
 // Bits of the word of state of a particle.
 const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
@@ -28,8 +28,7 @@ const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
 #define N_PARTICLES (ALWAYS ? uint(PARTICLES) : 0u)
 #endif
 
-// Whether a run of the filter is at work on the half, and the number of runs that the half has had, the current one
-// included.
+// Whether a run of the filter is at work on the half-streamline; the number of its runs, with the current one.
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
 uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] & ((1u << FILTER_LOST_SHIFT) - 1u); }
 
@@ -105,8 +104,8 @@ float weight_sum(uint base)
     return sum;
 }
 
-// Draws all particles again, in proportion to their weights. Those that are drawn stay; where one is drawn more than
-// once, it replaces others that are not. Afterwards all weights are equal, 1 / N_PARTICLES.
+// Draws all particles again, in proportion to their weights. A particle that is drawn stays; one that is drawn more
+// than once also replaces particles that are not drawn. Afterwards all weights are 1 / N_PARTICLES.
 void resample(Half h, uint base, uint step, float total)
 {
     // Draw N_PARTICLES times with replacement and count how often each particle was drawn.
@@ -210,11 +209,10 @@ void become_particle(inout Half h, uint base, uint turn)
     h.draw.step = filter_step(h, turn >> FILTER_STEP_SHIFT & 0xffu);
 }
 
-// Draws one particle by weight and copies the words of its steps to the words of particle 0. Returns its state, with
-// FILTER_DRAWN if it has a weight; if no particle has, it is the first.
+// Draws one particle by weight, or takes the first if all weights are 0, and copies the words of its steps to the words
+// of particle 0. Returns the particle's state, with FILTER_DRAWN if it was drawn.
 uint choose_particle(Half h, uint base, uint n_steps)
 {
-    // Draw the particle; without any weight left, the first one stands in.
     float sum = weight_sum(base);
     uint k = sum > 0.0 ? particle_at(base, filter_uniform(h, n_steps, FILTER_CHOICE, 0u) * sum) : 0u;
     uint stand = particle_state(base, k) | (sum > 0.0 ? FILTER_DRAWN : 0u);
@@ -258,8 +256,8 @@ uint filter_choose(inout Half h, uint base, uint n_steps, out uint taken)
 // Number of points of a half-streamline, the point of its bad end included.
 uint points_at_end(Half h, uint outcome) { return h.n_points + (outcome == DIRECTION_FOUND ? 1u : 0u); }
 
-// Whether a filter run may begin after a bad end: the half has runs left, has a point to go back from, and is not at
-// the maximum length.
+// Whether a filter run may begin after a bad end: the half-streamline has runs left, has a point to go back from, and
+// is not at the maximum length.
 bool filter_may_begin(Half h, uint outcome)
 {
     uint n = points_at_end(h, outcome);
@@ -294,8 +292,8 @@ bool start_particles(inout Half h)
 }
 
 // Takes the points of the half-streamline that a turn brings: a step along next, or, after a run, `taken` steps of the
-// chosen particle, whose words begin at `base`. Returns the end: the given one, or that of a region on the way, of the
-// maximum length, or HALF_LOST. filtered: the guide has not yet noted these points.
+// chosen particle, whose words begin at `base`. Returns `end`, or the end at a region on the way or at the maximum
+// length, or HALF_LOST. filtered: the guide has not yet noted these points.
 uint filter_move(inout Half h, uint base, uint taken, bool filtered, bool chosen, vec3 next, uint end)
 {
     for (uint i = 0u; i < taken; i++) {
@@ -344,7 +342,7 @@ bool filter_advance(inout Half h, uint outcome, uint end, bool moves, vec3 q, ve
     }
     if (keep > 0u) half_restore(h, keep);
     end = filter_move(h, base, taken, runs || begins, runs, next, end);
-    // A pool without space for the particles loses the half-streamline: the round tracks it again.
+    // If the pool has no space for the particles, the half-streamline is lost, and a later round tracks its seed again.
     if (begins && end == GUIDE_GO_ON && !start_particles(h)) {
         h.block = params.pool_blocks;
         end = HALF_LOST;

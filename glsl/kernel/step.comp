@@ -1,8 +1,9 @@
 // Pass 2, a few iterations at a time: every active half-streamline draws params.turns directions, then waits in the
 // work buffer. For devices that limit how long a kernel may loop.
 //
-// Dispatched by run_iterations() of src/track/engine/passes.c, again and again until no half is active. The lanes of a
-// slot work on one entry of the list of active halves. Reads and writes Work (binding 0), Pool (1) and State (2).
+// Dispatched by run_iterations() of src/track/engine/passes.c, again and again until no half-streamline is active. The
+// lanes of a slot work on one entry of the list of active half-streamlines. Reads and writes Work (binding 0), Pool (1)
+// and State (2).
 #include "base/common.glsl"
 #include "base/grid.glsl"
 #include <field>

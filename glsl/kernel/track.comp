@@ -35,8 +35,8 @@ void main()
     Half h = half_start(NO_ITEM, vec3(0.0), 0u, 0u, 0u);
     bool done = false;
     while (!done) {
-        // Take the next half: number `entry` of the queue is half entry % 2 of streamline lines[entry / 2].turn. At the
-        // end of the queue the last half is loaded again, but never advanced.
+        // Take the next half-streamline: number `entry` of the queue is the backward (entry even) or forward one of
+        // streamline lines[entry / 2].turn. At the end of the queue the last one is loaded again, but never advanced.
         if (h.item == NO_ITEM) {
             uint entry = next_item();
             done = entry >= params.n_items;
@@ -44,7 +44,7 @@ void main()
             uint i = lines[entry / 2u].turn;
             vec3 seed = vec3(lines[i].x, lines[i].y, lines[i].z);
             h = half_start(2u * i + entry % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
-            if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // skip half-streamlines that are not wanted
+            if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // the streamline is one-sided: skip
         }
         // Draw one direction, and take the step or end the half-streamline.
         h.draw.block = h.attempt << 16;

@@ -54,8 +54,8 @@ static gls_status visitor_begin(gls_batch *c, uint32_t n_placed, gls_batch_resul
     return status;
 }
 
-/* Fallback if too many streamlines are left to the host: reads all points of the round, and switches to GLS_POINTS_ALL
- * for the rest of the run. */
+/* Fallback if the streamlines whose voxels the host must count have more points than the device had space for: reads
+ * all points of the round, and switches to GLS_POINTS_ALL for the rest of the run. */
 static gls_status bring_all(gls_batch *c, gls_batch_result *result)
 {
     const gls_engine *t = c->engine;
@@ -68,11 +68,13 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
                    : status;
 }
 
-/* Copies the points of the result out of the words that follow the counts of its n_placed lines. */
+/* Copies points of kept streamlines from the device's words to result->point and sets result->offset: all points of a
+ * streamline whose voxels the host must count, else its first and last point. */
 static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
-    /* Layout of the words behind the voxels: one for each line, the number of points that needed room, six for the ends
-     * of each line, then the points of lines that are left to the host. */
+    /* Layout of the words behind the counts of voxels: for each line one word, not 0 if the line is left to the host;
+     * the number of points of these lines; for each line its first and its last point; the points of the lines that are
+     * left to the host. */
     const uint32_t *left = result->visited.word + result->visited.n_voxels, *ends = left + n_placed + 1,
                    *room = ends + 6 * (size_t)n_placed;
     uint64_t at = 0;
@@ -89,7 +91,7 @@ static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *resu
     result->offset[n] = at;
 }
 
-/* Waits for the counts of visitor_begin() and reduces the words of lines to those of kept streamlines. */
+/* Waits for the counts of visitor_begin() and drops the words of lines that were not kept. */
 static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     gls_visited *to = &result->visited;
@@ -161,7 +163,7 @@ static gls_status deliver(gls_batch *c)
     return k->is_last && c->host.finished ? c->host.finished(c->host.user) : GLS_OK;
 }
 
-/* Upper bound of the points that one round of pass 2 stores. */
+/* Upper bound of the points that one round of pass 2 adds to a batch result. */
 static size_t max_points(const gls_batch *c)
 {
     const gls_track_plan *plan = &c->engine->plan;
@@ -170,8 +172,8 @@ static size_t max_points(const gls_batch *c)
            (c->points == GLS_POINTS_COUNTED ? gls_visitor_capacity(plan->batch_lines) : 0);
 }
 
-/* Judges and places what the round tracked and starts packing the finished seeds. *done: index of the first seed of the
- * seed batch that is not finished. */
+/* Judges and places the streamlines of the round and starts packing the finished seeds. *done: index in the seed batch
+ * of the first seed that is not finished. */
 static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_result *result, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
@@ -240,7 +242,8 @@ static void use_seed_batch(gls_batch *c, const gls_seed_batch *seed_batch)
     c->direction = seed_batch->direction;
 }
 
-/* Estimated iterations for each step of a half-streamline: particle filtering, if on, filters every second half. */
+/* Estimated iterations for each step of a half-streamline, as if the particle filter, if on, ran once in every second
+ * half-streamline. */
 static double filter_cost(const gls_batch *c)
 {
     const gls_guide_plan *guide = &c->engine->plan.guide;
@@ -263,8 +266,8 @@ static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
     return status;
 }
 
-/* Provides the seed batch of this number, which is_given(), with its directions. If the plan allows rounds in flight,
- * also queues pass 1 of the next batch in front of pass 2 of this one. */
+/* Finds the directions of the seed batch of this number, for which is_given() returned true. If the plan allows rounds
+ * in flight, also queues pass 1 of the next batch in front of pass 2 of this one. */
 static gls_status make_seed_batch(gls_batch *c, uint64_t number)
 {
     gls_seed_batch *seed_batch = &c->seed_batch[number % GLS_SEED_BATCHES];
@@ -292,14 +295,14 @@ typedef struct rest {
     uint32_t from;
 } rest;
 
-/* Returns the seeds of the batch that follow those of a round. */
+/* Returns the seeds behind those of a round. */
 static rest rest_behind(const gls_round *r)
 {
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
 }
 
-/* Starts tracking the first streamlines of the rest: at most `most` streamlines, but at least those of one seed. Then
- * *from begins behind them. r->any is false if there are no seeds, see gls_batch_host.next(). */
+/* Starts tracking the first seeds of *from: at most `most` streamlines, but at least one seed. Afterwards *from begins
+ * behind these seeds. r->any is false if there are no seeds, see gls_batch_host.next(). */
 static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait, gls_round *r)
 {
     const uint32_t limit = c->engine->plan.batch_lines;
@@ -323,7 +326,8 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     return status;
 }
 
-/* Starts a round while there is none: commits the finished seeds before it waits for others. */
+/* Starts a round while the device has none. If there are no seeds at the moment, commits the finished ones, then waits
+ * for more. */
 static gls_status begin_alone(gls_batch *c, rest *from, uint32_t most, gls_round *r)
 {
     gls_status status = begin_round(c, from, most, false, r);
@@ -345,8 +349,8 @@ static gls_status await_round(gls_batch *c, const gls_round *r)
     return status;
 }
 
-/* Delivers the previous round, then judges this round and starts packing it. *done: index of the first seed of the
- * seed batch that is not finished, which is the round's first seed if the batch gave way. */
+/* Delivers the previous round, then judges this round and starts packing it. *done: index in the seed batch of the
+ * first seed that is not finished; the round's first seed if the batch gave way. */
 static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bool *gave_way)
 {
     gls_batch_result *result = NULL;
@@ -399,7 +403,7 @@ static gls_status run_rounds(gls_batch *c)
     return !status ? deliver(c) : status;
 }
 
-/* One round with retries, which moves *from behind the seeds that it finished, or leaves it if the batch gave way. */
+/* Runs one round with retries and moves *from behind its seeds; leaves *from as it is if the batch gave way. */
 static gls_status run_round_again(gls_batch *c, rest *from)
 {
     /* The round has no buffers of its own: with retries nothing is in flight. */

@@ -27,7 +27,7 @@ typedef struct gls_retries {
     uint32_t n, n_pending, capacity;
     uint32_t limit;    /* largest number of streamlines of the next pass; lowered after a pass in which no streamline
                           finished */
-    float (*found)[3]; /* points of all kept streamlines, in the order in which they were found */
+    float (*found)[3]; /* points of those among `retry` that were kept, in the order in which they were found */
     uint64_t n_found, found_capacity;
 } gls_retries;
 /* Frees the arrays; the struct may be used again. */
@@ -41,9 +41,9 @@ typedef struct gls_batch_host {
     void *user;
     /* Called between dispatches. Returns GLS_ERR_CANCELLED once the run is stopped. */
     gls_status (*poll)(void *user);
-    /* Gives the seeds of the next batch, at most plan.batch_seeds, which follow those given before in the order of
-     * seeds. Returns false if there are none: none at the moment, or, with `wait`, none any more. With `wait` it may
-     * wait for seeds that other workers give back, so commit all finished seeds first. */
+    /* Gives the seeds of the next batch, at most plan.batch_seeds, in ascending order from call to call. Returns false
+     * if no seed is left at the moment or, with `wait`, in the whole run. With `wait` the call may wait for seeds that
+     * other workers give back, so commit all finished seeds first. */
     bool (*next)(void *user, bool wait, gls_seed_range *range);
     /* Lends an empty result for streamlines of seeds from `seed` on; *result is NULL if the run has no sink. *gave_way:
      * no result was lent and the batch must end, because an earlier seed is due that no worker tracks. */
@@ -58,7 +58,8 @@ typedef struct gls_batch_host {
 } gls_batch_host;
 
 /* Seeds of one batch and their initial directions from pass 1. begun: pass 1 is on the device; ended: the directions
- * have arrived. The batches of a run have the numbers 0, 1, ...; number k is kept in element k % GLS_SEED_BATCHES. */
+ * have arrived. An engine numbers the batches of a run 0, 1, ...; gls_batch.seed_batch[k % GLS_SEED_BATCHES] holds
+ * batch k. */
 typedef struct gls_seed_batch {
     uint64_t first;
     uint32_t n;
@@ -82,7 +83,7 @@ typedef struct gls_round {
     uint64_t number; /* number of the seed batch */
     const gls_seed_batch *seed_batch;
     uint32_t from, until, n_lines;
-    unsigned buffer_set; /* index of the engine's buffers that the round uses */
+    unsigned buffer_set; /* the buffers of the round, see gls_engine_use_buffer_set() */
     double begun;        /* time at which the host queued the round on the device, s */
 } gls_round;
 
@@ -109,25 +110,25 @@ typedef enum gls_batch_points {
 typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
-    const double (*space)[4];
-    gls_batch_host host; /* functions of the host; poll() may be NULL, and all of them if a pass runs alone */
-    bool counts_visits;  /* results carry the voxels that their streamlines visit */
+    const double (*space)[4]; /* affine map from voxel coordinates to the space of the output */
+    gls_batch_host host;      /* poll may be NULL; all may be NULL where only single passes run, not gls_batch_run() */
+    bool counts_visits;       /* results carry the voxels that their streamlines visit */
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
     gls_seed_batch seed_batch[GLS_SEED_BATCHES];
-    unsigned buffer_set; /* index of the engine's buffers for the next round */
+    unsigned buffer_set; /* buffer set of the next round, see gls_engine_use_buffer_set() */
     double last_end;     /* time at which the end of the previous round was seen, s */
     gls_pending pending;
-    gls_gather_uniforms packing; /* what gls_gather_begin() was given, for the host that packs */
+    gls_gather_uniforms packing; /* parameters of pass 3, set by gls_gather_begin() */
     uint64_t n_given;            /* seed batches that host.next() gave since gls_batch_run() began */
-    uint64_t delivered;          /* number of the first seed that is not committed, which traces name */
+    uint64_t delivered;          /* number of the first seed that is not committed; only for traces */
     uint32_t *direction;         /* direction and seed point into the seed batch that the host works on */
     gls_seed_record *start;      /* seed records for pass 1 */
     gls_upload upload;           /* the upload of the round that the host works on, one of uploads */
     gls_upload uploads[2];
     gls_state_header *head; /* what pass 2 returns: a header, then state */
     uint32_t *state;        /* gls_half_words() words for 2 x batch_lines half-streamlines */
-    uint32_t *work;         /* staged plans: host copy of the work buffer's first arrays; else NULL */
+    uint32_t *work;         /* staged plans: host copy of the first host_arrays arrays of the work buffer; else NULL */
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
     gls_outcomes outcomes;    /* outcomes of the current round */
@@ -160,8 +161,8 @@ gls_status gls_batch_run(gls_batch *batch);
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 
-/* Starts packing n_placed streamlines out of n_items half-streamlines. With n_points > 0, also starts to transfer the
- * first n_points points; call gls_gather_end() for them. */
+/* Starts packing the n_placed placed streamlines of a pass of n_items half-streamlines. With n_points > 0, also starts
+ * to transfer the first n_points points; call gls_gather_end() for them. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);
 /* Waits for the points of gls_gather_begin() and stores them in result->point, which must have space for them. */
 gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
@@ -191,13 +192,13 @@ static inline uint32_t gls_lines_to_count(const gls_batch *batch, uint32_t seed)
     return gls_lines_word(batch, seed) & SEED_NOT_ADMITTED ? GLS_SEED_REJECTED : gls_lines_of_seed(batch, seed);
 }
 
-/* Edits the directions that pass 1 found for the n seeds from `first` on. Removes those of seeds that the guide
- * rejects, keeps only the direction nearest to seed_direction if one is given, and picks the sense of one-sided
+/* Edits the directions that pass 1 found for the n seeds from `first` on. Removes the directions of seeds that the
+ * guide rejects, keeps only the direction nearest to seed_direction if one is given, and picks the sense of one-sided
  * streamlines. */
 void gls_lines_choose(gls_batch *batch, uint64_t first, uint32_t n);
 /* Fills batch->upload.line with the streamlines of seeds from .. n - 1 of the batch that begins with seed `first`.
- * Takes whole seeds while they fit into capacity, and at least one. Returns the index behind the last seed taken;
- * *n_lines gets the number of streamlines. */
+ * Takes whole seeds, at least one, as long as they have no more than `capacity` streamlines together. Returns the index
+ * behind the last seed taken; *n_lines gets the number of streamlines. */
 uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
                         uint32_t *n_lines);
 
@@ -206,7 +207,7 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 /* Pass 1, which finds the directions of seeds, in two steps, so that the device can get more work between them. This
  * step starts to find the directions of the seed batch that begins with seed `first`. */
 gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
-/* Waits for pass 1 and validates what it found. GLS_ERR_DEVICE if the device left garbage. */
+/* Waits for pass 1 and validates the directions. GLS_ERR_DEVICE: the device returned values that cannot be right. */
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
 /* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
  * half-streamline. */
@@ -230,7 +231,7 @@ void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direct
 /* --- From tracked half-streamlines to streamlines: each gets a verdict, and its points an index in the output. The
  * device is idle meanwhile, so keep this code fast. */
 
-/* Whether both halves of a line have ended. A half-streamline has not ended if the pool of points was full. */
+/* Whether both half-streamlines of a line have ended. One has not ended if the pool of points was full. */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
 /* Appends a streamline to the result: its points begin at index `first`, its seed lies at `at` (voxel coordinates). */
 void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,
@@ -240,16 +241,16 @@ void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_ind
  * voxel coordinates. Returns false if the output has no space for it; the line then counts as not finished. */
 bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_batch_result *result, uint64_t *points);
-/* Prefix sum between tracking and packing. Judges and places the n_lines lines of seeds from .. until - 1 in order and
- * stops before the first seed with an unfinished half. Returns the number of lines placed. *next_seed: first seed that
- * was not placed; *n_points: points of all kept lines. result may be NULL. */
+/* Judges and places the n_lines lines of seeds from .. until - 1 in order. Stops before the first seed with an
+ * unfinished half-streamline, or whose points the output has no space for. Returns the number of lines placed.
+ * *next_seed: first seed that was not placed; *n_points: points of all kept lines. result may be NULL. */
 uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
                          gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points);
 
 /* --- Retries: rejected streamlines are tracked again from the same seed with other random numbers. Kept streamlines
- * wait here because those of earlier seeds may be found later. */
+ * wait here, because streamlines of earlier seeds may be kept later. */
 
-/* Starts with the n_lines streamlines of batch->upload.line. */
+/* Takes over the n_lines streamlines of batch->upload.line, none of them decided. */
 gls_status gls_retries_begin(gls_batch *batch, uint32_t n_lines);
 /* Tracks at most `capacity` undecided streamlines once. wants_points: the run has a sink. */
 gls_status gls_retries_pass(gls_batch *batch, uint32_t capacity, bool wants_points);

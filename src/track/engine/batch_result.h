@@ -64,11 +64,12 @@ void gls_result_store_finish(gls_result_store *store);
 
 /* Whether parameters or regions ask for any refinement. */
 bool gls_refine_is_needed(const struct gls_guide *guide);
-/* Pieces into which a part of a step is divided to measure lengths: more than 1 if ends are cropped. gls_refine() then
- * counts gls_outcome.parts in pieces. */
+/* Number of pieces into which a part of a step is divided to measure lengths: more than 1 if ends are cropped.
+ * gls_refine() then counts gls_outcome.parts in pieces. */
 uint32_t gls_refine_pieces(const struct gls_guide *guide);
-/* Crops, checks and thins the kept streamlines of outcomes, which result holds in order; removes those that are
- * rejected now. parts: parts of a step. space: affine map from voxel coordinates to the space of the points. */
+/* Crops, checks and thins the kept streamlines of `outcomes`, which `result` holds in the same order; removes from
+ * `result` the streamlines that fail a check. parts: number of parts of a step. space: affine map from voxel
+ * coordinates to the space of the points. */
 gls_status gls_refine(const struct gls_guide *guide, uint32_t parts, const double space[3][4], gls_outcomes *outcomes,
                       gls_batch_result *result);
 

@@ -12,7 +12,7 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Copies the vertices of the sphere, in single precision as in the kernels, which the host compares with.
+/* Copies the vertices of the sphere in single precision, so that the host computes with the values of the kernels.
  * GLS_ERR_MEMORY. */
 static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
 {
@@ -31,7 +31,7 @@ void gls_engine_use_buffer_set(gls_engine *t, unsigned set)
     t->fetch = t->buffer_set[set % GLS_TRACK_BUFFER_SETS].fetch;
 }
 
-/* Creates the copies of all buffers and fetches that the plan wants. Buffer sets beyond that share copies. */
+/* Creates as many copies of each buffer and fetch as the plan wants, and spreads them over all buffer sets. */
 static gls_status create_buffers(gls_engine *t)
 {
     static const struct {
@@ -83,7 +83,7 @@ static gls_status create_buffers(gls_engine *t)
     return GLS_OK;
 }
 
-/* Do not halve float batches below this many seeds: volumes of half precision then save more. */
+/* With a model in single precision, do not halve batches below this many seeds: half precision then saves more. */
 #define SMALLEST_FLOAT_BATCH 64u
 
 /* Destroys each copy once, and forgets all sets. */

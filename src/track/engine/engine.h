@@ -68,7 +68,7 @@ typedef struct gls_engine {
     } buffer_set[GLS_TRACK_BUFFER_SETS];
     gls_buffer **buffer; /* indexed by gls_track_buffer; points into the buffer set in use */
     gls_fetch **fetch;   /* indexed by gls_track_fetch; points into the buffer set in use */
-    /* Wall time of filling fields and making buffers, and of loading kernels. */
+    /* Wall time, s: of filling fields and making buffers; of loading kernels. */
     double seconds_upload, seconds_compile;
     double iteration_cost; /* cost of drawing a direction, as a multiple of the search for the peaks of a seed */
     uint32_t halvings;     /* how often batches were halved because memory was short */

@@ -22,7 +22,8 @@ typedef struct packing {
     float (*point)[3];
 } packing;
 
-/* Writes point k of a streamline as the output has it. */
+/* Writes point k of a streamline, mapped to the output space. With ends_alone writes only the first and the last point.
+ */
 static inline void write_point(const packing *task, const gls_placed_record *line, uint32_t k, const float p[3])
 {
     const gls_gather_uniforms *u = task->u;
@@ -44,7 +45,7 @@ static inline void write_half_point(const packing *task, const gls_placed_record
     write_point(task, line, forward ? line->backward + 1 + k : line->backward - 1 - k, p);
 }
 
-/* Packs the points of a half-streamline that a block holds as runs. The runs end where all n points are there. */
+/* Packs the points of a half-streamline that a block holds as runs. n: points of the whole half-streamline. */
 static void pack_runs(const packing *task, const gls_placed_record *line, bool forward, uint32_t n, const uint32_t *run)
 {
     uint32_t k = run[0] & ((1u << RUN_SHIFT) - 1);
@@ -59,8 +60,8 @@ static void pack_runs(const packing *task, const gls_placed_record *line, bool f
     }
 }
 
-/* Packs the points of some blocks of the pool; called by gls_parallel(). Blocks that hold particles belong to no half.
- */
+/* Packs the points of some blocks of the pool; called by gls_parallel(). Skips blocks of particles, which belong to no
+ * half-streamline. */
 static void pack_blocks(void *user, int thread, size_t from, size_t until)
 {
     const packing *task = user;
@@ -82,7 +83,7 @@ static void pack_blocks(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Packs what gls_gather_begin() was given. */
+/* Packs on the host the streamlines that gls_gather_begin() was given. */
 static gls_status pack(gls_batch *c, float (*point)[3])
 {
     gls_engine *t = c->engine;
@@ -114,7 +115,7 @@ static gls_status pack(gls_batch *c, float (*point)[3])
     return status;
 }
 
-/* Runs the kernel, on a GPU. */
+/* Runs gather.comp on the device. */
 static gls_status gather(gls_batch *c)
 {
     gls_engine *t = c->engine;
@@ -138,8 +139,8 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
 {
     gls_engine *t = c->engine;
     double start = gls_clock_seconds();
-    /* The map to the output space, then the numbers of blocks, streamlines and halves. The counter of blocks runs past
-     * the end of a pool that became full. */
+    /* The map to the output space, then the numbers of blocks, streamlines and half-streamlines. pool_head counts on
+     * past the end of a pool that is full. */
     c->packing = (gls_gather_uniforms){
         (float)c->space[0][0],
         (float)c->space[0][1],

@@ -88,8 +88,8 @@ static const gls_mapping_kind subgroup = {
 
 /* --- A work group for each streamline. */
 
-/* Invocations of a streamline: as many as the hardware's subgroup has, if its width is known, so that they need not
- * wait for each other. */
+/* Number of invocations for each streamline: 16 on Intel's GPUs and CPU renderers; elsewhere 32, the width of most
+ * hardware subgroups, whose invocations need not wait for each other. */
 static uint32_t lanes_of_group(const gls_device_info *limits)
 {
     return limits->software || strstr(limits->vendor, "Intel") ? 16 : 32;

@@ -40,7 +40,7 @@ typedef struct gls_outcome {
     uint32_t backward, forward; /* kept points of each half-streamline, without the seed */
     uint32_t parts;             /* parts of steps of both half-streamlines; after cropping, pieces of parts */
     uint32_t points;            /* stored points, including the seed */
-    uint32_t met;               /* bits, as of gls_regions_at(), of the regions that the streamline met */
+    uint32_t met;               /* bits of the regions that the streamline met, as in gls_regions_at() */
     uint16_t retries;           /* how often the streamline was tracked again */
     uint16_t filter_runs;       /* runs of the particle filter in both half-streamlines */
     uint16_t filter_lost;       /* runs of the particle filter that no particle outlived */

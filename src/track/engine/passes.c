@@ -50,7 +50,7 @@ static void sort_by_digit(const gls_order_entry *from, size_t n, int shift, gls_
 
 void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *entry)
 {
-    /* Three passes of ten bits each; the last one leaves the result in the first half. */
+    /* Three passes of ten bits each; the last pass writes the result to entry[0 .. n - 1]. */
     gls_order_entry *other = entry + n;
     for (size_t i = 0; i < n; i++) other[i] = (gls_order_entry){key_of(&line[i]), (uint32_t)i};
     sort_by_digit(other, n, 0, entry);
@@ -61,7 +61,7 @@ void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *ent
 /* Largest number of buffers and textures that a kernel of a pass binds. */
 #define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
-/* Pass 1 has its own uniforms: they are written while pass 2 of the batch before may still run. */
+/* Pass 1 has its own uniforms, because they are written while pass 2 of the previous batch may still run. */
 static gls_track_buffer uniforms_of(bool initial)
 {
     return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
@@ -123,8 +123,8 @@ static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, u
     return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
-/* Marks all halves as running, except the backward halves of streamlines that are tracked to one side only, and empties
- * queue and pool. */
+/* Marks all half-streamlines as running, except the backward ones of one-sided streamlines, and empties queue and pool.
+ */
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
     const gls_line_record *line = c->upload.line;
@@ -159,7 +159,8 @@ static size_t direction_words(const gls_engine *t)
     return gls_direction_words(&t->params);
 }
 
-/* Pass 1 of seeds at .. at + n - 1 of the seed batch that begins with seed `first`. */
+/* Starts pass 1 for n seeds of a batch, from the seed with index `at` in the batch on. first: number of the batch's
+ * first seed. */
 static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
@@ -264,7 +265,7 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
                             c->work);
 }
 
-/* Runs so many iterations for the first n_active slots of the device's list. */
+/* Starts `iterations` iterations for the first n_active slots of the device's list. */
 static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iterations, bool initial)
 {
     gls_arg args[MAX_ARGUMENTS];
@@ -296,8 +297,8 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
     gls_engine *t = c->engine;
     gls_pace *pace = initial ? &c->initial_pace : &c->track_pace;
     gls_status status = GLS_OK;
-    /* Items are iterations of halves: on a slow device first the iterations, then the halves of a dispatch become
-     * fewer. */
+    /* An item is one iteration of one half-streamline. On a slow device first the iterations, then the half-streamlines
+     * of a dispatch become fewer. */
     uint32_t most = initial ? 1 : t->plan.iterations, few = n_active < FEW_HALVES ? n_active : FEW_HALVES;
     uint32_t iterations = (gls_pace_items(pace, most * few) + few - 1) / few;
     *all_iterations += iterations;
@@ -347,8 +348,8 @@ void gls_start_direction(const gls_engine *t, uint32_t vertex, float out[3])
     for (int a = 0; a < 3; a++) out[a] = vertex & VERTEX_FLIPPED ? -v[a] : v[a];
 }
 
-/* Fills the list with n half-streamlines at their start, as half_start() in glsl/kernel/half.glsl does if pass 2 is
- * one kernel. */
+/* Fills the words of n slots with half-streamlines at their start, as half_start() in glsl/kernel/half.glsl does if
+ * pass 2 is one kernel. */
 static void fill_halves(gls_batch *c, uint32_t n)
 {
     bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;
@@ -381,8 +382,9 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
 #define MAX_CANDIDATES 8192.0
 
 /* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking
- * a half-streamline draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a half
- * makes all its steps, and those of its particles after each run. */
+ * a half-streamline draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a
+ * half-streamline makes at most all its steps and those of its particles, before the first run of the filter and after
+ * each run. */
 static double max_iterations(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;
@@ -401,7 +403,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     double iterations = 0;
     gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->iteration_cost);
     fill_halves(c, n_items);
-    /* The list of active halves: both halves of a streamline side by side, in the order of the Morton curve. */
+    /* The list of active half-streamlines: the two of a streamline side by side, in the order of the Morton curve. */
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_at(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (!status) status = reset_state(c, n_items);

@@ -1,6 +1,7 @@
-/* Judges streamlines from the states of their two halves, and stores where the points of each kept streamline begin in
- * the output. The layout of the states is that of HALF_ in glsl/layout/constants.def: c->state holds a word for each
- * half of the round, the backward half-streamline first, then the guide's words of each half-streamline. */
+/* Judges streamlines from the states of their two half-streamlines, and stores where the points of each kept streamline
+ * begin in the output. c->state holds a word for each half-streamline of the round (HALF_ in
+ * glsl/layout/constants.def), the backward before the forward one of each streamline; then the guide's words of each
+ * half-streamline. */
 #include "track/engine/batch.h"
 
 #include <omp.h>
@@ -8,7 +9,7 @@
 #include "util/maths.h"
 #include "util/threads.h"
 
-/* Whether a half must be tracked again or further: the pool was full, or the half is still running. */
+/* Whether a half-streamline must be tracked again or further: the pool was full, or it is still running. */
 static bool is_unfinished(uint32_t state)
 {
     return state == HALF_LOST || state == HALF_RUNNING;
@@ -39,14 +40,15 @@ static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
     }
 }
 
-/* The end of a half-streamline. A value out of range, as a failed kernel may leave it, counts as no direction. */
+/* Why a half-streamline ended. A value out of range, from a failed kernel, counts as GLS_END_NO_DIRECTION. */
 static inline gls_end end_of(uint32_t state)
 {
     uint32_t end = state >> HALF_END_SHIFT;
     return end < GLS_END_COUNT ? (gls_end)end : GLS_END_NO_DIRECTION;
 }
 
-/* Number of points that a half has stored after this many parts. The last step may lack some of its parts. */
+/* Number of points that a half-streamline of this many parts has stored. each: number of parts of a step; the last step
+ * may have fewer. */
 static inline uint32_t points_of(uint32_t parts, uint32_t each)
 {
     return each == 1 ? parts : (parts + each - 1) / each;
@@ -57,7 +59,7 @@ static inline uint32_t lesser(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Fills half[] with the two halves of streamline i of n_lines in the form that the guide reads. */
+/* Fills half[] with the two half-streamlines of streamline i of n_lines, as the guide reads them. */
 static inline void list_halves(const gls_batch *c, uint32_t n_lines, uint32_t i, const uint32_t parts[2],
                                const gls_outcome *o, gls_guide_half half[2])
 {
@@ -81,13 +83,13 @@ static gls_verdict ask_guide(const gls_batch *c, const float seed[3], uint32_t n
     return verdict;
 }
 
-/* Whether a half-streamline was to end elsewhere, as end_is_bad() of glsl/guide/tissue.glsl has it. */
+/* Whether the end is one that the particle filter tries to avoid, as end_is_bad() of glsl/guide/tissue.glsl has it. */
 static inline bool is_bad_end(uint8_t end)
 {
     return end == GLS_END_CSF || end == GLS_END_NO_DIRECTION || end == GLS_END_STOP_MAP;
 }
 
-/* Notes what the particle filter did in both halves of streamline i. */
+/* Adds to *o the runs of the particle filter in both half-streamlines of streamline i. */
 static void note_filter(const gls_batch *c, uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_guide_plan *guide = &c->engine->plan.guide;
@@ -116,8 +118,8 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
     const gls_track_plan *plan = &c->engine->plan;
-    /* parts: positions that each half passed; each: positions of a step; most: largest number of steps of a streamline.
-     */
+    /* parts: parts that each half-streamline passed; each: parts of a step; most: largest number of steps of a
+     * streamline. */
     const uint32_t *state = c->state + 2 * (size_t)i, each = plan->parts, most = plan->max_steps;
     uint32_t parts[2] = {state[0] & HALF_POINTS, state[1] & HALF_POINTS};
     gls_verdict guided = GLS_VERDICT_KEPT, verdict;
@@ -137,7 +139,7 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     parts[0] = lesser(parts[0], backward * each);
     parts[1] = lesser(parts[1], forward * each);
     o->parts = parts[0] + parts[1];
-    /* Regions are tested on the points that are kept. */
+    /* Include regions are tested on the points that are kept. */
     const bool missed = misses(c, seed, n_lines, i, parts, o);
     if (missed && (guided == GLS_VERDICT_KEPT || guided == GLS_VERDICT_WRONG_ORDER))
         guided = GLS_VERDICT_MISSED_INCLUDE;
@@ -195,7 +197,8 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
     return points_of(state[0] & HALF_POINTS, each) + points_of(state[1] & HALF_POINTS, each);
 }
 
-/* Whether the output has no space for some more points: runs of the pool may hold more points than it. */
+/* Whether the output has no space for `more` points: runs in the pool may stand for more points than the output holds.
+ */
 static bool overflows(const gls_batch *c, const gls_batch_result *result, uint64_t points, uint64_t more)
 {
     return result && points + more > c->engine->plan.output_points;
@@ -245,7 +248,7 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
     gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
     for (; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);
-        /* A seed is placed whole: an unfinished line ends the round's placed seeds. */
+        /* A seed is placed whole: stop at a seed with an unfinished line. */
         uint64_t more = 0;
         for (uint32_t k = 0; k < count; k++) {
             if (!is_finished(state + 2 * (size_t)(s + k))) goto done;

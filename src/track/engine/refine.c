@@ -22,7 +22,7 @@
 /* Pieces of a part of a step, in which the lengths of cropped streamlines are counted. */
 #define PIECES 64
 
-/* Bits, as of gls_regions_at(), of the regions in which ends must or must not lie; 0: no region tests ends. */
+/* Bits, as in gls_regions_at(), of the regions that test the ends of streamlines; 0: none. */
 static uint32_t end_bits(const gls_guide *guide)
 {
     return gls_regions_bits_where(guide->regions, GLS_REGION_ENDS);
@@ -76,11 +76,11 @@ static double distance(const refined *r, const double a[3], const double b[3])
     return sqrt(square);
 }
 
-/* Moves an end to the border of grey matter. Returns by how many mm the streamline becomes shorter. Along a curved step
- * it may become slightly longer; the function then returns 0, so that no streamline exceeds the maximum length. */
+/* Moves the last or the first point to the border of grey matter. Returns by how many mm the streamline becomes
+ * shorter; 0 if it becomes slightly longer, along a curved step, so that no streamline exceeds the maximum length. */
 static double crop(refined *r, bool last)
 {
-    /* at: the end; from and before: the two points next to it. */
+    /* `at`: index of the end; `from` and `before`: indices of the two points next to the end. */
     size_t at = last ? r->n - 1 : 0, from = last ? r->n - 2 : 1, before = last ? r->n - 3 : 2;
     double p[3][3], old[3];
     voxel_at(r, before, p[0]);
@@ -103,8 +103,8 @@ static uint32_t regions_at_end(const refined *r, size_t i)
     return gls_regions_at(r->guide->regions, (const float[3]){(float)p[0], (float)p[1], (float)p[2]});
 }
 
-/* Crops ends in cortical grey matter at its border (--crop-at-gmwmi), then tests length and regions of the ends that
- * are left. */
+/* Crops ends in cortical grey matter at its border (--crop-at-gmwmi), then tests the length, and the regions in which
+ * the ends lie now. */
 static gls_verdict decide(refined *r, gls_outcome *o)
 {
     const gls_track_params *p = &r->guide->params;
@@ -137,7 +137,7 @@ static size_t thin(refined *r, const gls_outcome *o, size_t *kept)
 }
 
 /* Decides about each streamline of the result independently. The remaining points of a streamline move to the front of
- * its place. */
+ * its memory. */
 static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gls_batch_result *result)
 {
     bool thins = thins_points(all->guide), failed = false;

@@ -1,6 +1,6 @@
 /* Retries (--retries): tracks rejected streamlines again until they are kept or their retries are used up, then hands
- * them over in the order of seeds. Each retry draws other random numbers, by the stream of the line record. All
- * functions run on the worker thread of the batch. */
+ * all streamlines over in the order of seeds. Each retry draws other random numbers, by the stream of the line record.
+ * All functions run on the worker thread of the batch. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -52,8 +52,8 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     for (uint32_t i = 0; i < n; i++) {
         const gls_line_record line = r->retry[r->pending[i]].line;
         const float at[3] = {line.x, line.y, line.z};
-        /* A line whose halves have ended gets its verdict; one that found the pool full is not placed, and stays
-         * pending. */
+        /* A line whose half-streamlines have ended gets its verdict. A line that found the pool full is not placed, and
+         * stays pending. */
         if (gls_line_is_finished(c, i) && gls_place_line(c, at, line.seed, n, i, points, &n_points)) continue;
         c->upload.placed[i] = (gls_placed_record){.first = NOT_PLACED};
         c->outcomes.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
@@ -106,7 +106,7 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
             r->pending[left++] = at;
         }
     }
-    /* Close the gap between the lines that are left and those that this pass did not take. */
+    /* Close the gap between the lines still pending and the lines that this pass did not track. */
     memmove(r->pending + left, r->pending + n, (r->n_pending - n) * sizeof *r->pending);
     r->n_pending -= n - left;
     return GLS_OK;

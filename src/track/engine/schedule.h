@@ -25,7 +25,7 @@ void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *ent
 typedef struct gls_pace {
     uint32_t limit;          /* largest number of items of the next dispatch; 0: unknown */
     uint32_t first;          /* items of the first dispatch; 0: gls_pace_rule.first */
-    uint32_t least;          /* the device is no faster with fewer items; 0: gls_pace_rule.least */
+    uint32_t least;          /* smallest limit: fewer items take as long; 0: gls_pace_rule.least */
     double wanted;           /* wanted duration of a dispatch, s; 0: gls_pace_rule.wanted */
     double seconds_per_item; /* time for each item in the fastest dispatch so far, s */
     double longest;          /* duration of the longest dispatch so far, s */
@@ -46,7 +46,7 @@ void gls_pace_slow(gls_pace *pace);
 /* Global defaults. Only tests change them. */
 typedef struct gls_pace_rules {
     uint32_t first, least;  /* items of the first dispatch; smallest limit */
-    double wanted, longest; /* seconds: wanted duration; longer than `longest` lowers the limit */
+    double wanted, longest; /* wanted duration of a dispatch; a duration above `longest` lowers the limit; s */
 } gls_pace_rules;
 extern gls_pace_rules gls_pace_rule;
 

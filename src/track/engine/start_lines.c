@@ -32,8 +32,8 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
     return best;
 }
 
-/* Moves the one of the n directions that is nearest to the given seed direction to vertex[0]. Returns false if none
- * lies within max_angle. */
+/* Sets vertex[0] to the one of the n directions that is nearest to the given seed direction. Returns false if no
+ * direction lies within max_angle of it. */
 static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
 {
     const double *wanted = t->seed_direction;

@@ -21,12 +21,13 @@
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
 /* Bytes that may be lost in the work buffer, because the coefficients begin at a multiple of four words. */
 #define WORK_FILLING 16u
-/* voxels that a half crosses in a dispatch, if it is stored as runs: more would leave the lanes of ended halves idle */
+/* voxels that a half-streamline crosses in a dispatch with runs of points; with more, lanes whose half-streamlines have
+ * ended would stay idle for longer */
 #define VOXELS_IN_TURN 12u
 /* Points of the pool for each seed: seeds in a brain give 1.5 directions and 60 points on average. A batch that needs
  * more is tracked in several rounds. */
 #define TYPICAL_POINTS_PER_SEED 256u
-/* a short pool for runs of points: the driver clears it, and one that stays in the cache is read faster */
+/* with runs of points; small, because the driver clears the pool, and a pool that stays in the cache is read faster */
 #define RUN_POINTS_PER_SEED 64u
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -76,8 +77,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     return GLS_OK;
 }
 
-/* Where steps are arcs the straight lines between stored points are shorter, so a streamline exactly as long as the
- * minimum counts as too short. */
+/* Whether a streamline of n_parts parts is too short. Where steps are arcs, the straight lines between stored points
+ * are shorter than the steps, so a streamline exactly as long as the minimum is too short. */
 static bool too_short(const gls_track_params *params, const gls_track_plan *p, double n_parts)
 {
     double least = params->min_length, length = n_parts * params->step_size / p->parts;
@@ -97,14 +98,14 @@ static uint32_t min_parts_of(const gls_track_params *params, const gls_track_pla
 
 /* Whether the host works on one batch while the device works on the next. A CPU renderer would only compete for the
  * same cores; with retries or staged dispatches the host has to answer the device many times in a batch. The variable
- * GLSLINES_IN_FLIGHT=0 turns it off, for comparisons. */
+ * GLSLINES_IN_FLIGHT=0 turns rounds in flight off, for comparisons. */
 static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
 {
     const char *text = gls_test_variable("GLSLINES_IN_FLIGHT");
     return !staged && params->retries == 0 && !limits->gles && !limits->software && !(text && strcmp(text, "0") == 0);
 }
 
-/* Points that a block of the pool usually holds: with runs as many as lie in a few voxels. */
+/* Number of points that a block of the pool usually holds: with runs as many as lie in BLOCK_RUNS voxels. */
 static uint32_t usual_points(const gls_track_plan *p, const gls_track_params *params, const gls_grid *grid)
 {
     const double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
@@ -112,7 +113,7 @@ static uint32_t usual_points(const gls_track_plan *p, const gls_track_params *pa
     return p->voxel_runs && points < POOL_BLOCK ? (uint32_t)points : POOL_BLOCK;
 }
 
-/* Plans with runs of points, where the getter has them, or without. */
+/* Makes the plan. runs: whether the pool may hold runs of points. */
 static gls_status make(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        bool runs, gls_track_plan *plan)
 {
@@ -138,7 +139,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     /* a GPU has no limit of loop iterations, but waits 0.7 ms for the host between two dispatches of cheap steps */
     if (!limits->software && getter->one_lane) p.iterations *= 8;
     p.ordered = p.staged || getter->ordered;
-    /* Words of the work buffer for each half: those that the host writes, then the coefficients of split iterations. */
+    /* Words of the work buffer for each half-streamline: the host's, then the coefficients of split iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;
     p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;
     p.work_arrays = p.host_arrays + p.coefficients;
@@ -167,7 +168,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     batch = min_u64(batch, storage / sizeof(gls_seed_record));
     batch = min_u64(batch, 1u << 22);
     batch = min_u64(batch, (uint64_t)limits->max_work_groups * p.group.slots);
-    /* Streamlines of a round: up to four for each seed, at least all those of one seed. */
+    /* Streamlines of a round: up to four for each seed, at least all streamlines of one seed. */
     uint64_t lines = min_u64(batch * 4 > directions ? batch * 4 : directions, storage / 4 / sizeof(gls_line_record));
     if (p.staged) {
         lines = min_u64(lines, (storage - WORK_FILLING) / (8 * (uint64_t)p.work_arrays));

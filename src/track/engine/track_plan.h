@@ -28,24 +28,25 @@ typedef struct gls_mapping_kind {
                     exists */
     /* Returns GLS_ERR_UNSUPPORTED with the reason if the device cannot run the mapping. */
     gls_status (*check)(const gls_device_info *limits);
-    /* Invocations of a streamline. */
+    /* Number of invocations for each streamline. */
     uint32_t (*lanes)(const gls_device_info *limits);
     /* Plans the work group for n_streamlines streamlines. The group holds fewer if the device's limits demand it, and
      * more in some mappings. */
     gls_group_plan (*group)(const gls_device_info *limits, uint32_t n_streamlines);
-    /* Largest number of streamlines of a group for each one that was asked for. */
+    /* Largest number of streamlines of a work group for each streamline that group() was asked for. */
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 
 /* Returns the mapping to try if the kernels of `mapping` do not compile; GLS_MAPPING_AUTO: none is left. */
 gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits);
-/* Sets *kind to the row of `mapping`, for GLS_MAPPING_AUTO to that of gls_mapping_auto(). GLS_ERR_UNSUPPORTED. */
+/* Sets *kind to the row of `mapping`; for GLS_MAPPING_AUTO to the row of the mapping that gls_mapping_auto() returns.
+ * GLS_ERR_UNSUPPORTED: the device cannot run the mapping. */
 gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind);
 
 /* --- Sizes of batches and buffers. */
 
-/* The plan itself. Made once by gls_track_plan_make(), and again with smaller batches if memory is short; read-only
- * afterwards. Counts of streamlines, seeds and blocks are upper bounds, which the buffers have space for. */
+/* The plan of an engine. Made once by gls_track_plan_make(), and again with smaller batches if memory is short;
+ * read-only afterwards. Counts of streamlines, seeds and blocks are upper bounds, which the buffers have space for. */
 typedef struct gls_track_plan {
     const gls_getter *getter;
     const gls_mapping_kind *mapping;
@@ -58,7 +59,7 @@ typedef struct gls_track_plan {
     uint32_t max_steps; /* largest number of steps of a half-streamline */
     uint32_t substeps;  /* iterations of the loop for each stored point */
     uint32_t min_parts; /* smallest number of parts of a streamline that is not too short */
-    uint32_t parts;     /* positions that one step passes, see getter.h */
+    uint32_t parts;     /* number of parts of a step, see getter.h */
     uint32_t lanes;     /* invocations for each streamline */
     bool lanes_in_step; /* lanes of a subgroup run in step and need no barrier, see glsl/base/lanes_subgroup.glsl */
     gls_group_plan group, track_group; /* track_group: for track.comp; group: for all other kernels */
@@ -66,14 +67,14 @@ typedef struct gls_track_plan {
     bool staged;                       /* half-streamlines wait in the work buffer between short dispatches */
     bool split;                        /* staged, and an iteration is two kernels */
     uint32_t iterations;               /* staged: directions drawn in a dispatch */
-    uint32_t coefficients;             /* split: words that the first kernel leaves to the second */
+    uint32_t coefficients; /* split: words of a half-streamline that the first kernel leaves to the second */
     uint32_t
         host_arrays; /* staged: number of arrays of the work buffer that the host writes; each has one word a slot */
     uint32_t work_arrays; /* number of all arrays of the work buffer; 0 unless staged */
     int smaller_field;    /* set if memory was short: the size that shrink() of the field's kind returned; else 0 */
     bool tables_shared;   /* the getter's tables fit into shared memory */
     bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
-    bool voxel_runs;    /* halves are stored as runs of points on a line, a run for each voxel that they cross */
+    bool voxel_runs;    /* half-streamlines are stored as runs of points on a line, one run for each voxel crossed */
     uint32_t block_points; /* points that a block of the pool usually holds */
     bool in_flight;        /* a round begins before the previous one has ended, see batch.h */
     bool ordered;          /* streamlines are sorted before tracking, see schedule.h */

@@ -10,9 +10,9 @@
 #include "track/shader/kernel_inputs.h"
 #include "track/shader/layout.h"
 
-/* --- A guide. On the device it checks every point before a half goes there, and lets it go on or ends it. It keeps
- * some words of memory for each half; on the host these, for both halves together, decide about the streamline. Each
- * guide is a row of functions in a file of its own, with a shader of its own. */
+/* --- A guide. On the device it checks every point before a half-streamline goes there, and ends the half-streamline or
+ * lets it go on. It keeps some words of memory for each half-streamline, from which the host judges the streamline.
+ * Each guide is a row of functions in a file of its own, with a shader of its own. */
 
 /* Textures of a guide, and words that it may remember for each half-streamline. */
 #define GLS_GUIDE_MAX_TEXTURES 8
@@ -27,17 +27,18 @@ typedef struct gls_guide_plan {
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
     uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
-    bool amplitude;      /* true: the shader needs the amplitude along the last step, see glsl/kernel/half.glsl */
+    bool amplitude;      /* true: the shader needs the amplitude along the drawn direction, see glsl/kernel/half.glsl */
     uint32_t side;       /* number of texels along each axis of the texture of regions */
-    /* Indices of words of memory, where used. Regions: bits met, the next region in order, for those that halves may
-     * not leave the bits at the last point and at all points from the seed on, and for each include region the number
-     * of the first point in it. Tissue: flags, and what remains when a half-streamline is cut in deep grey matter. */
+    /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
+     * leaving: bits at the last point of the regions that must not be left, then bits of those that hold all points
+     * from the seed on; visits: for each of n_visits include regions the number of the first point in it. The others:
+     * flags of tissue, and what remains if the half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
     bool backtracks;    /* true: half-streamlines with a bad end are tracked back and tried again */
     uint32_t backtrack; /* index of the words for backtracking, behind all others */
-    /* Particle filtering, if particles > 0: number of particles, steps back and forward, and blocks of the pool for a
-     * half. */
+    /* Particle filtering, if particles > 0: number of particles; steps back before a bad end and forward behind it;
+     * blocks of the pool for the particles of a half-streamline. */
     uint32_t particles, filter_back, filter_front, filter_blocks;
     uint32_t block_words; /* words of the record of a block of the pool */
 } gls_guide_plan;
@@ -53,7 +54,7 @@ typedef struct gls_guide {
 
 /* A half-streamline that has ended. */
 typedef struct gls_guide_half {
-    uint32_t parts; /* number of parts of steps that the half passed; a step has one or more parts */
+    uint32_t parts; /* number of parts of steps that it passed; a step has one or more parts */
     gls_end end;
     const uint32_t *memory; /* n_words words; undefined if the half-streamline was not tracked */
 } gls_guide_half;
@@ -62,8 +63,8 @@ struct gls_guide_kind {
     const char *name;
     const char *shader; /* file of the shader library that fills the slot <guide>, see glsl/slots.txt */
     bool by_voxel;      /* true: the shader has guide_same(), see glsl/guide/threshold.glsl */
-    /* Fills in the textures, words and bytes of a plan whose kind is set. GLS_ERR_UNSUPPORTED if the device has no
-     * room. */
+    /* Fills in the textures, words and bytes of a plan whose kind is set. GLS_ERR_UNSUPPORTED: a limit of the device is
+     * too low. */
     gls_status (*plan)(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan);
     /* Adds the definitions that the shader needs. NULL: none. */
@@ -80,14 +81,13 @@ struct gls_guide_kind {
     /* Whether a streamline that is tracked in one sense is tracked opposite to `direction`, a unit vector in mm along
      * the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
-    /* Returns the verdict on a streamline with the halves backward, forward; may shorten the halves. A verdict for
-     * which gls_verdict_goes_first() is true overrides all others; any other counts only if the streamline would be
-     * kept. The memory of a half covers its points before a cut at the maximum length. *met: bits of the regions met.
-     * NULL: kept. Does not check include regions, which includes() does. */
+    /* Returns the verdict on a streamline, whose half-streamlines are half[0], backward, and half[1], forward; may
+     * shorten them. The memory of a half-streamline covers its points before a cut at the maximum length. *met: bits of
+     * the regions met. NULL: every streamline is kept. Include regions are left to includes(). */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
-    /* Whether the seed and the final points of the halves, after every cut, meet all include regions; sets their bits
-     * in *met. The memory is as the device left it. NULL: yes. */
+    /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of those met. The
+     * memory is as the device left it. NULL: yes. */
     bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
 
@@ -109,7 +109,7 @@ void gls_guide_finish(gls_guide *guide);
 /* Adds the guide's definitions and fills its slot. */
 void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                       gls_define_list *defines);
-/* Whether a verdict of the guide overrides verdicts about length. */
+/* Whether a verdict of the guide overrides GLS_VERDICT_SINGLE_POINT and GLS_VERDICT_TOO_SHORT. */
 bool gls_verdict_goes_first(gls_verdict verdict);
 /* Sets the guide's textures as arguments of a kernel. Returns their number. */
 size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args);
@@ -130,8 +130,8 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
 /* See gls_guide_kind.includes. */
 bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
                                 uint32_t *met);
-/* Returns the verdict on a streamline with a half that ended as `end`: GLS_VERDICT_KEPT, or the verdict of the region
- * that rejects the streamline. */
+/* Returns the verdict on a streamline of which a half-streamline ended for the reason `end`: GLS_VERDICT_KEPT, or the
+ * verdict of the region that rejects the streamline. */
 gls_verdict gls_guide_regions_verdict_of(gls_end end);
 /* Whether a region gives this verdict. */
 bool gls_guide_regions_gave(gls_verdict verdict);
@@ -140,8 +140,8 @@ bool gls_guide_regions_gave(gls_verdict verdict);
 
 /* Creates and fills guide->texture[0] with the stop map. */
 gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
-/* Whether the stop map cannot end a half that the mask lets go on: a point has an eighth of its value, or more, from
- * its own voxel. */
+/* Whether the stop map ends no half-streamline inside the mask regions: its value at a point is at least an eighth of
+ * the value of the point's voxel. */
 bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
 /* Sets the threshold of the stop map. */
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);

@@ -1,6 +1,5 @@
-/* The guide for regions: ends halves at the stop map and at regions, and rejects streamlines that miss or enter
- * regions. glsl/guide/region_rules.glsl does the same at points on the device; the verdict on whole streamlines is made
- * here. */
+/* The guide for regions: ends half-streamlines at the stop map and at regions, and rejects streamlines that miss or
+ * enter regions. glsl/guide/region_rules.glsl tests points on the device; this file judges whole streamlines. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -252,8 +251,8 @@ static void cut(gls_guide_half *half, uint32_t points, gls_end end)
     half->end = end;
 }
 
-/* For stop_at_all: cuts the backward half where it has met all include regions that the forward half and the seed have
- * not. */
+/* For stop_at_all: cuts the backward half-streamline where it has met all include regions that are not in `seen`, the
+ * bits of regions that the seed and the forward half-streamline met. */
 static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half half[2])
 {
     const gls_guide_plan *plan = &guide->plan;
@@ -271,7 +270,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
 
 /* --- Half-streamlines that are judged each by itself, as by probtrackx2. */
 
-/* WAITS: the half-streamline counts if the other one meets the regions that are missing. */
+/* WAITS: the half-streamline counts if the other half-streamline meets the missing regions. */
 typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
 
 /* Bits of the include regions that a half-streamline met behind the seed. */
@@ -282,7 +281,8 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
     return met;
 }
 
-/* Whether a half met no include region before those that were given before it. met: regions that the other half met. */
+/* Whether a half-streamline met each include region behind all regions that were given before it. Regions in `met`,
+ * which the other half-streamline met, need not be met again. */
 static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
 {
     for (uint32_t i = 0; i < plan->n_visits; i++)
@@ -293,7 +293,8 @@ static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, 
     return true;
 }
 
-/* The verdict on a half, and the regions that it adds to those met before. A half in an exclude region adds none. */
+/* Returns the verdict on a half-streamline and adds the include regions that it met to *met. A half-streamline that
+ * ended in an exclude region, or was not tracked, is rejected and adds none. */
 static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, uint32_t *met)
 {
     const uint32_t all = (uint32_t)((UINT64_C(1) << guide->plan.n_visits) - 1);
@@ -307,7 +308,7 @@ static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, 
     return guide->params.region_rule == GLS_REGION_RULE_HALVES_ANY ? COUNTS : WAITS;
 }
 
-/* Removes the half-streamlines that do not count. The first one, which goes forward, may wait for the second. */
+/* Removes the half-streamlines that do not count. The forward one is judged first and may wait for the backward one. */
 static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
 {
     uint32_t met = 0;
@@ -327,8 +328,8 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
     const gls_regions *r = guide->regions;
     const gls_guide_plan *plan = &guide->plan;
     uint32_t ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
-    /* The seed belongs to both halves; the forward half is looked at first, because the backward half may be cut by
-     * it. */
+    /* The seed belongs to both half-streamlines. The forward one comes first, because the backward one may be cut where
+     * the two together have met all regions. */
     *met = gls_regions_at(r, seed);
     for (int h = 1; h >= 0; h--) {
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);

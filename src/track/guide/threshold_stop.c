@@ -1,4 +1,4 @@
-/* The guide without regions or tissue: ends a half where the stop map falls to the threshold. The other guides also use
+/* The guide without regions or tissue: ends a half-streamline where the stop map falls to the threshold. All guides use
  * this stop map. */
 #include "track/guide/guide.h"
 

@@ -54,7 +54,8 @@ static void take_backtrack_words(gls_guide_plan *plan)
     plan->n_words += BACKTRACK_WORDS;
 }
 
-/* Reserves the words of particle filtering, and computes how many blocks of the pool the particles of a half take. */
+/* Reserves the words of particle filtering, and computes how many blocks of the pool the particles of a half-streamline
+ * take. */
 static void plan_filter(const gls_track_params *params, gls_guide_plan *plan)
 {
     plan->backtracks = true;
@@ -102,7 +103,7 @@ static void store_texel(const gls_tissue *t, size_t voxel, float out[4])
     out[3] = v[GLS_TISSUE_CSF];
 }
 
-/* Creates and fills the texture of the four tissues, or with `path` that of pathology. */
+/* Creates and fills the texture of the four tissues, or with `path` the texture of pathology. */
 static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t unit, bool path)
 {
     const gls_tissue *t = guide->tissue;
@@ -224,8 +225,8 @@ static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
     return known && tracked(half) ? half->memory[guide->plan.tissue] : 0;
 }
 
-/* From a seed in deep grey matter only one half may continue into white matter. If both do, shortens the backward half,
- * whose new memory is written to `memory`. Returns false if no half-streamline reaches white matter. */
+/* From a seed in deep grey matter only one half-streamline may continue into white matter. If both do, shortens the
+ * backward one, whose new memory is written to `memory`. Returns false if neither reaches white matter. */
 static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], uint32_t *memory)
 {
     const gls_guide_plan *plan = &guide->plan;
@@ -260,8 +261,8 @@ static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint3
     return white ? verdict : GLS_VERDICT_NO_WHITE_MATTER;
 }
 
-/* Verdict on a streamline from its two halves: a region that rejects decides first, then tissue. Cuts in deep grey
- * matter may shorten the half-streamlines. */
+/* Verdict on a streamline from its two half-streamlines: a region that rejects decides first, then tissue. Cuts in deep
+ * grey matter may shorten the half-streamlines. */
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {
