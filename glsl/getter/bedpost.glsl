@@ -1,9 +1,9 @@
 // Direction getter along samples of the directions of fibres (Behrens et al. 2007), as FSL's probtrackx2 has it: each
-// step draws a voxel around the point and one sample there, and follows the fibre of it that is next to the last
-// direction.
+// step draws a voxel around the point and one sample there, and follows the fibre of this sample that is nearest to the
+// last direction.
 //
-// A fibre is a tile of the field: a unit vector along the voxel axes, and its fraction; all 0 where a half ends. The
-// fibres of a sample lie one behind the other, then those of the next sample.
+// A fibre is a tile of the field: a unit vector along the voxel axes, and its fraction; all 0 where half-streamlines
+// end. The fibres of a sample lie one behind the other, then the fibres of the next sample.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 
@@ -59,8 +59,9 @@ vec4 nearest_fibre(vec3 d)
     return best;
 }
 
-// The fibre along which a half begins. u: random, 0 .. 1. START_FIBRE, a gls_start_fibre: 0 takes the first fibre; the
-// others draw one: 1 among those above the cutoff, 2 among these in proportion to their fractions, 3 among all.
+// The fibre along which a half-streamline begins. u: random, 0 .. 1. START_FIBRE, a gls_start_fibre: 0 takes the first
+// fibre; the others draw one: 1 among those above the cutoff, 2 among these in proportion to their fractions, 3 among
+// all.
 vec4 start_fibre(float u)
 {
     float weight[FIBRES], total = 0.0;
@@ -83,7 +84,7 @@ vec4 start_fibre(float u)
 }
 
 // The first direction of the streamline, with the fraction of its fibre: in the sense of the given direction, else in a
-// random one. Draws the same in both half-streamlines and for the list of seeds.
+// random sense. Draws the same in both half-streamlines and in pass 1.
 vec4 first_fibre(vec3 p, Draw draw)
 {
     draw.block = 0u;
@@ -102,9 +103,9 @@ vec4 first_fibre(vec3 p, Draw draw)
 #endif
 }
 
-// The first step draws its sample again from the counters of the seed, so both halves begin along the same fibre. A
-// backward half then draws another sample, as each later step does. The step is refused where it bends by more than the
-// largest angle.
+// The first step draws its sample again from the counters of the seed, so both half-streamlines begin along the same
+// fibre. A backward half-streamline then draws another sample, as each later step does. A step that would bend by more
+// than the largest angle ends the half-streamline.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     // begins: the first step of a half-streamline. Its random numbers are those of the seed.
@@ -138,7 +139,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// One start a seed, even where the sample ends the streamline at once: that is a streamline of one point.
+// One direction for each seed, even where the sample ends the streamline at once: that is a streamline of one point.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

@@ -1,5 +1,5 @@
 // Direction getter boot: residual bootstrap of a q-ball model, then the closest peak (Berman et al. 2008; formulas in
-// <glslines/qball.h>). sample.comp and turn.comp are the same in two kernels.
+// <glslines/qball.h>). sample.comp and turn.comp do the same in two kernels.
 //
 // For each voxel the field holds the k coefficients of the hat fit, the mean b0 signal and the n scaled residuals. All
 // are linear in the signal, so interpolating them interpolates the signal.

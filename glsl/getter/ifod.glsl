@@ -61,8 +61,8 @@ vec3 direction_of(Candidate candidate, vec3 d)
 const int PASSED = 0, BELOW = 1, LEFT_GRID = 2;
 
 // weigh_part() adds the logarithm of the FOD at one part of the way to a candidate's weight. For iFOD2 the weight is
-// the logarithm of the product of FOD^fod_power over the parts of the arc, in which the end of the arc counts half, as
-// in the trapezoid rule; the start of the arc is the same for all candidates and is left out.
+// the logarithm of the product of FOD^fod_power over the parts of the arc, in which the end of the arc has a weight of
+// 0.5, as in the trapezoid rule; the start of the arc is the same for all candidates and is left out.
 #if IFOD_ARCS
 // iFOD2: part 1 .. STEP_PARTS of the arc. The FOD must be positive and not below the cutoff at each of them.
 int weigh_part(vec3 p, vec3 d, Candidate candidate, int part, bool fixed_one, inout float weight)
@@ -101,7 +101,7 @@ uint take(vec3 e, inout vec3 d, inout vec3 next)
     return DIRECTION_FOUND;
 }
 
-// Between calls aux holds the largest weight of the fixed candidates, then the state of the search.
+// Between calls aux.x holds the largest weight of the fixed candidates, aux.y and aux.z the state of the search.
 #if IFOD_LOOPED
 // Few candidates are examined before one is taken, so one lane for each candidate would leave most lanes idle. If
 // there are enough lanes, a candidate gets a lane for each of its parts. aux.z: number of candidates examined.
@@ -209,8 +209,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return outcome;
 }
 
-// The direction of the caller for all seeds, or the first of a number of random ones, where the FOD along it is large
-// enough.
+// The direction that the caller gave for all seeds, or the first of up to SEED_TRIES random ones, along which the FOD
+// is above the cutoff of seeds.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

@@ -70,7 +70,7 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
         if (any(lessThan(voxel, vec3(0.0))) || any(greaterThanEqual(voxel, GRID))) continue;
         bool any_peak;
         vec4 peak = nearest_peak(voxel, d, params.fod_cutoff, any_peak);
-        // Voxels without a peak in the cone leave the mean to the others.
+        // Voxels without a peak in the cone do not enter the mean.
         float weight = peak.w > 0.0 ? w.x * w.y * w.z : 0.0;
         total += weight;
         amplitude += weight * peak.w;
@@ -121,7 +121,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 }
 #endif
 
-// Lists all peaks of the voxel, strongest first; among equals, the first in the file first.
+// Lists all peaks of the voxel that reach the cutoff of seeds, strongest first; equal ones in the order of the image.
 uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 {
     ivec3 texel = texel_of(voxel);
@@ -151,7 +151,7 @@ uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
     return uint(MAX_DIRECTIONS);
 }
 
-// Lists all peaks, or only the one nearest to a direction: that of the caller for all seeds, or a random one.
+// Lists all peaks, or only the one nearest to a direction: the caller's for all seeds, or a random one.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

@@ -17,7 +17,7 @@ void prepare_getter() {}
 
 const uint RETRIES = 0u; // a draw always gives a result
 
-// aux.x: vertex of d, which gets the chosen vertex.
+// aux.x: the vertex of d; becomes the chosen vertex.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     odf_axis = d;

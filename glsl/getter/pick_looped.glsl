@@ -23,7 +23,7 @@ bool in_cone(int v, uint from)
 #define IN_CONE(i) (start + (i) >= first && in_cone(start + (i), from))
 #endif
 
-// Value of vertex start + i; 0 if it must not be chosen.
+// The ODF value x of a vertex, or 0 if the vertex must not be chosen.
 float pick_value(float x, bool in_cone, float level) { return in_cone && x >= level ? x : 0.0; }
 // Value of vertex start + i, and its integer weight in a draw.
 #define PICK_VALUE(i) pick_value(ODF(start + (i)), IN_CONE(i), level)

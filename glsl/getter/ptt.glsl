@@ -150,7 +150,7 @@ Candidate draw_candidate(Draw draw, int c, float start)
     return candidate;
 }
 
-// Defines PTT_ROUND and candidate_found(), which tries this many candidates from a given one on.
+// Defines PTT_ROUND and candidate_found(), which tries PTT_ROUND candidates from a given one on.
 #include <ptt_search>
 
 // One call tries one round, so that streamlines that found a curve need not wait for others.

@@ -82,7 +82,7 @@ float climb(inout vec3 d)
         vec3 uphill = slope.gradient - outward * d;
         float rise = length(uphill);
         uphill = rise > 0.0 ? uphill / rise : vec3(0.0);
-        // Second derivative along the great circle: that of the function minus the slope outward. The step is rise /
+        // Second derivative along the great circle: the function's own minus its slope along d. The step is rise /
         // bend, limited to CLIMB_STEP.
         float bend = abs(dot(uphill, slope.second * uphill) - outward);
         float angle = rise < CLIMB_STEP * bend ? rise / bend : rise > 0.0 ? CLIMB_STEP : 0.0;
@@ -105,7 +105,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// Finds the peak uphill from one direction: that of the caller for all seeds, or a random one.
+// Finds the peak uphill from one direction: the caller's for all seeds, or a random one.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

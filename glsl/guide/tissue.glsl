@@ -89,8 +89,8 @@ bool is_path(Tissue t)
 const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
-// If a half-streamline leaves deep grey matter on the other side, its last point becomes the point with the smallest
-// amplitude along the step that begins there.
+// If a half-streamline leaves deep grey matter on the other side, it is cut back to the point with the smallest
+// amplitude. amplitude: that of the last point.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;

@@ -238,7 +238,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #ifdef GUIDE_STARTS
     if (!h.joint && h.n_points == 0u && half_at_point(h)) guide_start(h.p, memory);
 #endif
-    // At each further point the guide gets the amplitude along the direction in which the half-streamline goes on.
+    // At each further point the guide gets an amplitude: the getter's, or else the value of the stop map.
 #if GUIDE_AMPLITUDE
     if (h.n_points > 0u && half_at_point(h)) {
 #ifdef GETTER_AMPLITUDE

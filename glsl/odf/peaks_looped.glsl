@@ -1,5 +1,5 @@
 // Peaks of the ODF in loops, with vertices shared among the lanes. The list of high vertices takes shared memory,
-// which limits how many streamlines are tracked side by side: it has space for half of the vertices.
+// which limits how many streamlines are tracked side by side: it has space for half of the vertices, up to 512.
 #if N_VERTICES <= MAX_COLLECTED
 #define LISTED_FIRST 1
 const int LIST_ROOM = max(MAX_CANDIDATES, min(N_VERTICES / 2, 512));
@@ -14,7 +14,7 @@ SLOT_ARRAY(float, candidate_value, MAX_CANDIDATES);
 #define CANDIDATE_DIRECTION(i) vertex_direction(CANDIDATE(i))
 #define VALUE(i) SLOT_ELEMENT(candidate_value, MAX_CANDIDATES, i)
 
-// Whether the ODF at a vertex is at least level and no neighbour has a larger value.
+// Whether the ODF at vertex v is at least `level` and no neighbour has a larger value.
 bool is_peak(int v, float level)
 {
     float value = ODF(v);
@@ -43,8 +43,8 @@ void store_candidate(int index, int v)
 // Lists the local maxima that can be peaks, in ascending order. Returns their number.
 uint find_peaks()
 {
-    // `above` is the smallest value of a peak: the larger of pmf_threshold of the maximum, and of peak_threshold of the
-    // range from the lowest value up (DIPY's relative peak threshold).
+    // `above` is the smallest value of a peak: the larger of pmf_threshold x maximum and of lowest value +
+    // peak_threshold x range (DIPY's relative peak threshold).
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     // an ODF that is flat or nowhere positive has no peak

@@ -3,7 +3,7 @@
 const int PEAK_WORDS = (N_VERTICES + 31) / 32;
 uint is_peak[PEAK_WORDS];
 
-// Marks the local maxima that can be peaks. Returns their number.
+// Macros of the generated rows of find_peaks(), which mark the peaks in is_peak, a word for 32 vertices.
 #define PEAK_WORD(w) bits = 0u;
 #define PEAK_WORD_END(w) is_peak[w] = bits; total += bitCount(bits);
 #define VERTEX3(v, b, n0, n1, n2) \
@@ -23,9 +23,9 @@ uint is_peak[PEAK_WORDS];
 #define MORE(n) above = larger(above, odf[n]);
 #define VERTEX_MORE_END(v, b) bits |= odf[v] >= above ? b : 0u; }
 
-// A vertex is a peak if its value reaches `level` and the value of each neighbour. level: the larger of pmf_threshold
-// of the maximum, and of peak_threshold of the range from the lowest value up (DIPY's relative peak threshold). Returns
-// the number of peaks, which are marked in is_peak.
+// Marks the peaks in is_peak and returns their number. A vertex is a peak if its value reaches `level` and the value of
+// each neighbour. level: the larger of pmf_threshold x maximum and of lowest value + peak_threshold x range (DIPY's
+// relative peak threshold).
 uint find_peaks()
 {
     float floor_value = params.pmf_threshold * odf_max;
@@ -60,7 +60,8 @@ int n_candidates = 0;
 #define CANDIDATE(i) candidate_vertex[i]
 #define CANDIDATE_DIRECTION(i) candidate[i].xyz
 
-// Takes the first marked vertex off the marks. Words are named by constants, so that they stay in registers.
+// Returns the first vertex that is marked in is_peak, and removes its mark. Words of is_peak are indexed by constants,
+// so that they stay in registers.
 int take_marked()
 {
     int word = 0;

@@ -1,8 +1,8 @@
 // Evaluates SH along single directions from a field of coefficients, without sampling the whole ODF.
 //
 // A basis function of degree l and order m is Q(z) Re (x + iy)^m or Q(z) Im (x + iy)^m. Generated rows go through the
-// orders, and for each order through the even degrees: the polynomial Q of a degree follows from those of the two
-// before.
+// orders, and for each order through the even degrees: the polynomial Q of a degree follows from the polynomials of the
+// two degrees before.
 //
 // OWN_POSITIONS: every lane has the coefficients at its own position; otherwise all lanes of a streamline share one
 // position.
@@ -53,7 +53,7 @@ void take_coefficients(vec3 p)
 }
 #endif
 
-// Whether there is a FOD at p: voxels in which it is 0 count as outside the image, as in MRtrix3.
+// Whether there is a FOD at p: voxels whose first four coefficients are 0 count as outside the image, as in MRtrix3.
 bool has_fod(vec3 p)
 {
     return inside(p) && any(notEqual(VOLUME_VOXEL(volume_base(floor(p + 0.5))), vec4(0.0)));
@@ -66,9 +66,9 @@ float amplitude_along(vec3 t)
 #if TILES_IN_TURN
     vec4 tile = vec4(0.0);
 #endif
-// Macros of the generated rows (src/track/getter/sh_field.c). q: polynomial Q of the current degree; before: that of
-// the degree before; re + i im: (x + iy)^m; with_re, with_im: sums over degrees of the cosine and sine functions of
-// order m.
+// Macros of the generated rows (src/track/getter/sh_field.c). q: polynomial Q of the current degree; before: Q of the
+// degree before; re + i im: (x + iy)^m; with_re, with_im: sums over degrees of the cosine and sine functions of order
+// m.
 #define SH_FIRST(k) q = k; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_FIRST_Z(k) q = (k) * t.z; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_NEXT(f, g, h) { float r = ((f) * zz + (g)) * q + (h) * before; before = q; q = r; }

@@ -1,5 +1,5 @@
-// Computes a pixel from four samples: tubes, darkened where others stand in front of them, then the slices behind them,
-// then the background. LAYERS: the mean colour of all tubes of a sample, with an opacity that follows from their
+// Computes a pixel from four samples: tubes, darkened where other tubes stand in front, then the slices behind the
+// tubes, then the background. LAYERS: the mean colour of all tubes of a sample, with an opacity that follows from their
 // number. One invocation computes one pixel of a strip. Dispatched by src/render/raster.c. Only integers are used, so
 // that every device draws the same.
 layout(local_size_x = 64) in;

@@ -10,9 +10,10 @@ layout(local_size_x = 64) in;
 layout(location = 0) uniform uint n_fixels;
 layout(location = 1) uniform float unit; // mu times the unit of length
 
-// two for each fixel, as in rows.comp; then for each FD, PM, 1 / TD0 in units or 0
+// two vectors for each fixel, as in rows.comp; then a vector for each fixel: FD; PM; 1 / TD0 in units, or 0; not used
 layout(std430, binding = 0) buffer Fixels { vec4 fixel[]; };
-layout(std430, binding = 1) buffer Sums { uint sums[]; }; // as in rows.comp; then costs of each work group, as bits
+// as in rows.comp; then two costs of each work group, as bits of floats
+layout(std430, binding = 1) buffer Sums { uint sums[]; };
 
 shared vec2 part[64];
 

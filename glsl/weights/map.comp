@@ -38,7 +38,7 @@ layout(std430, binding = 4) writeonly buffer Entries { uint entry[]; };
 // first point of each streamline, and the end of the last
 layout(std430, binding = 5) readonly buffer Starts { uint start[]; };
 
-// Stands for an index where there is none. The words below are where parts of Lobes begin.
+// Stands for an index where there is none. The numbers below are the indices at which parts of Lobes begin.
 const uint nothing = 0xffffffffu;
 const uint neighbours_at = 6u * 1281u, starts_at = 12u * 1281u, voxels_at = 12u * 1281u + 3072u;
 
@@ -145,8 +145,8 @@ uint add_entry(uint first, uint n_entries, uint fixel, uint units)
 }
 
 // Joins the sorted visits into entries, one word each: the fixel and the length in units, up to 255. Entries replace
-// visits that have been read. contribution: sum of length times mask over the visits that
-// have a fixel, mm. Returns the number of entries.
+// visits that have been read. contribution: sum of length times mask over the joined visits that have a fixel and are
+// longer than unit.y, mm. Returns the number of entries.
 uint join_visits(out double contribution)
 {
     EXACT double sum = D(0.0);

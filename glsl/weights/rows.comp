@@ -1,7 +1,7 @@
 // An iteration of SIFT2 (Smith et al. 2015) for streamlines: computes the cost of the current coefficients, new
 // coefficients, and their sums in each fixel. A coefficient c is the logarithm of a weight. One invocation handles one
-// streamline: it minimises the cost along that streamline's coefficient while all others keep their old values. Sums
-// are in fixed point, so that they do not depend on the order in which invocations add to them. Dispatched by
+// streamline: it minimises the cost by that streamline's coefficient, as if all other coefficients kept their values.
+// Sums are in fixed point, so that they do not depend on the order in which invocations add to them. Dispatched by
 // src/weights/solver_device.c, chunk by chunk; the CPU's twin is src/weights/solver_host.c.
 layout(local_size_x = 64) in;
 
@@ -30,7 +30,8 @@ layout(std430, binding = 0) readonly buffer Entries { uint entry[]; };
 layout(std430, binding = 1) buffer Streamlines { uint streamline[]; };
 // two vectors for each fixel: (d, mu TD0, PM / (mu TD0), PM unit), and (m, e^m, not used, not used)
 layout(std430, binding = 2) readonly buffer Fixels { vec4 fixel[]; };
-layout(std430, binding = 3) buffer Sums { uint sums[]; }; // two sums of two words for each fixel, then marks
+// for each fixel two sums of two words; then for each fixel a word that is not 0 if the fixel leaves the fit
+layout(std430, binding = 3) buffer Sums { uint sums[]; };
 
 shared vec2 part[64];
 
@@ -42,8 +43,9 @@ uint fixel_of(uint i)
     return high_at == 0u ? low : low | (entry[high_at + i / 4u] >> i % 4u * 8u & 255u) << low_bits;
 }
 
-// Adds to a sum of two words. For most numbers the high word does not change: a small positive number without a carry
-// adds nothing to it, and for a small negative number the high word of all ones and the carry add up to 0.
+// Adds v to the sum whose two words begin at index `at`. The high word usually does not change: a small positive number
+// without a carry adds nothing to it, and for a small negative number the high word of all ones and the carry add up to
+// 0.
 void add_fixed(uint at, float v)
 {
     // Two's complement in 64 bits; the carry of the low word goes to the high word.

@@ -131,8 +131,8 @@ FUNCTION double distance_of(GRID_PARAMETER Spot a, Spot b)
     return root(square_distance(GRID a, b));
 }
 
-// Finds where the curve from b to c leaves the voxel `cell`, which it entered at `from`, share `at` of the way. last:
-// voxel of c.
+// Finds where a curve that ends at c leaves the voxel `cell`. The curve entered the voxel at position `from`, at its
+// parameter `at` (0 .. 1, see spot_at()). last: the voxel of c.
 FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last, Spot from, double at)
 {
     Exit e;

@@ -27,7 +27,7 @@ typedef struct gls_guide_plan {
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
     uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
-    bool amplitude;      /* true: the shader needs the amplitude along the drawn direction, see glsl/kernel/half.glsl */
+    bool amplitude;      /* true: the shader needs an amplitude at each point, see glsl/kernel/half.glsl */
     uint32_t side;       /* number of texels along each axis of the texture of regions */
     /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
      * leaving: bits at the last point of the regions that must not be left, then bits of those that hold all points
