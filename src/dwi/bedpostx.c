@@ -20,7 +20,7 @@ typedef struct samples {
     const char *folder;
     bool numbered; /* false: the names of a single fibre have no number */
     int n_fibres;
-    size_t n;    /* samples of each fibre */
+    size_t n;    /* number of samples of each fibre */
     char *first; /* path of the first file, with which the other files are compared */
 } samples;
 

@@ -16,8 +16,8 @@
 #define SHARE_LEFT_OUT 0.67
 #define VOXELS_AHEAD 2
 
-/* Finds the peaks of `count` voxels from index `at` of the sampled slices on. rows: their samples, one row for each
- * vertex, of which the first row becomes sums. inside: mask of these voxels; NULL: all are inside. */
+/* Finds the peaks of `count` voxels from index `at` of the sampled slices on. rows: samples of these voxels, a row for
+ * each vertex; the first row is overwritten. inside: mask of these voxels; NULL: all are inside. */
 static void find_peaks(gls_coherence *f, size_t at, size_t count, float *rows, const float *inside)
 {
     const size_t n = f->sphere->n;

@@ -24,10 +24,10 @@ typedef struct job {
     gls_csd_plan plan;
     gls_csd_kernel kernel; /* function for the instruction set of this CPU */
     const float **volume;  /* the weighted volumes */
-    size_t voxels, total;
-    bool clip;     /* true: negative signals are set to 0 */
-    gls_image *sh; /* result: plan.k volumes; threads write different voxels */
-    /* voxels that reached max_iterations, and those with values that are not finite */
+    size_t voxels, total;  /* numbers of voxels of the grid, and of voxels to deconvolve */
+    bool clip;             /* true: negative signals are set to 0 */
+    gls_image *sh;         /* result: plan.k volumes; threads write different voxels */
+    /* numbers of voxels that reached max_iterations, and of voxels with values that are not finite */
     atomic_size_t n_unconverged, n_broken;
 } job;
 

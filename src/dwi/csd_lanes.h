@@ -1,6 +1,8 @@
 /* Deconvolution of a block of voxels for one instruction set. Include this file once for each set, with these macros:
  *   LANES   number of doubles in a vector register
- *   ROWS    rows of a tile that are updated together: ROWS * 8 / LANES accumulators
+ *   ROWS    rows of a tile that are updated together
+ *   TILES   tiles that are updated together: TILES * ROWS * 8 / LANES accumulators
+ *   COLUMNS as for lanes_cholesky.h
  *   TARGET  function attribute that allows the instructions
  *   NAME(x) x with a suffix of its own
  * LANES voxels are processed at a time, each in a slot; when a voxel is done, the next one takes its slot. Steps that
@@ -51,8 +53,8 @@ TARGET static inline void NAME(product)(const double *a, size_t step, const VD *
     }
 }
 
-/* Computes right sides and unconstrained solutions of the block, and the rows where the amplitude of their low orders
- * is below the threshold. signal[i * stride + v]: weighted volume i of voxel v. */
+/* Computes right sides and unconstrained solutions of the block, and the rows where the amplitude of the low orders is
+ * below the threshold. signal[i * stride + v]: weighted volume i of voxel v. */
 TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, size_t stride, SLOTS *s)
 {
     for (size_t i = 0; i < plan->n; i++)
@@ -160,8 +162,8 @@ TARGET static void NAME(remove_rows)(const gls_csd_plan *plan, const uint32_t *l
     NAME(update_signed)(plan, list, n, false, from, to);
 }
 
-/* Loads voxel v with its first rows into a slot. Returns false if no row is below the threshold; the voxel is then
- * solved. */
+/* Loads voxel v with its first rows into a slot. Returns false if no row is below the threshold and plan->solve_all is
+ * not set; the unconstrained solution of the voxel is then stored. */
 TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, size_t v, double *coefficients)
 {
     size_t count = NAME(first_rows)(plan, s, v), listed = 0;
@@ -170,7 +172,7 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
             coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
         return false;
     }
-    /* starts from P + mu and adds the active rows, or from P + mu + B'B and removes the others: whichever are fewer */
+    /* start from P + mu and add the active rows, or from P + mu + B'B and remove the others, whichever are fewer */
     bool few = 2 * count <= plan->n_rows;
     for (size_t r = 0; r < plan->n_rows; r++) {
         int8_t in = s->low[r * GLS_CSD_BLOCK + v];

@@ -16,7 +16,7 @@
 
 #define LOW_ORDER 4          /* SH order up to which negative directions are first chosen, as the authors do */
 #define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
-#define RIDGE 1e-5           /* ridge that is added to a normal matrix that is not positive definite */
+#define RIDGE 1e-5           /* smallest ridge that is added to a normal matrix that is not positive definite */
 #define MRTRIX_WEIGHT 50.0   /* weight of the constraint in MRtrix3, times the mean of the response */
 #define MRTRIX_RIDGE 2e-4    /* ridge of MRtrix3, times the first diagonal entry of the normal matrix */
 #define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON) /* below it a matrix counts as singular */
@@ -201,17 +201,18 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
             plan->start[i * 2 * padded + padded + j] = inverse[j * n + i];
         }
     copy_tiles(p, k, plan->normal);
-    /* lambda is scaled by the numbers of coefficients and directions */
+    /* lambda is scaled by the mean of the response and by the number of directions, and by DIPY's rule by the number of
+     * coefficients */
     double scale =
         options->lambda * (mrtrix ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
                                   : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));
     status = set_rows(plan, sphere, options->sh_order, scale);
     if (status) goto fail;
-    /* tau of the mean amplitude; MRtrix3 looks for negative amplitudes instead. rows[0] is Y_00 times the scale of
+    /* tau times the mean amplitude; MRtrix3 looks for negative amplitudes instead. rows[0] is Y_00 times the scale of
      * B. */
     plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
-    /* full: the normal matrix with all directions constrained. Where most of them are, an iteration begins with it and
-     * removes the others; else it begins with `normal` and adds them. */
+    /* full: the normal matrix with all directions constrained. A voxel in which most directions are constrained begins
+     * with `full` and removes the others; other voxels begin with `normal` and add the constrained ones. */
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);
 fail:

@@ -190,7 +190,7 @@ static double median_sdm(const estimation *s, const uint8_t *set)
     return n > 0 ? gls_median(s->work, n) : 0;
 }
 
-/* Optimal threshold of sign * (metric - from) over a set; +infinity if the values do not vary. */
+/* Optimal threshold of sign * (metric - `from`) over a set; +infinity if the values do not vary. */
 static float threshold(const estimation *s, const uint8_t *set, double from, double sign)
 {
     float best = INFINITY;
@@ -250,8 +250,8 @@ static void refine_gm(estimation *s)
     }
 }
 
-/* Adds to the CSF the outliers of white matter that decay faster than its slowest voxel, then keeps the voxels above
- * the optimal threshold. */
+/* Adds to the CSF the outliers of white matter that decay faster than the slowest voxel of the CSF, then keeps the
+ * voxels above the optimal threshold. */
 static void refine_csf(estimation *s)
 {
     double least = INFINITY;
@@ -282,7 +282,7 @@ static void keep_best(const estimation *s, uint8_t *set, const double *score, si
     for (size_t i = 0; i < s->n; i++) set[i] = set[i] && score[i] >= limit;
 }
 
-/* The given percentage of n voxels, rounded to even, at least 1. */
+/* The given percentage of n voxels, rounded to a whole number (0.5 to even), at least 1. */
 static size_t part_of(size_t n, double percent)
 {
     double part = rint((double)n * percent / 100);

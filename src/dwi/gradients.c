@@ -161,9 +161,9 @@ static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, c
     return apply;
 }
 
-/* Scales a vector to length 1. *deviation: how far its length was from 1. A b0 volume whose vector has another length,
- * or is not finite, gets the zero vector and deviation 0; the same in a weighted volume is GLS_ERR_INPUT, unless the
- * length is finite and above 0. */
+/* Scales a vector to length 1 if its length is 1 within MAX_NORM_DEVIATION, or, in a weighted volume, finite and above
+ * 0. *deviation: how far the length was from 1. Other vectors of b0 volumes become 0, with deviation 0; other vectors
+ * of weighted volumes are GLS_ERR_INPUT. */
 static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t volume, const char *name, double out[3],
                               double *deviation)
 {

@@ -33,8 +33,8 @@ static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
     if (columns != 4) {
         free(values);
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %zu numbers a row, but a gradient table of one file has rows x y z b; b-values and "
-                        "b-vectors are two files",
+                        "%s: %zu numbers a row, but a gradient table of one file has rows x y z b: give b-values "
+                        "and b-vectors as two files",
                         path, columns);
     }
     *row = (double(*)[4])values;

@@ -172,7 +172,7 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
     double least = INFINITY, second = INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (shell[i].is_b0) continue;
-        /* a b-value inside the range of a shell, or within 1 s/mm2 of its mean, names it */
+        /* a b-value inside the range of a shell, or within 1 s/mm2 of its mean, names that shell */
         if ((shell[i].min_bval <= bval && bval <= shell[i].max_bval) || fabs(bval - shell[i].bval) <= 1) {
             *found = i;
             return GLS_OK;

@@ -15,7 +15,8 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
 /* --- Checks of units: values that water and scanners cannot have show that a file uses other units than expected. */
 
 /* Checks that the larger of two eigenvalues is possible for water in mm2/s. GLS_ERR_INPUT: the message begins with
- * `who` and names the likely units; of_series: those of the b-values, because the eigenvalues come from a series. */
+ * `who` and names the likely units. of_series: true: the message names units of b-values, because the eigenvalues come
+ * from a series. */
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series);
 
 /* Checks that the largest b-value of a table with weighted volumes is possible in s/mm2; GLS_ERR_INPUT otherwise. name:

@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* --- Constrained fits on a device, slice by slice: while it works on one, the CPU gathers the next. */
+/* --- Constrained fits on a device, slice by slice: while the device works on a slice, the CPU gathers the next one. */
 
 #define GROUP 64 /* invocations of a work group, which fits one voxel; divides the stride of the plan */
 /* maximum number of active rows: nearly all voxels need fewer, and several work groups fit on a multiprocessor */

@@ -22,7 +22,7 @@ typedef struct ACTIVE {
     double *target;       /* multipliers that solve the equations of the active rows */
     double *product;      /* products of a row of B with the active rows */
     double *part;         /* V times a vector */
-    double *y, *start;    /* wide entries; 0 from k on */
+    double *y, *start;    /* current and unconstrained point: `wide` entries, 0 from k on */
     double *held;         /* one for each row: 0, or a large number if the row is active */
     float *held_float;    /* `held` in single precision */
     uint32_t *row;        /* active rows */
@@ -237,8 +237,8 @@ TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
 }
 
 /* Iterates from s->start, the unconstrained point, to the solution s->y. Returns false if the fit would take more than
- * 10 k steps or more active rows than fit. Rows are chosen in float until violations come near its
- * rounding error, then in double. */
+ * 10 k steps or more active rows than fit. Rows are chosen in float until violations come near the rounding error of
+ * float, then in double. */
 TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     bool precise = false, converged = false;

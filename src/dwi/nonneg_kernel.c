@@ -17,7 +17,7 @@
 #define ENOUGH_GAP 1e-15
 #define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to the largest amplitude */
 #define BOUNDARY 0.99        /* smallest share of the way to the nearest bound that a step takes */
-/* pivot of the matrix of active rows, which is at least SOFTNESS except for rounding */
+/* smallest pivot of the matrix of active rows; except for rounding, pivots are at least SOFTNESS */
 #define MIN_ACTIVE_PIVOT 1e-11
 #define HELD 1e30        /* added to values of active rows, so that they are not the lowest */
 #define FLOAT_NOISE 2e-7 /* rounding error of values in float, relative to the length of y_u */

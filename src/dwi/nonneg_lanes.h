@@ -35,7 +35,8 @@ typedef struct SLOTS {
     VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, and below them the right side */
     VD *inverse;        /* padded: inverse of the diagonal */
     void *end;          /* end of the arrays, rounded up to 64 bytes */
-    VD scale, gap, residual;
+    VD scale, gap;      /* largest unconstrained amplitude; sum of s l */
+    VD residual;        /* upper bound of the residual of the dual equations */
     /* voxel of the block in each slot, and its number of iterations */
     size_t voxel[LANES];
     int iterations[LANES];

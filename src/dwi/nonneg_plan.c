@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RIDGE 1e-10 /* relative to the largest diagonal entry of the normal matrix */
+#define RIDGE 1e-10 /* ridge, relative to the largest diagonal entry of the normal matrix */
 
 void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
 {

@@ -14,17 +14,18 @@
 enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 #define REFERENCE 0.28209479177f /* 1 / sqrt(4 pi) in single precision, as in MRtrix3 */
 #define WIDE_RANGE 3.0   /* limit of outliers in the first round, in interquartile ranges beyond the quartiles */
-#define NARROW_RANGE 1.5 /* limit in later rounds */
+#define NARROW_RANGE 1.5 /* the same limit in later rounds */
 
-/* State of the normalisation. Arrays of pointers have one entry for each of the n voxels of the mask with a signal. */
+/* State of the normalisation. density, position, field, log_sum, sorted and counts have one entry for each of the n
+ * voxels of the mask that have a signal. */
 typedef struct normalisation {
     size_t n, n_tissues;
     double (*density)[MAX_TISSUES]; /* first coefficient of each tissue, not negative */
     double (*position)[3];          /* voxel centres in the scanner frame, less `centre`, divided by `width` */
     /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
     double *field, *log_sum, *sorted;
-    bool *counts;           /* voxels that are not outliers */
-    bool used[MAX_TISSUES]; /* tissues that are balanced */
+    bool *counts;           /* true: the voxel is no outlier */
+    bool used[MAX_TISSUES]; /* true: the tissue is balanced */
     /* balance: factor of each tissue; polynomial: coefficients of the monomials in the logarithm of the field; centre,
      * width: in mm, the centre of the grid and half of its largest extent along a scanner axis, at least 1 */
     double balance[MAX_TISSUES], polynomial[TERMS], centre[3], width;
@@ -72,8 +73,8 @@ static void monomials(const double p[3], double term[TERMS])
     memcpy(term, all, sizeof all);
 }
 
-/* Lists the voxels of the mask that have a signal, with their densities and positions, which are scaled to -1 .. 1 over
- * the grid. Negative densities count as 0. */
+/* Lists the voxels of the mask that have a signal, with their densities, negative ones as 0, and their positions, which
+ * are scaled to -1 .. 1 over the grid. */
 static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_image *mask)
 {
     const gls_grid *grid = &mask->grid;
@@ -132,9 +133,9 @@ static bool find_outliers(normalisation *s, double range)
     return changed;
 }
 
-/* Finds the balance factors for which the sum of the tissues, over the field, is nearest to 1 in the least-squares
- * sense, then scales them to a geometric mean of 1. A tissue whose factor is not positive is left out from then on,
- * with factor 1. GLS_ERR_INPUT if the factors are not determined. */
+/* Finds the balance factors for which the weighted sum of the densities, divided by the field, is nearest to 1 in the
+ * least-squares sense, then scales them to a geometric mean of 1. A tissue whose factor is not positive is left out
+ * from then on and gets the factor 1. GLS_ERR_INPUT if the data do not determine the factors. */
 static gls_status find_balance(normalisation *s)
 {
     for (;;) {
@@ -175,8 +176,8 @@ static gls_status find_balance(normalisation *s)
     return GLS_OK;
 }
 
-/* Fits the logarithm of the field: a polynomial in the position to the logarithm of the balanced sum of densities, over
- * REFERENCE = 1 / sqrt(4 pi), by least squares over the voxels that count. */
+/* Fits the logarithm of the field by least squares over the voxels that count: a polynomial in the position to the
+ * logarithm of the weighted sum of densities divided by REFERENCE. */
 static gls_status find_field(normalisation *s)
 {
     double normal[TERMS * TERMS] = {0}, term[TERMS];
@@ -198,7 +199,7 @@ static gls_status find_field(normalisation *s)
     if (gls_lapack()->dgelsd(LAPACK_ROW_MAJOR, TERMS, TERMS, 1, normal, TERMS, s->polynomial, 1, singular, 1e-13,
                              &rank) != 0)
         return gls_fail(GLS_ERR_INPUT, "normalisation: the fit of the field failed");
-    /* the field at each voxel of the list */
+    /* updates the field at each voxel of the list */
     for (size_t i = 0; i < s->n; i++) {
         double sum = 0;
         monomials(s->position[i], term);
@@ -208,7 +209,7 @@ static gls_status find_field(normalisation *s)
     return GLS_OK;
 }
 
-/* Finds balance factors and field in turn, PASSES times, with outliers determined anew after each balance. */
+/* Finds balance factors and field in turn, PASSES times. Outliers are determined anew after each balance. */
 static gls_status iterate(normalisation *s)
 {
     for (size_t t = 0; t < s->n_tissues; t++) {
@@ -249,7 +250,8 @@ static void divide(const normalisation *s, gls_image *const *tissue, gls_image *
     }
 }
 
-/* Range of the field over the mask, and its geometric mean over the voxels that are not outliers. */
+/* Stores the range of the field over the listed voxels, its geometric mean over those that are no outliers, and the
+ * balance factors. */
 static void summarise(const normalisation *s, gls_normalise_result *result)
 {
     double sum = 0, n = 0;

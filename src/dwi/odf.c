@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* differences relative to the largest amplitude that half precision and rounding cause in a symmetric ODF */
+/* largest differences between the amplitudes of opposite directions that half precision and rounding cause in a
+ * symmetric ODF, relative to the largest amplitude */
 #define MAX_ASYMMETRY 1e-3
 
 gls_odf_options gls_odf_options_default(void)
@@ -87,8 +88,8 @@ static bool has_odd_part(const gls_image *sh, int order)
 }
 
 /* Finds the kind of basis (even, or full) and the order from the number of volumes, and lists the volumes that are
- * used: all of an even basis; of a full one those of even degrees if the odd ones are 0 everywhere. GLS_ERR_INPUT if no
- * basis has this number. */
+ * used: all volumes of an even basis; of a full basis those of even degrees, if those of odd degrees are 0 everywhere.
+ * GLS_ERR_INPUT if no basis has this number of coefficients. */
 static gls_status find_order(gls_odf_source *s, const char *name)
 {
     size_t n = s->image->n_volumes, *used = &s->parts->n_inputs;
@@ -195,8 +196,9 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     return GLS_OK;
 }
 
-/* Finds the two volumes whose mean is the amplitude of each vertex: that of its direction, order[v], and, on a sphere
- * of half as many vertices as directions, that of the opposite direction; otherwise its own twice. */
+/* Finds the two volumes whose mean is the amplitude of each vertex v. ends[v][0]: volume of the direction of the
+ * vertex, order[v]; ends[v][1]: volume of the opposite direction on a sphere with half as many vertices as directions,
+ * otherwise order[v] again. */
 static void find_ends(const gls_sphere *sphere, const double (*direction)[3], size_t n, const uint32_t *order,
                       uint32_t (*ends)[2])
 {

@@ -15,15 +15,18 @@ enum {
 };
 
 struct gls_odf_parts {
-    size_t n_inputs;  /* number of volumes used */
-    uint32_t *input;  /* indices of the n_inputs volumes used */
-    float *matrix;    /* for SH: one row for each vertex, n_inputs long, padded to a multiple of GLS_ODF_ROWS rows; NULL
-                         for amplitudes */
-    float *to_legacy; /* for even SH: matrix to the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes, padded as
-                         above; NULL if they are in it */
-    uint32_t (*ends)[2];   /* for amplitudes: vertex v is the mean of these two volumes; the same one twice if it is a
-                              single volume */
-    gls_sphere *sphere;    /* NULL if borrowed */
+    size_t n_inputs; /* number of volumes used */
+    uint32_t *input; /* indices of the n_inputs volumes used */
+    /* for SH: one row of n_inputs values for each vertex, and rows of zeros up to a multiple of GLS_ODF_ROWS; NULL for
+     * amplitudes */
+    float *matrix;
+    /* for even SH: takes coefficients to the basis GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes, with rows of
+     * zeros up to a multiple of GLS_ODF_ROWS; NULL if the coefficients are in this basis already */
+    float *to_legacy;
+    /* for amplitudes: the amplitude at vertex v is the mean of volumes ends[v][0] and ends[v][1], which are equal if a
+     * single volume belongs to the vertex */
+    uint32_t (*ends)[2];
+    gls_sphere *sphere;    /* sphere that the source owns; NULL: it borrows one */
     double to_frame[3][3]; /* from the voxel axes to the frame of coefficients or directions */
 };
 
@@ -40,7 +43,8 @@ void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, flo
  * neither clipped nor normalised, and 0 below the stop threshold. */
 void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, float *rows, float *scratch);
 
-/* Matrix from old to new coefficients, with rows padded to GLS_ODF_ROWS, 64-byte aligned, from aligned_alloc(). */
+/* Returns the matrix from old to new coefficients, with rows of zeros up to a multiple of GLS_ODF_ROWS, 64-byte
+ * aligned, from aligned_alloc(). */
 gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame,
                              gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full, float **matrix);
 
@@ -73,26 +77,28 @@ typedef struct gls_coherence {
     const gls_grid *grid;
     const gls_sphere *sphere;
     int32_t first, n_slices;
-    size_t plane;     /* voxels of a slice */
+    size_t plane;     /* number of voxels of a slice */
     uint32_t *vertex; /* vertex of the peak of each voxel */
     float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
-    size_t n;         /* voxels that are not left out */
+    size_t n;         /* number of voxels that are not left out */
 } gls_coherence;
 
 /* Samples ODFs, with their coefficients read in this basis and along these axes, and finds their peaks. Call
  * gls_coherence_finish() afterwards, also after a failure. */
 gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_frame frame,
                               const gls_image *mask, const gls_sphere *sphere, gls_coherence *coherence);
-/* Mean of |cosine| between the direction of a voxel and that of the voxel ahead along the direction on other axes, on
- * which component a is component axis[a] times sign[a]; 0 where the voxel ahead was left out. */
+/* Mean of |cosine| between the direction of a voxel and those of the voxels some way ahead and behind on its line, over
+ * all such pairs; a pair counts as 0 if the second voxel was left out. The line runs along the direction whose
+ * component a is component axis[a] of the voxel's direction, times sign[a]. */
 double gls_coherence_along(const gls_coherence *coherence, const int axis[3], const double sign[3]);
 /* Frees the peaks. */
 void gls_coherence_finish(gls_coherence *coherence);
 
 /* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
- * image at mask_path or, where that is NULL, the one that lies beside the samples. grid: of a series, on which both
- * must lie, with its name for messages; NULL: any. *n_samples: number of samples. GLS_ERR_INPUT names the file:
- * missing, another number of samples, another grid, no number, not a fraction. */
+ * image at mask_path or, where that is NULL, the one that lies beside the samples. grid: of a series; mask and samples
+ * must lie on it; NULL: any grid. grid_name: for messages. *n_samples: number of samples. GLS_ERR_INPUT names a file
+ * that is missing or has another number of samples, another grid, a value that is no number, or a value that is not a
+ * fraction. */
 gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
                              gls_image **mask, gls_image **peaks, uint32_t *n_samples);
 

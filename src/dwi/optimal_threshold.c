@@ -1,4 +1,4 @@
-/* The optimal threshold of an image, and order statistics of voxel values. */
+/* The optimal threshold of an image. */
 #include "dwi/voxel_sets.h"
 
 #include <math.h>

@@ -11,7 +11,8 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* MAX_MAXIMA: most maxima of a voxel; RING: points of the ring; CLIMBS: most steps up from a vertex */
+/* MAX_MAXIMA: largest number of maxima of a voxel; RING: number of points of the ring; CLIMBS: largest number of steps
+ * up from a vertex */
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
 /* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
 #define RING_RADIUS 0.02
@@ -24,7 +25,7 @@ static double length_of(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Stores peak k of voxel i in v, in the frame of the image. */
+/* Stores in v the vector of peak k of voxel i, in the frame of the image. */
 static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
 {
     const size_t n = gls_grid_voxels(&peaks->grid);

@@ -15,7 +15,7 @@
 
 #define MAX_ORDER 8
 #define MAX_COEFFICIENTS ((MAX_ORDER + 1) * (MAX_ORDER + 2) / 2)
-/* the attenuation E stays this far from 0 and 1, where ln(-ln E) of CSA has poles */
+/* the attenuation E stays this far from 0 and 1, where CSA's ln(-ln E) is infinite */
 #define CSA_MARGIN 0.001
 #define MIN_FREEDOM 1e-6 /* lower bound of 1 - leverage */
 
@@ -217,7 +217,7 @@ void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, doub
         } else {
             f = -e * log(e) * (1.5 + log(e));
         }
-        /* applies the transform, degree by degree */
+        /* fits the coefficients of E and f; their factors follow below */
         for (size_t j = 0; j < k; j++) {
             direct[j] += qball->fit[j * n + i] * e;
             curved[j] += qball->fit[j * n + i] * f;

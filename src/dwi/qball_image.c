@@ -9,7 +9,7 @@
 
 enum { BLOCK = 64 }; /* number of voxels read at a time: whole cache lines of every volume */
 
-/* Inputs of the fit and its result, shared by all threads. */
+/* Inputs of the fit, and its result; all threads share them. */
 typedef struct job {
     const gls_qball *qball;
     const gls_image *dwi, *mask;
@@ -36,7 +36,7 @@ static workspace *workspace_create(const gls_qball *q)
     return w;
 }
 
-/* Whether a voxel of a block lies in the mask. */
+/* Whether any voxel of the block lies in the mask. */
 static bool block_in_mask(const job *j, size_t first, size_t count)
 {
     if (!j->mask) return true;

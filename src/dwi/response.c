@@ -169,7 +169,7 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     status = choose_voxels(fa, options, &chosen, &n, &largest);
     if (!status) status = check_count(options, size, n, largest);
     if (status) goto fail;
-    /* the response is their mean, checked for values that water cannot have */
+    /* the response is the mean over these voxels; its eigenvalues are checked against those of water */
     average(part, gradients, evals, chosen, n, &mean);
     if (!(mean.s0 > 0) || !isfinite(mean.s0))
         status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", n,

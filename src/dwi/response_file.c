@@ -20,7 +20,8 @@ static bool all_positive(const double *value, size_t n)
     return true;
 }
 
-/* Takes a row l1 l2 l2 S0: eigenvalues in mm2/s with l1 > l2, which must agree to 0.1 %, and the signal at b = 0. */
+/* Takes a row l1 l2 l3 S0: eigenvalues in mm2/s, of which l2 and l3 must be below l1 and agree to 0.1 %, and the signal
+ * S0 at b = 0. */
 static gls_status take_evals(const char *path, const double *value, gls_response *response)
 {
     if (!(value[1] < value[0]) || fabs(value[2] - value[1]) > 1e-3 * value[1] || !isfinite(value[0] * value[3]))
@@ -30,8 +31,9 @@ static gls_status take_evals(const char *path, const double *value, gls_response
     return gls_units_check_eigenvalues(path, response->evals, false);
 }
 
-/* Takes a row of n zonal coefficients, l = 0, 2, .... order 0: as many as there are. l = 0 must be positive and l = 2
- * negative, because the signal is lowest along the fibres. GLS_ERR_INPUT otherwise, or for a row that is too short. */
+/* Takes a row of n zonal coefficients, l = 0, 2, .... order: of the response; 0: that of the row, at most
+ * GLS_CSD_MAX_ORDER. The coefficient of l = 0 must be positive and that of l = 2 negative, because the signal is lowest
+ * along the fibres. GLS_ERR_INPUT otherwise, or if the order needs more coefficients than the row has. */
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
     while (n > 1 && value[n - 1] == 0) n--; /* files of several shells pad rows to the same length */

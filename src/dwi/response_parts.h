@@ -46,9 +46,9 @@ typedef struct gls_fibres {
     size_t n;
 } gls_fibres;
 
-/* Computes zonal coefficients of the signal of every shell by least squares: order 0 for b0, `order` for the others.
- * The signal is nowhere negative and never decreases from the fibre to the equator. only: index of a single shell, for
- * a response of one shell; GLS_NO_SHELL: all shells. */
+/* Computes zonal coefficients of the signal of every shell by least squares, of order 0 for b0 and of order `order` for
+ * the other shells, under the conditions that the signal is nowhere negative and never decreases from the fibre to the
+ * equator. only: index of a shell, for a response of this shell alone; GLS_NO_SHELL: all shells. */
 gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients, const gls_fibres *fibres, int order,
                             size_t only, gls_tissue_response **response);
 
@@ -56,8 +56,9 @@ gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients
  * malloc. */
 gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe);
 
-/* Scores how much each of n voxels looks like a single bundle of white matter: largest amplitude of its ODF of this
- * order, relative to the sum of white matter and CSF, in a fit with a sharp response and CSF. */
+/* Scores how much each of n voxels looks like a single bundle of white matter: fits the signal with a sharp response
+ * and that of CSF, and divides the largest amplitude of the ODF, which has this order, by the sum of the densities of
+ * white matter and CSF. */
 gls_status gls_dhollander_score(const gls_image *dwi, const gls_gradients *gradients,
                                 const gls_responses_options *options, const size_t *voxel, size_t n,
                                 const gls_tissue_response *csf, int order, double *score);

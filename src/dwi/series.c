@@ -49,7 +49,8 @@ typedef struct volume_look {
     int32_t positive_b0;   /* positive, in a volume of b = 0 */
 } volume_look;
 
-/* Written without branches so that the compiler vectorises the loop. A series has some 100 million values. */
+/* Finds the features of one volume, as if of b > 0. Written without branches so that the compiler vectorises the loop:
+ * a series has some 100 million values. */
 static volume_look look_at(const float *volume, const float *mask, size_t n)
 {
     int32_t odd = 0, positive = 0;
@@ -143,9 +144,12 @@ void gls_series_finish(gls_series *s)
 /* --- The gradient table of a series: finds the table beside the series or in its header, reads it, and compares it
  * with another. */
 
-#define MAX_ANGLE 0.5  /* degrees; rounding to three digits stays below this */
-#define MAX_BVAL 20.0  /* s/mm2, and */
-#define MAX_SHARE 0.05 /* largest difference of b-values between two tables, as a share of the b-value */
+/* Tables differ if an angle between their directions is above MAX_ANGLE, in degrees, which rounding to three digits
+ * does not reach, or if a b-value differs by more than MAX_BVAL, in s/mm2, and by more than MAX_SHARE of the b-value.
+ */
+#define MAX_ANGLE 0.5
+#define MAX_BVAL 20.0
+#define MAX_SHARE 0.05
 
 #define HIGH_BVAL 1e6         /* b-value that no scanner reaches, s/mm2 */
 #define HIGH_BVAL_MS_UM2 50.0 /* b-values up to this may be in ms/um2 instead of s/mm2 */
@@ -234,8 +238,8 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
-/* Angle between two directions without sign, 0 to 90 degrees. The sine by the cross product is also exact for small
- * angles. */
+/* Angle in degrees between two directions, or between one and the opposite of the other if that is smaller: 0 to 90.
+ * Its sine, from the cross product, is also exact for small angles. */
 static double degrees_between(const double a[3], const double b[3])
 {
     double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -294,7 +298,8 @@ static void compare_with_other(const gls_series *s, const char *bval, const char
     free(beside[1]);
 }
 
-/* Returns GLS_ERR_INPUT for tables in other units: all volumes are b = 0, or b-values are beyond any scanner. */
+/* Returns GLS_ERR_INPUT if all volumes count as b = 0, as they may where b-values are in ms/um2; warns if b-values are
+ * beyond any scanner, as they are in s/m2. */
 static gls_status check_bvals(const gls_gradients *g, const char *path)
 {
     double highest = 0;

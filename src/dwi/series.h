@@ -39,8 +39,8 @@ gls_status gls_series_read_table(gls_series *series, const char *bval, const cha
 /* Warns if another table of the series differs from the one in use. bval and bvec: files in FSL's axes; bvec NULL: bval
  * is a table of one file. used: name of the table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
-/* Checks the values of the series. Sets voxels with a value that is not finite to 0, because interpolation would spread
- * it, and warns. GLS_ERR_INPUT: no signal in the mask. */
+/* Checks the values of the series. Sets all values of a voxel with a value that is not finite to 0, because
+ * interpolation would spread that value, and warns. GLS_ERR_INPUT: no signal in the mask. */
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Stores the shells in the series and logs them. */
 gls_status gls_series_log_shells(gls_series *series);

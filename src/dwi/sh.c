@@ -55,8 +55,8 @@ gls_status gls_sh_basis_parse(const char *name, gls_sh_basis *basis)
         "unknown SH basis '%s' (there are: descoteaux07_legacy, descoteaux07, tournier07_legacy, tournier07)", name);
 }
 
-/* Factors of the recursion of Legendre functions, filled once by make_factors() and then only read: their roots take
- * most of the time when made anew. */
+/* Factors of the recursion of Legendre functions. make_factors() fills them once, because computing their square roots
+ * for every direction would take most of the time of an evaluation. */
 static struct {
     double diagonal[GLS_SH_MAX_ORDER + 1], next[GLS_SH_MAX_ORDER + 1];
     double a[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1], b[GLS_SH_MAX_ORDER + 1][GLS_SH_MAX_ORDER + 1];

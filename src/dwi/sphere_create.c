@@ -63,7 +63,8 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
     for (size_t f = 0; f < n_faces; f++) {
         for (int i = 0; i < 3; i++) list[end[face[f][i] % n]++] = face[f][(i + 1) % 3] % n;
     }
-    /* end[v] is the end of v's list; entries that both halves of an antipodal set contain are removed. */
+    /* end[v] is the end of v's list. On an antipodal set a neighbour can occur twice, once for each half; repeated
+     * entries are removed. */
     for (uint32_t v = 0, begin = 0; v < n; begin = end[v++]) {
         qsort(list + begin, end[v] - begin, sizeof *list, compare_index);
         for (uint32_t i = begin, last = v; i < end[v]; i++) {
@@ -112,7 +113,7 @@ static size_t expand_orbit(const double first[3], double (*vertex)[3])
     size_t count = 0;
     for (int m = 0; m < 4; m++) {
         bool x_zero = first[0] == 0, y_zero = first[1] == 0, z_zero = first[2] == 0;
-        /* this reflection changes nothing, or only the sign of the vector, so the member exists */
+        /* skips reflections that change nothing or only the sign of the vector: that pair is already written */
         if (sign[m][0] < 0 && (x_zero || (y_zero && z_zero))) continue;
         if (sign[m][1] < 0 && (y_zero || z_zero)) continue;
         vertex[count][0] = x_zero ? 0 : sign[m][0] * first[0];

@@ -39,7 +39,7 @@ double gls_tensor_fa(const double evals[3])
     return norm > 0 ? fmin(1, sqrt(0.5 * (a * a + b * b + c * c) / norm)) : 0;
 }
 
-/* Parameters: xx yy zz xy xz yz and the logarithm of S0. */
+/* Fills the rows of the design matrix. Parameters: xx yy zz xy xz yz and the logarithm of S0. */
 static void set_design(const gls_gradients *gradients, double (*design)[P])
 {
     for (size_t i = 0; i < gradients->n; i++) {
@@ -55,7 +55,8 @@ static void set_design(const gls_gradients *gradients, double (*design)[P])
     }
 }
 
-/* One weighted fit; columns are first scaled to equal weight. */
+/* Fits the parameters once, by weighted least squares through the normal equations, whose diagonal is first scaled to
+ * 1. Returns false if the volumes do not determine the parameters. */
 static bool fit(const double (*design)[P], const double *log_signal, const double *weight, size_t n, double *parameter)
 {
     double normal[P * P] = {0}, right[P] = {0}, scale[P];
@@ -76,8 +77,8 @@ static bool fit(const double (*design)[P], const double *log_signal, const doubl
     return true;
 }
 
-/* Tensor xx yy zz xy xz yz and ln S0 of a voxel. passes: fits with weights, 0: one without. work: 2 n numbers. Returns
- * false if there is no signal, or the fit failed. */
+/* Finds the tensor xx yy zz xy xz yz and ln S0 of a voxel. passes: number of weighted fits; 0: one fit without weights.
+ * work: 2 n numbers. Returns false if there is no signal, or a fit failed. */
 static bool fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n, size_t voxel, int passes, double *work,
                       double p[P])
 {
@@ -259,7 +260,7 @@ typedef struct job {
     float *fa, *tensor, *evals; /* each may be NULL */
 } job;
 
-/* Memory of one thread, cut from one allocation. */
+/* Memory of one thread; its arrays share one allocation. */
 typedef struct workspace {
     float *signal;   /* n x BLOCK */
     double *scratch; /* 2 n GLS_TENSOR_LANES; also enough for the fit by SVD */

@@ -15,16 +15,16 @@ enum {
     GLS_TENSOR_LANES = 16     /* number of voxels fitted together */
 };
 
-/* Matrices and limits that the fits of all voxels share. Unknowns: the six tensor elements in mm2/s, and ln S0. */
+/* Matrices and limits that the fits of all voxels share. Unknowns: the six tensor elements in mm2/s, and -ln S0. */
 typedef struct gls_tensor_plan {
     size_t n;                            /* number of volumes */
-    double min_signal;                   /* > 0 */
+    double min_signal;                   /* lower signals count as this one; > 0 */
     double min_eigenvalue;               /* mm2/s; lower eigenvalues are raised to it */
     double scale[GLS_TENSOR_PARAMETERS]; /* largest magnitude of each column of the design matrix, by which the columns
                                             are divided */
     double *design;  /* n x 8: scaled design matrix, last column 0. All three matrices are 64-byte aligned */
     double *inverse; /* n x 8: transposed pseudo-inverse of design, last column 0 */
-    double *product; /* n x 28: design[a] design[b] at a (a + 1) / 2 + b, b <= a */
+    double *product; /* n x 28: product of columns a and b <= a of the row, at a (a + 1) / 2 + b */
 } gls_tensor_plan;
 
 /* Makes the plan. GLS_ERR_INPUT if the table does not determine the seven parameters. */

@@ -12,10 +12,10 @@
  * 1e-4. */
 #define MAX_DIFFUSIVITY 0.006
 #define MIN_DIFFUSIVITY 5e-5
-/* s/mm2: limits of the largest b-value of a table. */
+/* Limits of the largest b-value of a table, in s/mm2. */
 #define MIN_BVAL 50.0
 #define MAX_BVAL 1e6
-/* Largest ratio of the signals of a series and a response, either way. */
+/* Largest ratio of the signal of a series to that of a response, or of the latter to the former. */
 #define MAX_GAIN 100.0
 #define BRIGHTEST 0.98 /* quantile of the voxels whose signal is compared */
 

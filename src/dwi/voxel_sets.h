@@ -37,10 +37,10 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
 
 /* --- Sets of voxels: erosion, dilation, components. A set has one byte for each voxel, 0 or 1, x fastest. */
 
-/* Erodes a set, `times` >= 0 times: removes voxels of which one of the 6 neighbours is not in the set. Voxels outside
- * the grid are not in the set, so those at its border are removed. GLS_ERR_MEMORY. */
+/* Erodes a set, `times` >= 0 times: removes voxels of which one of the 6 neighbours is not in the set. A voxel at the
+ * border of the grid is removed, because voxels outside the grid are not in the set. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times);
-/* Dilates a set, `times` >= 0 times: adds the 6 neighbours of each of its voxels. GLS_ERR_MEMORY. */
+/* Dilates a set, `times` >= 0 times: adds the 6 neighbours of each of its voxels. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
 /* Keeps the largest component; among equal ones the first. */
 gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set);
@@ -51,7 +51,7 @@ gls_status gls_morphology_fill(const int32_t dim[3], uint8_t *set);
 /* Number of voxels in the set. */
 size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set);
 
-/* --- Order of voxel values, and the threshold that separates them best. */
+/* --- The threshold that separates values best. */
 
 /* Finds the threshold t for which values and the 0/1 image value > t correlate best (Ridgway et al. 2009), by golden
  * section to 1 %. Steps and single precision are those of MRtrix3, because with this tolerance they affect the result.
