@@ -172,8 +172,8 @@ void gls_builder_copy(gls_builder *b, uint64_t to, uint64_t from, uint64_t n)
     }
 }
 
-/* Sets row `to` of a column to the value between rows `from` and from + 1, at share 0 .. 1 of the way. Numbers with a
- * fraction are interpolated, in double precision; whole numbers are those of the nearer row. */
+/* Sets row `to` of a column to the value between rows `from` and from + 1, at share 0 .. 1 of the way. Floating-point
+ * values are interpolated, in double precision; integers and bools are those of the nearer row. */
 static void mix_values(const gls_column *c, void *memory, uint64_t to, uint64_t from, double share)
 {
     const size_t row = gls_column_row_bytes(c);

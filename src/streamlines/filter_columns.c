@@ -7,16 +7,16 @@
 
 #include "util/status.h"
 
-/* State of the filter that keeps some columns. */
+/* State of either filter: of the one that keeps some columns, or of the one that adds a column. */
 typedef struct columns {
     /* receives the streamlines; owned */
     gls_sink next;
     /* number of names in `name` */
     size_t n_names;
     char **name;       /* names of the columns that stay */
-    gls_column added;  /* used if n_names is 0: a column that is added in front */
+    gls_column added;  /* column that is added in front of the others */
     const char *path;  /* file of the added column, for messages */
-    uint64_t rows, at; /* rows of the added column: all, and those used so far */
+    uint64_t rows, at; /* numbers of rows of the added column: of all, and of those used so far; both 0 without one */
     size_t capacity;
     gls_column *column; /* columns that are handed on */
 } columns;
@@ -96,7 +96,7 @@ static void discard(void *user)
     free(f);
 }
 
-/* Requires values for exactly as many streamlines as have passed. A filter without an added column has 0 of both. */
+/* Requires values for exactly as many streamlines as have passed; without an added column both numbers are 0. */
 static gls_status finish(void *user)
 {
     columns *f = user;

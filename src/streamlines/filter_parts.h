@@ -22,7 +22,8 @@ void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_thread
 #define GLS_BUILDER_LINES 16384
 #define GLS_BUILDER_POINTS ((uint64_t)1 << 17)
 
-/* Collects new streamlines and passes them on in blocks. Used by one thread. */
+/* Collects new streamlines and passes them on in blocks. Several threads may set points at the same time, by
+ * gls_builder_copy() and gls_builder_mix(); all other functions are for one thread. */
 typedef struct gls_builder {
     /* receives the blocks; owned */
     gls_sink next;
@@ -60,9 +61,9 @@ void gls_builder_mix(gls_builder *builder, uint64_t to, uint64_t from, double sh
 /* Hands on the streamlines that were added, if any. */
 gls_status gls_builder_flush(gls_builder *builder);
 
-/* Distance of two points of the input, mm, in double precision. */
+/* Distance of two points of a block, mm, in double precision. */
 double gls_builder_distance(const gls_streamlines *s, uint64_t point, uint64_t other);
-/* Length of input streamline i, mm: the sum of the distances between successive points. */
+/* Length of streamline i of a block, mm: the sum of the distances between successive points. */
 double gls_builder_length(const gls_streamlines *s, size_t i);
 
 /* --- Columns from files. */

@@ -1,4 +1,4 @@
-/* Filters that change the points of streamlines: an affine map, equal distances, fewer points on nearly straight parts.
+/* Filters that change the points of streamlines: an affine map, points at equal distances, more points, fewer points.
  * Several threads first count the new points of a block, then fill them in. */
 #include <glslines/filters.h>
 
@@ -18,24 +18,24 @@ typedef struct reshaper reshaper;
 struct reshaper {
     /* collects the new streamlines; owned */
     gls_builder builder;
-    /* Number of points that streamline i gets; UINT64_MAX: too many. fill() stores them at index `to`; row: number of
-     * the new streamline. */
+    /* count() returns the number of points that streamline i gets; UINT64_MAX: too many. fill() stores them from index
+     * `to` of the builder on; row: index of the new streamline in the block of the builder. */
     uint64_t (*count)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     void (*fill)(reshaper *reshaper, const gls_streamlines *s, size_t i, size_t row, uint64_t to);
     /* Filters without count and fill process one streamline after another with this function. */
     gls_status (*reshape)(reshaper *reshaper, const gls_streamlines *s, size_t i);
     /* largest number of threads */
     int n_threads;
-    size_t lines; /* allocated number of lines */
+    size_t lines; /* number of streamlines for which n_new and first have memory */
     /* for each streamline of the block: its new number of points, and the index of its first new point */
     uint64_t *n_new, *first;
     /* world mm to world mm */
     double map[3][4];
     /* how positions between points are found */
     gls_interpolation how;
-    uint32_t n;  /* number of points of each streamline, or the factor */
+    uint32_t n;  /* number of points of each streamline, or the factor by which points are added or removed */
     double step; /* distance of points, mm */
-    double tolerance, max_segment;
+    double tolerance, max_segment; /* mm, see gls_points_compress(); max_segment 0: another filter */
     /* allocated elements of `kept` */
     size_t capacity;
     size_t *kept; /* for each streamline the points that stay, at the index of its first point */
@@ -171,7 +171,8 @@ static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t r
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
 }
 
-/* Segments of one step; the last one is shorter. One point, or none, stays as it is. */
+/* Number of points for segments of one step, of which the last may be shorter. A streamline of one point, or none,
+ * stays as it is. */
 static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
@@ -250,8 +251,8 @@ static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, in
     return mu;
 }
 
-/* Finds points from point `start` to the end of streamline i, or, with back, to its start, each one step from the point
- * before. */
+/* Adds points from point `start` to the end of streamline i, or, with back, to its start, each one step from the point
+ * before; then that end itself. */
 static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int64_t start, bool back)
 {
     const uint64_t first = s->offset[i];

@@ -53,11 +53,12 @@ gls_status gls_random_largest(uint64_t seed, uint64_t total, uint64_t n, uint64_
 }
 
 struct gls_line_set {
-    double scale;
+    double scale; /* coordinates are multiplied by it, then rounded to whole numbers */
+    /* either_way: a streamline and its reverse are the same; failed: memory ran out, and streamlines may be missing */
     bool either_way, failed;
     size_t n, slots; /* n: streamlines in the set; slots: size of the hash table, a power of two */
     uint64_t *slot;  /* hashes; 0: a free slot */
-    size_t capacity; /* allocated rounded points */
+    size_t capacity; /* number of points for which `point` has memory */
     int64_t (*point)[3];
 };
 
@@ -86,7 +87,7 @@ static gls_status line_set_status(const gls_line_set *s)
     return s->failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a set of %zu streamlines", s->n) : GLS_OK;
 }
 
-/* Hash of the rounded points of streamline i, in their order or, with backwards, in reverse. */
+/* Hash of the rounded points of streamline i, in their order or, with backwards, in reverse. Never 0. */
 static uint64_t hash_of(gls_line_set *set, const gls_streamlines *s, size_t i, bool backwards)
 {
     const uint64_t first = s->offset[i], n = s->offset[i + 1] - first;
@@ -163,8 +164,7 @@ gls_sink gls_line_set_sink(gls_line_set *set)
     return (gls_sink){.append = add_lines, .user = set};
 }
 
-/* --- Filters that keep some streamlines unchanged: by length, by number of points, by random choice, by a list, and by
- * validity. */
+/* --- The filters. */
 
 #define LENGTH_SLACK 1e-4 /* tolerance of length limits, mm */
 
@@ -179,8 +179,8 @@ struct selection {
     /* whether streamline i of the block stays */
     bool (*keeps)(selection *selection, const gls_streamlines *s, size_t i);
     double min, max; /* limits of the length, mm */
-    /* numbers of points; then the rule of keeps_every(): the first `skip` are left out, then every one in `every`
-     * stays, up to `number`; keeps_spread(): `number` of `total` */
+    /* keeps_vertices(): streamlines of min_points to max_points stay. keeps_every(): the first `skip` are left out,
+     * then the first of every `every` stays, up to `number` streamlines. keeps_spread(): `number` of `total` stay */
     uint64_t min_points, max_points, skip, every, number, total;
     /* keeps_random(): streamlines whose key is at most `largest` stay */
     uint64_t seed, largest;
@@ -192,7 +192,7 @@ struct selection {
     const float *listed;
     /* number of values in `listed` */
     uint64_t rows;
-    bool finite; /* true: all points of the block are finite */
+    bool finite; /* keeps_valid(): whether all points of the block are finite */
     /* allocated elements of `kept` */
     size_t capacity;
     /* decision for each streamline of the block */

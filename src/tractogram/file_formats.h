@@ -8,7 +8,7 @@
 
 /* --- ZIP archives of stored entries, laid out so that readers of TRX can map the arrays into memory. */
 
-/* Largest name of an entry with its NUL. */
+/* Size of the largest name of an entry, with its NUL. */
 #define GLS_ZIP_NAME 256
 
 /* An entry: a local header at offset, directly followed by its data. */
@@ -58,7 +58,8 @@ typedef struct gls_trx_part {
     uint32_t crc;
 } gls_trx_part;
 
-/* Lists all files, to be freed by gls_trx_parts_free(). Sets info.bytes, for a folder, and info.is_packed. */
+/* Lists all files; the caller frees the list by gls_trx_parts_free(). Sets info.bytes, for a folder, and
+ * info.is_packed. */
 gls_status gls_trx_parts_read(gls_tractogram_reader *reader, gls_trx_part **parts, size_t *n);
 /* Frees the list and its names. */
 void gls_trx_parts_free(gls_trx_part *parts, size_t n);
@@ -67,7 +68,7 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *reader, const gls_trx_
 /* Checks at the end of a file that nothing is left and the checksum is right. */
 gls_status gls_trx_part_check(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
 
-/* Largest name of a field with its NUL. */
+/* Size of the largest name of a field, with its NUL. */
 #define GLS_TRX_NAME 128
 
 /* The parts of a file name FIELD[.COLUMNS].TYPE. */
@@ -173,7 +174,7 @@ gls_status gls_vtk_scan_word(gls_vtk_scan *scan, const char *expected);
 gls_status gls_vtk_scan_name(gls_vtk_scan *scan, char name[GLS_VTK_WORD]);
 /* Reads the next word as a number of items. */
 gls_status gls_vtk_scan_count(gls_vtk_scan *scan, uint64_t *count);
-/* Skips lines up to an empty one. */
+/* Skips the rest of the current line, and all lines up to and with an empty one. */
 void gls_vtk_scan_paragraph(gls_vtk_scan *scan);
 /* Skips the n values of an array and notes where they are. type NULL: the name of the type comes first. */
 gls_status gls_vtk_scan_array(gls_vtk_scan *scan, const char *type, uint64_t n, gls_vtk_array *array);

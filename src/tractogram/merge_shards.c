@@ -21,8 +21,8 @@ typedef struct shard_reader {
     uint32_t last_seed; /* index of the last seed; seeds never decrease within a file */
 } shard_reader;
 
-/* Checks that the columns are those of the tracker, and in TRX files those that `track` samples and groups that it
- * segments; other columns would be lost in merging. */
+/* Checks that the file has no values but those that `track` writes into shards: seeds and their indices, and in TRX
+ * files sampled values and groups. */
 static gls_status check_columns(const shard_reader *s)
 {
     const gls_tractogram_info *info = s->info;
@@ -42,7 +42,8 @@ static gls_status check_columns(const shard_reader *s)
     return known ? GLS_OK : gls_reader_damaged(s->reader, "it has values that glslines does not write into shards");
 }
 
-/* Requires the format that the file's name says, a valid note on the shard, and a grid. */
+/* Requires the format that the file's name says, a valid note on the shard, a grid, which TCK files do not have, and
+ * the columns of a shard. */
 static gls_status check_head(shard_reader *s, gls_tractogram_format format)
 {
     const char *note = NULL, *path = s->reader->path;
@@ -284,7 +285,7 @@ static gls_status read_head(merge *m, size_t i)
     shard_reader r;
     gls_status status = shard_open(m->paths[i], &r);
     if (status) return status;
-    /* the first two kinds of readers stay open in *m; every other one is closed here */
+    /* these two readers stay open in *m; every other one is closed here */
     if (i == 0) m->first = r;
     m->file[i] = r.file;
     m->bytes += r.file.bytes;
@@ -344,7 +345,7 @@ static gls_status fail_shard(const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: damaged%s", path, text ? text : "");
 }
 
-/* Leaves out streamlines beyond the number that the run asked for (--select), which shards cannot know of each other.
+/* Leaves out streamlines beyond the number that the run asked for (--select): no shard knows how many the others have.
  * Notes in *m which shard and seed gave the last one; 0 where the file's float32 cannot hold the seed's number. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {

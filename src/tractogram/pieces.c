@@ -63,12 +63,12 @@ typedef struct job {
     pthread_mutex_t lock;
     /* signalled when a piece, a room or the writer changes its state */
     pthread_cond_t changed;
-    size_t next; /* number of the next piece to format */
-    int forming, n_ready, n_rooms;
-    bool has_aside;                               /* true: the other work of this append has not been started */
-    piece ready[GLS_PIECE_ROOMS];                 /* pieces ready to be written, the oldest first */
+    size_t next;                   /* number of the next piece to format */
+    int forming, n_ready, n_rooms; /* numbers of pieces that are being formatted, of elements of `ready`, of `room` */
+    bool has_aside;                /* true: the other work of this append has not been started */
+    piece ready[GLS_PIECE_ROOMS];  /* pieces ready to be written, the oldest first */
     struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* unused memory */
-    bool has_writer;
+    bool has_writer;                              /* true: a thread has taken the role of the writer */
     /* first failure; it ends all threads */
     gls_status status;
     /* its message, since each thread has its own last error */

@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* memory for the values of one kind of column in one block, unless a single row is larger */
+/* bytes of memory for the values of one kind of column in one block, unless a single row is larger */
 #define MEMORY ((size_t)64 << 20)
 
 void gls_reader_warn(const gls_tractogram_reader *r, const char *format, ...)
@@ -224,8 +224,8 @@ static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
         bits &= exponent;
         largest = bits > largest ? bits : largest;
     }
-    /* at least one coordinate is not finite: find the first, and its streamline */
     if (largest < exponent) return GLS_OK;
+    /* at least one coordinate is not finite: find the first, and its streamline */
     while (isfinite(x[at])) at++;
     while (r->line_offset[line + 1] <= at / 3) line++;
     return gls_fail(GLS_ERR_INPUT,

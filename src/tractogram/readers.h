@@ -12,15 +12,15 @@
  * pread(). */
 typedef struct gls_cursor {
     const char *path; /* path of the file, for messages */
-    /* the cursor closes fd */
+    /* descriptor of the open file */
     int fd;
-    /* gls_cursor_finish() closes fd */
+    /* true: gls_cursor_finish() closes fd */
     bool owns_fd;
-    uint64_t at, end; /* the part of the file that was not read yet */
+    uint64_t at, end; /* the part of the file that was not read yet: bytes at .. end - 1 */
     uint64_t left;    /* uncompressed bytes that are not in the buffer yet */
     bool checked;     /* whether crc is computed, the CRC-32 of all bytes that have passed through the buffer */
     uint32_t crc;
-    /* capacity bytes, of which next .. n - 1 wait to be read */
+    /* memory of the buffer, owned */
     unsigned char *buffer;
     /* size of the buffer, bytes */
     size_t capacity;
@@ -108,8 +108,7 @@ struct gls_tractogram_reader {
     bool seen_finite;               /* true: next() has checked that points are finite */
     /* streamlines and points in all blocks before the current one */
     uint64_t lines_read, points_read;
-    /* Members of the current block, up to the columns: its largest numbers of streamlines and points, by the memory
-     * that its columns need. */
+    /* Largest numbers of streamlines and points of a block, which depend on the memory that its columns need. */
     size_t max_lines, max_points;
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points of the block, in world mm, or as stored with in_stored_space; memory for point_capacity */
@@ -133,8 +132,8 @@ gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room
 void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room *room);
 /* Swaps the memory of the current block with *room. */
 void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
-/* Starts a thread, if the library may use more than one, that reads up to n_blocks blocks ahead. gls_tractogram_pump()
- * must follow. */
+/* Starts a thread, if the library may use more than one, that reads up to n_blocks blocks ahead. From then on only
+ * gls_tractogram_pump() may read the file. */
 gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks);
 /* Stops the reading thread, if there is one, and frees its blocks. */
 void gls_reader_ahead_stop(gls_tractogram_reader *reader);
@@ -148,8 +147,8 @@ gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *w
 /* Returns GLS_ERR_MEMORY with the path of the file. */
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
 
-/* Path of the separate data file of a TCK file, from malloc; NULL: the data are in the file itself, or it cannot be
- * read. */
+/* Sets *file to the path of the separate data file of a TCK file, from malloc; NULL: the data are in the file itself,
+ * or it cannot be read. */
 gls_status gls_tck_data_file(const char *path, char **file);
 
 /* Reverses the byte order of n values of `bytes` bytes each (1, 2, 4, 8). */

@@ -116,13 +116,13 @@ static const float separator[3] = {NAN, NAN, NAN};
 
 /* Streamlines of one append. */
 typedef struct lines {
-    /* checks the points */
+    /* writer, for checks and messages */
     const gls_tractogram_writer *w;
     /* the block that is appended */
     const gls_streamlines *s;
 } lines;
 
-/* Position of streamline i in the append: points before it, and a triplet for each streamline. */
+/* Position of streamline i in the append, in bytes: points before it, and a triplet for each streamline. */
 static uint64_t offset_of_line(const void *user, size_t i)
 {
     const gls_streamlines *s = ((const lines *)user)->s;
@@ -186,7 +186,7 @@ static gls_status finish(gls_tractogram_writer *w)
     static const float end[3] = {INFINITY, INFINITY, INFINITY};
     tck *t = w->state;
     char digits[32], total[32], stamp[GLS_TCK_STAMP];
-    /* more streamlines were written than begun if the caller only counted a part: total_count is not below count */
+    /* the caller may have counted only a part of the streamlines begun; total_count must not be below count */
     uint64_t begun = w->n_begun > 0 && w->n_begun < w->n_streamlines ? w->n_streamlines : w->n_begun;
     gls_status status = gls_packer_write(&t->packer, end, sizeof end);
     if (!status) status = gls_packer_flush(&t->packer);

@@ -97,7 +97,7 @@ gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd
     const bool beside = h->file != NULL;
     gls_status status = beside ? gls_regular_open(h->file, &fd, &bytes) : GLS_OK;
     if (status) return status;
-    /* bytes of a row; `whole`: bytes of all complete rows */
+    /* `row` becomes a number of bytes; `whole`: bytes of all complete rows */
     row *= h->wide ? 8 : 4;
     const uint64_t whole = h->start > bytes ? 0 : (bytes - h->start) / row * row;
     if (h->start > bytes)

@@ -99,8 +99,8 @@ static size_t count_finite(const unsigned char *data, size_t n)
     return i;
 }
 
-/* Takes points from the buffer up to a triplet that is not finite. *end: 0: the buffer is empty; NAN: end of a
- * streamline; INFINITY: end of the file. */
+/* Takes points from the buffer up to a triplet that is not finite. *end: NAN: end of a streamline; INFINITY: end of the
+ * file; 0: neither was found in the buffer. */
 static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float *end)
 {
     tck *t = r->state;

@@ -18,7 +18,7 @@ static const struct {
 } formats[] = {GLS_TRACTOGRAM_FORMATS(ENTRY)};
 #define N_FORMATS (sizeof formats / sizeof *formats)
 
-/* Index of the format that the suffix of a name says; N_FORMATS: none. */
+/* Index of the format that the suffix of a name stands for; N_FORMATS: none. */
 static size_t find_format(const char *path)
 {
     const size_t n = strlen(path);
@@ -68,11 +68,11 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     if (!w) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     w->driver = formats[format].driver;
     w->output = GLS_OUTPUT_NONE;
-    /* the grid as gls_grid_init() makes it, so that voxel sizes follow from the affine */
     if (options->shard) {
         w->is_shard = true;
         w->shard = *options->shard;
     }
+    /* the grid as gls_grid_init() makes it, so that voxel sizes follow from the affine */
     gls_status status = gls_grid_init(&w->grid, grid->dim, grid->affine);
     if (!status) status = gls_output_create(path, options->overwrite, &w->output);
     if (!status) status = w->driver->create(w, options);
@@ -141,7 +141,8 @@ static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
     return !status ? w->driver->define(w) : status;
 }
 
-/* Requires streamlines with points, all of them finite, and the columns of the first block. */
+/* Requires streamlines with points, the columns of the first block, and, unless append() of the driver checks them,
+ * points that are finite. */
 static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s)
 {
     for (size_t i = 0; i < s->n; i++) {

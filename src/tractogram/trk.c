@@ -13,8 +13,8 @@
 
 /* Columns that become scalars or properties, with their names in the header. */
 typedef struct values {
-    size_t n, index[TRK_MAX_NAMES]; /* n: number of values; index: that of each value's column among its kind */
-    uint32_t n_values;
+    size_t n, index[TRK_MAX_NAMES]; /* n: number of columns; index: that of each column among the columns of its kind */
+    uint32_t n_values;              /* sum of the components of these columns */
     /* names of columns as the header stores them, 20 bytes each */
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
@@ -112,8 +112,8 @@ static bool add_name(values *v, size_t index, const gls_column *column)
     return true;
 }
 
-/* Assigns columns to the scalars (values of points) and properties (values of streamlines) of TRK, of which there are
- * ten of 20 bytes of name each. Groups become numbers in a property. */
+/* Assigns columns to the scalars (values of points) and properties (values of streamlines) of TRK: at most ten columns
+ * each, with names of up to 20 bytes. Groups become numbers in a property. */
 static gls_status define(gls_tractogram_writer *w)
 {
     trk *t = w->state;
@@ -146,7 +146,7 @@ static float *store_values(trk *t, const values *v, const gls_column *columns, u
     return to;
 }
 
-/* First group of a streamline, counted from 1; 0: none. */
+/* First group of a streamline, counted from 1; 0: none. Notes whether the streamline is in more than one. */
 static float find_group(trk *t, const gls_streamlines *s, size_t i)
 {
     size_t found = 0;
@@ -196,8 +196,8 @@ typedef struct lines {
     const gls_streamlines *s;
 } lines;
 
-/* Position of streamline i in the append: records before it, each a number of points, points with scalars,
- * properties. */
+/* Position of streamline i in the append, in bytes. A record is the number of points, the points with their scalars,
+ * and the properties. */
 static uint64_t offset_of_line(const void *user, size_t i)
 {
     const lines *l = user;

@@ -63,7 +63,8 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
     return status;
 }
 
-/* Axis (0 .. 2) and direction of a letter in RAS+. */
+/* Stores the axis (0 .. 2) and the sense along it, in RAS+, that a letter stands for. Returns false if it stands for
+ * none. */
 static bool parse_letter(char letter, int *axis, int *sign)
 {
     static const char letters[] = "LRPAIS";
@@ -74,7 +75,9 @@ static bool parse_letter(char letter, int *axis, int *sign)
     return true;
 }
 
-/* Composes, as nibabel does, the map from voxels in the order of the header to voxels of a grid. */
+/* Composes, as nibabel does, the map from voxels of a grid to voxels in the order of the header. read_grid() applies
+ * it, as nibabel does, to voxels in the order of the header if there is an affine: that differs from its inverse only
+ * where axes change places in a cycle or with a reversal. */
 static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const gls_grid *grid, const int32_t dim[3],
                             double turn[3][4])
 {
@@ -106,7 +109,8 @@ static void compose(const double a[3][4], const double b[3][4], double out[3][4]
             out[i][c] = a[i][0] * b[0][c] + a[i][1] * b[1][c] + a[i][2] * b[2][c] + (c == 3 ? a[i][3] : 0);
 }
 
-/* Uses the reference image as grid, if the file has no affine; sizes must agree. */
+/* Checks that the dimensions and voxel sizes of a file without an affine are those of the reference image, the grid.
+ * turn: from the order of the header to the grid. */
 static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], const double size[3],
                                 const double turn[3][4])
 {
@@ -127,7 +131,8 @@ static void read_order(const unsigned char *header, char order[4])
     if (order[0] == '\0') memcpy(order, "LPS", 3);
 }
 
-/* Sets the grid. Dimensions matter only if an axis is reversed; a file without dimensions is an error then. */
+/* Sets the grid from the affine of the header. A file without valid dimensions gets a warning, and read_grid() refuses
+ * it if axes have to be turned. */
 static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[3][4])
 {
     int32_t used[3];
@@ -168,7 +173,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
     if (!status) status = turn_axes(r, order, g, dim, turn);
     if (!status && !has_affine) {
-        /* the voxel order says where each axis goes; from there the way back is exact */
+        /* here the map in the other sense is needed: from the order of the header to the reference image */
         double back[3][4];
         gls_affine_invert((const double(*)[4])turn, back);
         memcpy(turn, back, sizeof turn);

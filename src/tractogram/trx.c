@@ -13,14 +13,14 @@
 
 /* Position of the first point: a multiple of 64, so that points are aligned when the file is mapped. */
 #define HEAD_BYTES 1024
-/* Bytes of the buffer for ends. */
+/* Bytes of `block`, the buffer for ends. */
 #define BLOCK_BYTES ((size_t)256 << 10)
 /* Largest name of a column or group. */
 #define MAX_NAME 100
 
 /* State of the writer. */
 typedef struct trx {
-    bool half;
+    bool half;    /* true: positions are written as float16 */
     uint32_t crc; /* CRC-32 of the positions so far */
     gls_spool ends,
         *column; /* ends: low 32 bits of the end of each streamline; column: one spool for each column of the writer */
@@ -171,7 +171,7 @@ static gls_status add_carry(gls_tractogram_writer *w, uint64_t streamline)
     return GLS_OK;
 }
 
-/* Appends, for each streamline, the number of points up to its end. */
+/* Spools, for each streamline, the low 32 bits of the number of points up to its end, and notes carries. */
 static gls_status append_ends(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trx *t = w->state;

@@ -105,7 +105,8 @@ static gls_status find_directory(archive *a)
     return GLS_OK;
 }
 
-/* Reads the ZIP64 field, which has the values that do not fit into 32 bits. */
+/* Takes from the ZIP64 field the values that do not fit into 32 bits. Returns false if the extra fields contradict
+ * their length. */
 static bool read_extra(const unsigned char *p, size_t n, uint64_t *bytes, uint64_t *packed, uint64_t *offset)
 {
     uint64_t *values[] = {bytes, packed, offset};
@@ -128,9 +129,9 @@ static bool read_extra(const unsigned char *p, size_t n, uint64_t *bytes, uint64
 /* Reads one record of the directory. *used: its size. */
 static gls_status read_record(const archive *a, const unsigned char *p, size_t left, gls_zip_item *item, size_t *used)
 {
-    /* fields of the record by their offsets (APPNOTE 4.3.12): lengths of the name, the extra field and the comment */
     unsigned char local[LOCAL_BYTES];
     if (left < 46 || get(p, 4) != 0x02014b50) return damaged(a, "the directory of the archive is not valid");
+    /* lengths of the name, the extra field and the comment (APPNOTE 4.3.12) */
     size_t name = get(p + 28, 2), extra = get(p + 30, 2), comment = get(p + 32, 2);
     *used = 46 + name + extra + comment;
     if (*used > left || name == 0 || memchr(p + 46, '\0', name))
@@ -164,7 +165,7 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
     return GLS_OK;
 }
 
-/* Accepts NULL. */
+/* Frees a list with its names. Accepts NULL. */
 static void zip_free(gls_zip_item *items, size_t n)
 {
     if (!items) return;
@@ -172,8 +173,9 @@ static void zip_free(gls_zip_item *items, size_t n)
     free(items);
 }
 
-/* Lists the entries of an archive in the order of its directory, to be freed by zip_free(). Sizes are checked
- * against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, or not compressed by deflate. */
+/* Lists the entries of an archive in the order of its directory; the caller frees the list by zip_free(). Sizes are
+ * checked against the file. GLS_ERR_INPUT: truncated, damaged, encrypted, split, or compressed by a method other than
+ * deflate. */
 static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_item **items, size_t *n_items)
 {
     archive a = {.path = path, .fd = fd, .bytes = bytes};
@@ -260,7 +262,7 @@ static gls_status read_archive(tree *t)
 
 static gls_status read_folder(tree *t, const char *folder, int depth);
 
-/* Adds a file, or the files of a folder, below the root. */
+/* Adds a file, or the files of a folder down to MAX_DEPTH levels. name: path below the root. */
 static gls_status add_file(tree *t, const char *name, int depth)
 {
     gls_tractogram_reader *r = t->reader;

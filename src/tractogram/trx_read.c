@@ -85,7 +85,7 @@ static void read_grid(gls_tractogram_reader *r, const cJSON *json)
     if (!r->info.has_grid) gls_reader_warn(r, "%s: header.json has no valid VOXEL_TO_RASMM and DIMENSIONS", r->path);
 }
 
-/* Takes the members of header.json; unknown ones are kept as header lines. */
+/* Takes the members of header.json; unknown ones are kept as header fields. */
 static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
 {
     static const char *const known[] = {"VOXEL_TO_RASMM", "DIMENSIONS", "NB_STREAMLINES", "NB_VERTICES"};
@@ -200,8 +200,8 @@ static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, 
     return !status ? gls_reader_add_column(r, columns, field->name, field->type, field->components) : status;
 }
 
-/* Reads the members of a group into bits, so that memory is bounded by an eighth of a byte for each streamline, in any
- * order of the list. */
+/* Reads the members of a group, which may come in any order, into one bit for each streamline, so that memory does not
+ * depend on the length of the list. */
 static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
 {
     trx *t = r->state;
@@ -326,7 +326,8 @@ static gls_status open_trx(gls_tractogram_reader *r)
     r->info.position_type = GLS_TYPE_FLOAT32;
     gls_status status = gls_trx_parts_read(r, &t->part, &t->n_parts);
     if (!status) status = read_json(r);
-    /* arrays of points come first: they prove the counts, which decide how much memory the others need */
+    /* positions and offsets, which lie in no folder, come first: they prove the counts, which decide how much memory
+     * the other arrays need */
     for (int others = 0; others < 2; others++)
         for (size_t i = 0; i < t->n_parts && !status; i++)
             if ((strchr(t->part[i].name, '/') != NULL) == others) status = add_part(r, &t->part[i]);

@@ -21,8 +21,7 @@ static const char head[] = "# vtk DataFile Version 4.2\nStreamlines, SPACE=RAS\n
 typedef struct vtk {
     /* buffer in front of the output */
     gls_packer packer;
-    /* for the section LINES, which comes behind all points */
-    gls_spool lengths; /* numbers of points, uint32 */
+    gls_spool lengths; /* number of points of each line, uint32, for the section LINES behind all points */
     size_t n_spools;
     gls_spool *column; /* one for each column of dps and dpv */
 } vtk;
@@ -190,7 +189,7 @@ static gls_status write_columns(gls_tractogram_writer *w, const char *kind, uint
         length = snprintf(text, sizeof text, "%s %u %" PRIu64 " %s\n", name, c->components, rows, type);
         status = gls_packer_write(&v->packer, text, (size_t)length);
         if (!status) status = gls_spool_rewind(&v->column[k]);
-        /* values wait in a file of their own, and are copied in pieces */
+        /* values wait in their spool, and are copied in pieces */
         for (uint64_t left = v->column[k].bytes; left > 0 && !status;) {
             size_t n = left < sizeof piece ? (size_t)left : sizeof piece;
             status = gls_spool_read(&v->column[k], piece, n);

@@ -93,7 +93,8 @@ static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
     return GLS_OK;
 }
 
-/* Adds an array as a column, if it has one row for each point or each cell. */
+/* Adds an array as a column, if it has one row for each point or each line; otherwise warns. GLS_VTK_NOBODY: only skips
+ * it. */
 static gls_status add_data(gls_tractogram_reader *r, gls_vtk_owner owner, const char *name, const char *type,
                            uint64_t components, uint64_t rows)
 {

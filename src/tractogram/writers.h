@@ -14,7 +14,7 @@
  * writes them. A file system accepts one file at the speed of one thread, so the writing thread does nothing else while
  * pieces are ready. */
 
-/* Threads of an append at most, and pieces that may exist at the same time. */
+/* Largest number of threads of an append, and of pieces that exist at the same time. */
 #define GLS_PIECE_THREADS 4
 #define GLS_PIECE_ROOMS (2 * GLS_PIECE_THREADS)
 
@@ -56,7 +56,7 @@ gls_status gls_pieces_append(const gls_pieces *pieces);
 /* --- Writers of the formats. */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-               "arrays are written as they lie in memory, and all three formats are little-endian");
+               "arrays are written as they lie in memory, and TRX, TRK and TCK are little-endian");
 
 /* One format. create() makes the state; define() learns the columns before the first append; append() gets checked
  * streamlines; finish() completes the file, which the caller then commits. */
@@ -97,7 +97,7 @@ struct gls_tractogram_writer {
     gls_output output;
     /* grid of the reference image: affine and dimensions for the header */
     gls_grid grid;
-    /* the file is one part of a run, with a note about the others */
+    /* true: the file is one part of a run, with the note `shard` that says which */
     bool is_shard;
     gls_shard shard;                  /* valid if is_shard */
     bool in_stored_space;             /* TRK: points are already as in the file, for merging */
@@ -181,13 +181,13 @@ gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
 /* --- Spool: an array that grows without using much memory, first in a buffer, then in a nameless scratch file beside
  * the output. */
 
-/* Bytes that can be written to the output only later; appended, then rewound and read once. */
+/* Bytes that can be written to the output only later: appended first; read after a call of gls_spool_rewind(). */
 typedef struct gls_spool {
     /* names the folder for the temporary file */
     const gls_output *output;
     int fd; /* -1 while everything fits into the buffer */
     unsigned char *buffer;
-    size_t n;       /* bytes in the buffer */
+    size_t n;       /* number of bytes in the buffer; after gls_spool_rewind() the reading position */
     uint64_t bytes; /* bytes in total */
 } gls_spool;
 
