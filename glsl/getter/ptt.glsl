@@ -29,7 +29,7 @@ const int PTT_TRIES = 4096, PTT_NARROW_TRIES = 256;
 const float PTT_HALVINGS = 8.0;  // how often the radius of the disc is halved over the narrow tries
 const uint PTT_NORMAL = 0x8000u; // block of random numbers for the first normal
 
-// The map is made by gls_ptt_table_nearest() of src/track/getter/ptt_tables.c.
+// The map is made by gls_ptt_table_nearest() of src/track/getter/ptt.c.
 // Index of the vertex nearest to t, from a map of the hemisphere: the octahedron seen from above, its square rotated
 // to fill the map. Two entries share a word.
 int nearest_vertex(vec3 t)

@@ -6,7 +6,7 @@
 #include <glslines/odf.h>
 
 #include "ref/ptt.h"
-#include "track/getter/ptt_tables.h"
+#include "track/getter/odf_field.h"
 #include "util/maths.h"
 
 typedef struct scene {

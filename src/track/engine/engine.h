@@ -17,12 +17,6 @@ gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_pa
                                const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model);
 /* Frees tables and definitions. The plan may be zeroed. */
 void gls_model_plan_finish(gls_model_plan *plan);
-/* Creates the field, without values, and the model buffer; frees the tables of the plan. */
-gls_status gls_model_create(gls_device *device, gls_model_plan *plan, gls_model *model);
-/* Frees field and buffer. The model may be zeroed. */
-void gls_model_finish(gls_model *model);
-
-/* --- Kernels: their definitions and shader slots, and how they are loaded. */
 
 /* Kernels that the plan does not need are NULL. */
 typedef struct gls_kernels {
@@ -33,16 +27,6 @@ typedef struct gls_kernels {
                                                  first_sample replaces sample in pass 1 where the two differ */
     gls_kernel *gather;                       /* pass 3 */
 } gls_kernels;
-
-/* Adds definitions to the model's, and announces the kernels to the driver, which may compile them on its own threads.
- */
-gls_status gls_kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
-                                const gls_track_input *input, gls_model_plan *model);
-/* Loads the announced kernels that the plan needs. Call gls_kernels_destroy() even after a failure. */
-gls_status gls_kernels_load(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
-                            gls_model_plan *model, gls_kernels *kernels);
-/* Destroys the kernels that are loaded. */
-void gls_kernels_destroy(gls_kernels *kernels);
 
 /* --- The engine. */
 

@@ -3,8 +3,6 @@
  * of a cell with few loads. The shader is glsl/odf/cells.glsl. */
 #include "track/field/field.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,49 +119,6 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
     gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "corners of a cell whose values lie together");
     gls_define_int(d, "CELL_BUFFERS", plan->n_parts, "buffers that hold the field");
     gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "layers of voxels in each buffer of the field");
-}
-
-/* A vertex and its position on a space-filling curve over the sphere, by which vertices are ordered. */
-typedef struct coded_vertex {
-    uint32_t code, vertex;
-} coded_vertex;
-
-/* Orders vertices by code, and equal codes by number, for qsort(). */
-static int compare(const void *a, const void *b)
-{
-    const coded_vertex *x = a, *y = b;
-    return x->code != y->code ? (x->code < y->code ? -1 : 1) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
-}
-
-/* Interleaves the bits of x and y (Morton code): near points get near codes. */
-static uint32_t interleave(uint32_t x, uint32_t y)
-{
-    uint32_t code = 0;
-    for (int bit = 0; bit < 16; bit++) code |= (x >> bit & 1u) << (2 * bit) | (y >> bit & 1u) << (2 * bit + 1);
-    return code;
-}
-
-bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of)
-{
-    coded_vertex *order = malloc(sphere->n * sizeof *order);
-    if (!order) return false;
-    /* The position of a vertex on the unfolded octahedron, 0 .. 65534 along each side. An antipodal sphere uses the
-     * upper half. */
-    for (size_t v = 0; v < sphere->n; v++) {
-        const double *d = sphere->vertex[v];
-        double turn = sphere->antipodal && d[2] < 0 ? -1 : 1, norm = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
-        double x = turn * d[0] / norm, y = turn * d[1] / norm, z = turn * d[2] / norm;
-        if (z < 0) {
-            double folded = (1 - fabs(y)) * (x >= 0 ? 1 : -1);
-            y = (1 - fabs(x)) * (y >= 0 ? 1 : -1);
-            x = folded;
-        }
-        order[v] = (coded_vertex){interleave((uint32_t)((x + 1) * 32767), (uint32_t)((y + 1) * 32767)), (uint32_t)v};
-    }
-    qsort(order, sphere->n, sizeof *order, compare);
-    for (size_t i = 0; i < sphere->n; i++) index_of[order[i].vertex] = (uint32_t)i;
-    free(order);
-    return true;
 }
 
 /* Inputs of the threads that pack a slab together. nx: voxels along x; n: directions of a voxel. */

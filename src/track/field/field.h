@@ -109,9 +109,6 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
 /* Like gls_cells_plan(), but plans the form of cells that takes the least memory: a value is stored once, not together
  * with its neighbour. Kernels read this form more slowly. It often takes half of the memory of textures. */
 bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
-/* Fills index_of[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
- * memory ran out. */
-bool gls_cells_order(const gls_sphere *sphere, uint32_t *index_of);
 
 /* --- Texels: all channels of a voxel together in a buffer, for shaders that load whole voxels, see
  * glsl/base/texels.glsl. */

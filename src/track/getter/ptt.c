@@ -7,9 +7,76 @@
 #include <string.h>
 
 #include "track/field/field.h"
-#include "track/getter/ptt_tables.h"
 #include "util/option.h"
 #include "util/status.h"
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Side of the map: 18 KiB for an antipodal sphere, which fits into shared memory. */
+#define NEAREST_SIZE 96
+
+/* Unit vector at the centre of cell (x, y) of the map, on the upper (side 1) or lower (side -1) hemisphere. */
+static void cell_direction(size_t x, size_t y, double side, double d[3])
+{
+    /* u, v: the centre of the cell, -1 .. 1. The octahedron is rotated by 45 degrees, so that it fills the square. */
+    double u = (2 * (double)x + 1) / NEAREST_SIZE - 1, v = (2 * (double)y + 1) / NEAREST_SIZE - 1;
+    d[0] = side * (u + v) / 2;
+    d[1] = side * (u - v) / 2;
+    d[2] = side * (1 - fabs(d[0]) - fabs(d[1]));
+    double norm = sqrt(dot(d, d));
+    for (int a = 0; a < 3; a++) d[a] /= norm;
+}
+
+/* Vertex with the smallest angle to d; on an antipodal sphere to the axis of d. */
+static uint32_t nearest(const gls_sphere *sphere, const double d[3])
+{
+    double best = -2;
+    uint32_t found = 0;
+    for (size_t v = 0; v < sphere->n; v++) {
+        double c = dot(d, sphere->vertex[v]);
+        if (sphere->antipodal) c = fabs(c);
+        if (c > best) {
+            best = c;
+            found = (uint32_t)v;
+        }
+    }
+    return found;
+}
+
+void gls_ptt_table_nearest(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, const uint32_t *index_of)
+{
+    size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
+    gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE, "side of the map of nearest vertices");
+    gls_define_int(defines, "NEAREST_WORDS", (int64_t)words, "words of the map of nearest vertices");
+    uint32_t *word = gls_table_shared(s, defines, "TABLE_NEAREST", words);
+    if (!word) return;
+#pragma omp parallel for schedule(static)
+    for (size_t y = 0; y < rows; y++)
+        for (size_t x = 0; x < NEAREST_SIZE; x++) {
+            double d[3];
+            cell_direction(x, y % NEAREST_SIZE, y < NEAREST_SIZE ? 1 : -1, d);
+            uint32_t v = nearest(sphere, d);
+            word[(y * NEAREST_SIZE + x) / 2] |= (index_of ? index_of[v] : v) << (x % 2 * 16);
+        }
+}
+
+/* Bytes of the table of gls_ptt_table_nearest(). */
+static uint64_t table_bytes(bool antipodal)
+{
+    return 4 * (antipodal ? 1 : 2) * (uint64_t)NEAREST_SIZE * NEAREST_SIZE / 2;
+}
+
+/* Bytes of shared memory for one streamline, see glsl/getter/ptt_looped.glsl. quality: the parameter probe_quality. */
+static uint64_t slot_bytes(int quality)
+{
+    /* Sizes as in the shader: PTT_ROUND and the largest number of lanes. */
+    enum { ROUND = 8, MAX_LANES = 128 };
+    uint64_t positions = (uint64_t)quality + 1, round = ROUND * positions < MAX_LANES ? ROUND * positions : MAX_LANES;
+    return 4 * (positions > round ? positions : round);
+}
 
 /* Chooses cells where the device has room, because single directions are looked up; else textures of one channel for
  * each texel; the smallest cells where textures would take most of the memory. */
@@ -40,6 +107,51 @@ static void add_tables(const gls_model_request *request, gls_model_plan *model, 
     gls_define_int(d, "TABLES_SHARED", request->tables_shared, "shared memory has room for the tables");
 }
 
+/* A vertex and its position on a space-filling curve over the sphere, by which vertices are ordered. */
+typedef struct coded_vertex {
+    uint32_t code, vertex;
+} coded_vertex;
+
+/* Orders vertices by code, and equal codes by number, for qsort(). */
+static int compare(const void *a, const void *b)
+{
+    const coded_vertex *x = a, *y = b;
+    return x->code != y->code ? (x->code < y->code ? -1 : 1) : (x->vertex > y->vertex) - (x->vertex < y->vertex);
+}
+
+/* Interleaves the bits of x and y (Morton code): near points get near codes. */
+static uint32_t interleave(uint32_t x, uint32_t y)
+{
+    uint32_t code = 0;
+    for (int bit = 0; bit < 16; bit++) code |= (x >> bit & 1u) << (2 * bit) | (y >> bit & 1u) << (2 * bit + 1);
+    return code;
+}
+
+/* Fills index_of[v] with the index of vertex v among a voxel's values: near vertices get near indices. Returns false if
+ * memory ran out. */
+static bool order_cells(const gls_sphere *sphere, uint32_t *index_of)
+{
+    coded_vertex *order = malloc(sphere->n * sizeof *order);
+    if (!order) return false;
+    /* The position of a vertex on the unfolded octahedron, 0 .. 65534 along each side. An antipodal sphere uses the
+     * upper half. */
+    for (size_t v = 0; v < sphere->n; v++) {
+        const double *d = sphere->vertex[v];
+        double turn = sphere->antipodal && d[2] < 0 ? -1 : 1, norm = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);
+        double x = turn * d[0] / norm, y = turn * d[1] / norm, z = turn * d[2] / norm;
+        if (z < 0) {
+            double folded = (1 - fabs(y)) * (x >= 0 ? 1 : -1);
+            y = (1 - fabs(x)) * (y >= 0 ? 1 : -1);
+            x = folded;
+        }
+        order[v] = (coded_vertex){interleave((uint32_t)((x + 1) * 32767), (uint32_t)((y + 1) * 32767)), (uint32_t)v};
+    }
+    qsort(order, sphere->n, sizeof *order, compare);
+    for (size_t i = 0; i < sphere->n; i++) index_of[order[i].vertex] = (uint32_t)i;
+    free(order);
+    return true;
+}
+
 /* Plans the field, as cells if they fit into buffers, else as textures, and makes the tables of the sphere. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
@@ -51,7 +163,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     bool cells = model->field.kind == &gls_field_cells;
     if (cells) {
         index_of = malloc(sphere->n * sizeof *index_of);
-        if (!index_of || !gls_cells_order(sphere, index_of)) {
+        if (!index_of || !order_cells(sphere, index_of)) {
             free(index_of);
             return gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
         }
@@ -72,7 +184,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     return GLS_OK;
 }
 
-/* Fills the field with ODFs divided by the maximum of their voxel, in the order that gls_cells_order() gives the
+/* Fills the field with ODFs divided by the maximum of their voxel, in the order that order_cells() gives the
  * directions. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
@@ -80,7 +192,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     (void)params;
     const gls_sphere *sphere = input->odf->sphere;
     uint32_t *index_of = malloc(sphere->n * sizeof *index_of);
-    gls_status status = index_of && gls_cells_order(sphere, index_of)
+    gls_status status = index_of && order_cells(sphere, index_of)
                             ? gls_odf_field_fill_normalised(models, n, input, index_of, failed)
                             : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     free(index_of);
@@ -119,8 +231,8 @@ static double iteration_cost(const gls_track_params *params, const gls_track_inp
 static void shared_bytes(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
                          uint64_t *streamline)
 {
-    *tables = gls_ptt_table_bytes(sphere->antipodal);
-    *streamline = gls_ptt_slot_bytes(params->probe_quality);
+    *tables = table_bytes(sphere->antipodal);
+    *streamline = slot_bytes(params->probe_quality);
 }
 
 double gls_track_max_curvature(const gls_track_params *p)

@@ -95,13 +95,6 @@ void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sp
  * MODEL_ORBITS, the matrix rows of the first vertex of each orbit, and MODEL_MEMBERS, that vertex and its mirror images
  * under x -> -x, y -> -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
-/* MODEL_CONE and CONE_WORDS: for each vertex one bit for each vertex within max_angle (degrees). */
-void gls_table_cone(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle);
-/* MODEL_CONE for several lanes: for each vertex one word for each lane, with the bits of the `stretch` (at most 32)
- * vertices that the lane handles. A stretch that would end behind the last vertex begins earlier and omits the bits of
- * other lanes. */
-void gls_table_cone_of_lanes(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
-                             uint32_t lanes, size_t stretch);
 
 /* MODEL_START and START_GIVEN: the given start direction along the voxel axes. world: direction along the world axes; 0
  * 0 0: none. */

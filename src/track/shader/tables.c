@@ -161,49 +161,6 @@ gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_s
     return status;
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-/* Smallest cosine within max_angle, degrees. The slack keeps vertices that lie exactly at the edge. */
-static double min_cosine(double max_angle)
-{
-    return cos(max_angle * acos(-1.0) / 180) - 1e-12;
-}
-
-/* Whether vertex u lies in the cone around vertex v; on an antipodal sphere either sense of u counts. */
-static bool in_cone(const gls_sphere *sphere, size_t v, size_t u, double least)
-{
-    double c = dot(sphere->vertex[v], sphere->vertex[u]);
-    return (sphere->antipodal ? fabs(c) : c) >= least;
-}
-
-void gls_table_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
-{
-    size_t words = (sphere->n + 31) / 32;
-    double least = min_cosine(max_angle);
-    gls_define_int(defines, "CONE_WORDS", (int64_t)words,
-                   "words of a row of the table of cones, with one bit for each vertex");
-    uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", words * sphere->n);
-    for (size_t v = 0; word && v < sphere->n; v++)
-        for (size_t u = 0; u < sphere->n; u++)
-            if (in_cone(sphere, v, u, least)) word[v * words + u / 32] |= 1u << (u % 32);
-}
-
-void gls_table_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
-                             uint32_t lanes, size_t stretch)
-{
-    double least = min_cosine(max_angle);
-    uint32_t *word = gls_table_add(s, defines, "MODEL_CONE", lanes * sphere->n);
-    for (size_t v = 0; word && v < sphere->n; v++)
-        for (size_t lane = 0; lane < lanes; lane++) {
-            size_t first = lane * stretch, start = first + stretch > sphere->n ? sphere->n - stretch : first;
-            for (size_t i = 0; i < stretch; i++)
-                if (start + i >= first && in_cone(sphere, v, start + i, least)) word[v * lanes + lane] |= 1u << i;
-        }
-}
-
 void gls_tables_fill_block(gls_tables *s)
 {
     if (s->n % 4 > 0) table_words(s, 4 - s->n % 4);
