@@ -41,10 +41,6 @@ static inline bool gls_tissue_is_sgm(const float v[GLS_TISSUE_TYPES])
     return sgm > v[GLS_TISSUE_CGM] && sgm >= v[GLS_TISSUE_WM] && sgm > v[GLS_TISSUE_CSF] && sgm > v[GLS_TISSUE_PATH];
 }
 
-/* Whether ACT allows a seed at this point, in voxel coordinates of the streamlines. */
-bool gls_tissue_admits(const gls_tissue *tissue, const float point[3]);
-/* Whether a seed lies on the cortical side of the interface, so that tracking must start into white matter. */
-bool gls_tissue_is_cortical(const gls_tissue *tissue, const float point[3]);
 /* Whether grey matter increases from the point along a direction of unit length in mm, given along the voxel axes. */
 bool gls_tissue_rises(const gls_tissue *tissue, const float point[3], const float direction[3]);
 /* Crops a streamline that ends in cortical grey matter at the interface with white matter. The arguments are its last

@@ -1,7 +1,6 @@
 /* Tissue around a point: where ACT lets streamlines start, and the interface of grey and white matter (Smith et al.
  * 2012; rules as in MRtrix3). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "image/tissue_image.h"
@@ -10,22 +9,6 @@
 
 /* mm on both sides of a seed at which tissue is compared to find the direction into white matter */
 #define PROBE 1e-3
-
-bool gls_tissue_admits(const gls_tissue *t, const float point[3])
-{
-    float v[GLS_TISSUE_TYPES];
-    if (!gls_tissue_at(t, point, v)) return false;
-    if (gls_tissue_is_sgm(v)) return true;
-    return !gls_tissue_is_csf(v) && v[GLS_TISSUE_WM] != 0 &&
-           gls_tissue_gm(v) - v[GLS_TISSUE_WM] < (float)GLS_TISSUE_ACCURACY;
-}
-
-bool gls_tissue_is_cortical(const gls_tissue *t, const float point[3])
-{
-    float v[GLS_TISSUE_TYPES];
-    return gls_tissue_at(t, point, v) && !gls_tissue_is_sgm(v) && gls_tissue_gm(v) > v[GLS_TISSUE_WM] &&
-           v[GLS_TISSUE_CGM] > v[GLS_TISSUE_SGM];
-}
 
 /* Maps voxel coordinates of the streamlines to those of the box. */
 static void to_box(const gls_tissue *t, const double point[3], double box[3])

@@ -8,6 +8,7 @@
 
 #include "gpu/devices.h"
 #include "gpu/objects.h"
+#include "track/engine/track_plan.h"
 #include "util/status.h"
 
 /* Opens a context in place of the lost one. After a reset the driver may need a moment, so this tries three times. */
@@ -45,6 +46,13 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     return status;
 }
 
+/* Returns the mapping to try if the kernels of `mapping` do not compile; GLS_MAPPING_AUTO: none is left. */
+static gls_mapping next_mapping(gls_mapping mapping, const gls_device_info *limits)
+{
+    if (mapping == GLS_MAPPING_SUBGROUP) return GLS_MAPPING_GROUP;
+    return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
+}
+
 /* Tries the next mapping if the driver does not compile the kernels of a mapping that the user did not choose. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
@@ -52,7 +60,7 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
     gls_status status = GLS_ERR_DEVICE;
     while (status == GLS_ERR_DEVICE && t->params.mapping == GLS_MAPPING_AUTO) {
         gls_mapping failed = t->mapping[i] == GLS_MAPPING_AUTO ? gls_mapping_auto(info) : t->mapping[i];
-        gls_mapping next = gls_mapping_next(failed, info);
+        gls_mapping next = next_mapping(failed, info);
         if (next == GLS_MAPPING_AUTO) break;
         gls_log(GLS_LOG_WARNING, "%s: %s: the mapping '%s' is used instead of '%s'", info->renderer, gls_last_error(),
                 gls_mapping_name(next), gls_mapping_name(failed));

@@ -209,9 +209,6 @@ uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_
 gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, uint64_t first);
 /* Waits for pass 1 and validates the directions. GLS_ERR_DEVICE: the device returned values that cannot be right. */
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
-/* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
- * half-streamline. */
-gls_status gls_pass_track(gls_batch *batch, uint32_t n_lines);
 /* Pass 2 in two steps, so that the host can work between them. This step starts the tracking. */
 gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
 /* Waits for pass 2. */

@@ -2,7 +2,6 @@
 #include "track/engine/batch_result.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "util/status.h"
@@ -54,30 +53,11 @@ void gls_batch_result_finish(gls_batch_result *result)
     *result = (gls_batch_result){0};
 }
 
-uint64_t gls_batch_result_bytes(const gls_batch_result *result)
-{
-    return result->offset[result->n] * sizeof *result->point +
-           result->n * (sizeof *result->offset + sizeof *result->seed_index + sizeof *result->seed);
-}
-
 uint64_t gls_batch_result_capacity_bytes(uint64_t n, uint64_t n_points)
 {
     const gls_batch_result *result = NULL;
     return n_points * sizeof *result->point +
            (n + 1) * (sizeof *result->offset + sizeof *result->seed_index + sizeof *result->seed);
-}
-
-gls_batch_result *gls_result_store_lend(gls_result_store *store, size_t n)
-{
-    if (store->n < n) {
-        gls_batch_result *grown = realloc(store->result, n * sizeof *grown);
-        if (!grown) return NULL;
-        memset(grown + store->n, 0, (n - store->n) * sizeof *grown);
-        store->result = grown;
-        store->n = n;
-    }
-    for (size_t i = 0; i < n; i++) store->result[i].state = GLS_RESULT_FREE;
-    return store->result;
 }
 
 void gls_result_store_finish(gls_result_store *store)

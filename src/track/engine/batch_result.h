@@ -44,8 +44,6 @@ typedef struct gls_batch_result {
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points);
 /* Frees all arrays. */
 void gls_batch_result_finish(gls_batch_result *result);
-/* Bytes of the points and streamlines in use. */
-uint64_t gls_batch_result_bytes(const gls_batch_result *result);
 /* Bytes of a result with space for n streamlines and n_points points. */
 uint64_t gls_batch_result_capacity_bytes(uint64_t n, uint64_t n_points);
 
@@ -54,8 +52,6 @@ typedef struct gls_result_store {
     size_t n;
     gls_batch_result *result;
 } gls_result_store;
-/* Returns n free results, which stay the store's; NULL if memory ran out. */
-gls_batch_result *gls_result_store_lend(gls_result_store *store, size_t n);
 /* Frees all results. */
 void gls_result_store_finish(gls_result_store *store);
 

@@ -143,12 +143,6 @@ uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device)
     return kinds[mapping]->lanes(device);
 }
 
-gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits)
-{
-    if (mapping == GLS_MAPPING_SUBGROUP) return GLS_MAPPING_GROUP;
-    return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
-}
-
 gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind)
 {
     *kind = kinds[mapping == GLS_MAPPING_AUTO ? gls_mapping_auto(limits) : mapping];

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/maths.h"
 #include "util/status.h"
 
 gls_status gls_outcomes_reserve(gls_outcomes *t, size_t n_seeds, size_t n_outcomes)
@@ -23,17 +22,6 @@ gls_status gls_outcomes_reserve(gls_outcomes *t, size_t n_seeds, size_t n_outcom
     }
     if (t->seed_capacity >= n_seeds && t->outcome_capacity >= n_outcomes) return GLS_OK;
     return gls_fail(GLS_ERR_MEMORY, "out of memory for counts of %zu streamlines", n_outcomes);
-}
-
-gls_status gls_outcomes_copy(gls_outcomes *t, const gls_outcomes *from)
-{
-    gls_status status = gls_outcomes_reserve(t, from->n_seeds, from->n_outcomes);
-    if (status) return status;
-    if (from->n_seeds) memcpy(t->lines, from->lines, from->n_seeds * sizeof *t->lines);
-    if (from->n_outcomes) memcpy(t->outcome, from->outcome, from->n_outcomes * sizeof *t->outcome);
-    t->n_seeds = from->n_seeds;
-    t->n_outcomes = from->n_outcomes;
-    return GLS_OK;
 }
 
 void gls_outcomes_finish(gls_outcomes *t)
@@ -171,18 +159,6 @@ static void join(gls_track_histogram *h, const gls_track_histogram *from)
     h->sum += from->sum;
 }
 
-/* The value of rank i in ascending order, from 0. */
-static size_t ranked(const gls_track_histogram *h, uint64_t i)
-{
-    return gls_histogram_bin(h->bin, h->n_bins, i);
-}
-
-/* Median of n values; the mean of the two middle ones if n is even. */
-static double median(const gls_track_histogram *h, uint64_t n)
-{
-    return gls_histogram_median(h->bin, h->n_bins, n);
-}
-
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts)
 {
     *stats = (gls_track_stats){.each = parts};
@@ -230,31 +206,6 @@ void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from)
     to->seconds_sink += r->seconds_sink;
     gls_track_stats_drop(from);
     from->result = (gls_track_result){0};
-}
-
-/* Number of streamlines whose value is above `most`. */
-static uint64_t count_above(const gls_track_histogram *h, double most)
-{
-    uint64_t n = 0;
-    for (size_t bin = most < 0 ? 0 : (size_t)most + 1; bin < h->n_used; bin++) n += h->bin[bin];
-    return n;
-}
-
-void gls_track_stats_complete(gls_track_stats *stats, double step_size)
-{
-    gls_track_result *r = &stats->result;
-    uint64_t n = r->streamlines;
-    if (n == 0) return;
-    /* Lengths in mm follow from numbers of parts, all of which have the same length. */
-    double part = step_size / stats->each;
-    r->mean_length = stats->parts.sum / (double)n * part;
-    r->median_length = median(&stats->parts, n) * part;
-    r->max_length = (double)ranked(&stats->parts, n - 1) * part;
-    r->min_length = (double)ranked(&stats->parts, 0) * part;
-    r->long_streamlines = count_above(&stats->parts, GLS_LONG_STREAMLINE / part * (1 + 1e-9));
-    r->mean_points = stats->steps.sum / (double)n + 1;
-    r->median_points = median(&stats->steps, n) + 1;
-    r->max_points = ranked(&stats->steps, n - 1) + 1;
 }
 
 void gls_track_stats_finish(gls_track_stats *stats)

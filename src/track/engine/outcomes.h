@@ -27,8 +27,6 @@ gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
 /* Sets the counts to 0; keeps the times. */
 void gls_track_stats_drop(gls_track_stats *stats);
-/* Fills in means, medians and extremes from the histograms. step_size: mm. */
-void gls_track_stats_complete(gls_track_stats *stats, double step_size);
 /* Frees the histograms. */
 void gls_track_stats_finish(gls_track_stats *stats);
 
@@ -63,8 +61,6 @@ typedef struct gls_outcomes {
 } gls_outcomes;
 /* Allocates memory for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
 gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
-/* Makes `outcomes` equal to `from`. GLS_ERR_MEMORY. */
-gls_status gls_outcomes_copy(gls_outcomes *outcomes, const gls_outcomes *from);
 /* Frees the arrays and empties the outcomes. */
 void gls_outcomes_finish(gls_outcomes *outcomes);
 /* Whether outcomes that were read from a file can be counted into stats: all values are in range and

@@ -467,9 +467,3 @@ gls_status gls_pass_track_end(gls_batch *c)
 {
     return gls_fetch_end(c->engine->fetch[GLS_FETCH_STATE], c->head);
 }
-
-gls_status gls_pass_track(gls_batch *c, uint32_t n_lines)
-{
-    gls_status status = gls_pass_track_begin(c, n_lines);
-    return !status ? gls_pass_track_end(c) : status;
-}

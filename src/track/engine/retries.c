@@ -112,6 +112,14 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
     return GLS_OK;
 }
 
+/* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
+ * half-streamline. */
+static gls_status pass_track(gls_batch *c, uint32_t n_lines)
+{
+    gls_status status = gls_pass_track_begin(c, n_lines);
+    return !status ? gls_pass_track_end(c) : status;
+}
+
 gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
 {
     gls_retries *r = &c->retries;
@@ -129,7 +137,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     for (uint32_t i = 0; i < n; i++) c->upload.line[i] = r->retry[r->pending[i]].line;
     double start = gls_clock_seconds();
     uint64_t steps = c->steps;
-    status = gls_pass_track(c, n);
+    status = pass_track(c, n);
     double seconds = gls_clock_seconds() - start;
     c->stats->result.seconds_track += seconds;
     if (!plan->staged) gls_pace_note(&c->track_pace, n, seconds);

@@ -37,8 +37,6 @@ typedef struct gls_mapping_kind {
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 
-/* Returns the mapping to try if the kernels of `mapping` do not compile; GLS_MAPPING_AUTO: none is left. */
-gls_mapping gls_mapping_next(gls_mapping mapping, const gls_device_info *limits);
 /* Sets *kind to the row of `mapping`; for GLS_MAPPING_AUTO to the row of the mapping that gls_mapping_auto() returns.
  * GLS_ERR_UNSUPPORTED: the device cannot run the mapping. */
 gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind);

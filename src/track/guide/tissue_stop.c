@@ -191,17 +191,35 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     define_map(d, t);
 }
 
+/* Whether ACT allows a seed at this point, in voxel coordinates of the streamlines. */
+static bool act_admits(const gls_tissue *t, const float point[3])
+{
+    float v[GLS_TISSUE_TYPES];
+    if (!gls_tissue_at(t, point, v)) return false;
+    if (gls_tissue_is_sgm(v)) return true;
+    return !gls_tissue_is_csf(v) && v[GLS_TISSUE_WM] != 0 &&
+           gls_tissue_gm(v) - v[GLS_TISSUE_WM] < (float)GLS_TISSUE_ACCURACY;
+}
+
+/* Whether a seed lies on the cortical side of the interface, so that tracking must start into white matter. */
+static bool is_cortical(const gls_tissue *t, const float point[3])
+{
+    float v[GLS_TISSUE_TYPES];
+    return gls_tissue_at(t, point, v) && !gls_tissue_is_sgm(v) && gls_tissue_gm(v) > v[GLS_TISSUE_WM] &&
+           v[GLS_TISSUE_CGM] > v[GLS_TISSUE_SGM];
+}
+
 /* Whether streamlines may start at a seed: by the regions, and with ACT by the tissue there. */
 static bool admits(const gls_guide *guide, const float seed[3])
 {
     if (guide->regions && !gls_guide_regions_admit(guide, seed)) return false;
-    return guide->tissue->rule != GLS_TISSUE_RULE_ACT || gls_tissue_admits(guide->tissue, seed);
+    return guide->tissue->rule != GLS_TISSUE_RULE_ACT || act_admits(guide->tissue, seed);
 }
 
 /* With ACT a streamline from cortical grey matter is tracked in one sense. */
 static bool one_sided(const gls_guide *guide, const float seed[3])
 {
-    return guide->tissue->rule == GLS_TISSUE_RULE_ACT && gls_tissue_is_cortical(guide->tissue, seed);
+    return guide->tissue->rule == GLS_TISSUE_RULE_ACT && is_cortical(guide->tissue, seed);
 }
 
 /* Whether the direction leads into grey matter, so that tracking must go the opposite way. */

@@ -7,9 +7,11 @@
 
 #include "gpu/objects.h"
 #include "track/engine/batch_result.h"
+#include "track/engine/outcomes.h"
 #include "track/run/journal.h"
 #include "track/run/track_run.h"
 #include "util/clock.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "util/threads.h"
 
@@ -115,12 +117,50 @@ static gls_status run_workers(gls_run *run, gls_worker *workers)
     return !run->status ? GLS_OK : gls_fail(run->status, "%s", run->message);
 }
 
+/* The value of rank i in ascending order, from 0. */
+static size_t ranked(const gls_track_histogram *h, uint64_t i)
+{
+    return gls_histogram_bin(h->bin, h->n_bins, i);
+}
+
+/* Median of n values; the mean of the two middle ones if n is even. */
+static double median(const gls_track_histogram *h, uint64_t n)
+{
+    return gls_histogram_median(h->bin, h->n_bins, n);
+}
+
+/* Number of streamlines whose value is above `most`. */
+static uint64_t count_above(const gls_track_histogram *h, double most)
+{
+    uint64_t n = 0;
+    for (size_t bin = most < 0 ? 0 : (size_t)most + 1; bin < h->n_used; bin++) n += h->bin[bin];
+    return n;
+}
+
+/* Fills in means, medians and extremes from the histograms. step_size: mm. */
+static void complete_stats(gls_track_stats *stats, double step_size)
+{
+    gls_track_result *r = &stats->result;
+    uint64_t n = r->streamlines;
+    if (n == 0) return;
+    /* Lengths in mm follow from numbers of parts, all of which have the same length. */
+    double part = step_size / stats->each;
+    r->mean_length = stats->parts.sum / (double)n * part;
+    r->median_length = median(&stats->parts, n) * part;
+    r->max_length = (double)ranked(&stats->parts, n - 1) * part;
+    r->min_length = (double)ranked(&stats->parts, 0) * part;
+    r->long_streamlines = count_above(&stats->parts, GLS_LONG_STREAMLINE / part * (1 + 1e-9));
+    r->mean_points = stats->steps.sum / (double)n + 1;
+    r->median_points = median(&stats->steps, n) + 1;
+    r->max_points = ranked(&stats->steps, n - 1) + 1;
+}
+
 /* Fills in the members of the result that follow from the engines. */
 static void complete_result(gls_run *run)
 {
     gls_track_result *r = &run->stats.result;
     const gls_tracker *t = run->tracker;
-    gls_track_stats_complete(&run->stats, t->params.step_size);
+    complete_stats(&run->stats, t->params.step_size);
     r->precision = t->params.precision;
     for (size_t i = 0; i < t->n; i++) {
         const gls_engine *e = t->engine[i];

@@ -9,6 +9,7 @@
 #include "gpu/objects.h"
 #include "track/engine/batch.h"
 #include "track/engine/batch_result.h"
+#include "track/engine/outcomes.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"
@@ -150,13 +151,25 @@ static void drop(void *user, gls_batch_result *result)
     gls_writer_thread_give_back(w->run->writer, result);
 }
 
+/* Makes `outcomes` equal to `from`. GLS_ERR_MEMORY. */
+static gls_status copy_outcomes(gls_outcomes *t, const gls_outcomes *from)
+{
+    gls_status status = gls_outcomes_reserve(t, from->n_seeds, from->n_outcomes);
+    if (status) return status;
+    if (from->n_seeds) memcpy(t->lines, from->lines, from->n_seeds * sizeof *t->lines);
+    if (from->n_outcomes) memcpy(t->outcome, from->outcome, from->n_outcomes * sizeof *t->outcome);
+    t->n_seeds = from->n_seeds;
+    t->n_outcomes = from->n_outcomes;
+    return GLS_OK;
+}
+
 /* Counts the outcomes, now or later in the writer thread, and sends the result. */
 static gls_status commit(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes)
 {
     gls_worker *w = user;
     gls_run *run = w->run;
     bool later = run->writer && gls_writer_counts(&run->task);
-    gls_status status = later ? gls_outcomes_copy(&result->outcomes, outcomes) : GLS_OK;
+    gls_status status = later ? copy_outcomes(&result->outcomes, outcomes) : GLS_OK;
     if (status) return status;
     /* With select or a journal the writer thread counts, because only it knows which streamlines are still wanted. */
     uint64_t kept = later ? result->n : gls_outcomes_count(outcomes, UINT64_MAX, &w->round);

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "track/engine/batch_result.h"
 #include "util/clock.h"
 #include "util/status.h"
 #include "util/threads.h"
@@ -128,6 +130,27 @@ size_t gls_writer_results_each(size_t n_workers)
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
+/* Bytes of the points and streamlines in use. */
+static uint64_t result_bytes(const gls_batch_result *result)
+{
+    return result->offset[result->n] * sizeof *result->point +
+           result->n * (sizeof *result->offset + sizeof *result->seed_index + sizeof *result->seed);
+}
+
+/* Returns n free results, which stay the store's; NULL if memory ran out. */
+static gls_batch_result *lend_results(gls_result_store *store, size_t n)
+{
+    if (store->n < n) {
+        gls_batch_result *grown = realloc(store->result, n * sizeof *grown);
+        if (!grown) return NULL;
+        memset(grown + store->n, 0, (n - store->n) * sizeof *grown);
+        store->result = grown;
+        store->n = n;
+    }
+    for (size_t i = 0; i < n; i++) store->result[i].state = GLS_RESULT_FREE;
+    return store->result;
+}
+
 gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, const gls_writer_task *task,
                                     gls_writer_thread **out)
 {
@@ -138,7 +161,7 @@ gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, c
                              .n_workers = queue->n_workers,
                              .per_worker = gls_writer_results_each(queue->n_workers),
                              .due = queue->next};
-    c->result = gls_result_store_lend(store, c->n_workers * c->per_worker);
+    c->result = lend_results(store, c->n_workers * c->per_worker);
     if (!c->result || pthread_create(&c->thread, NULL, deliver, c) != 0) {
         free(c);
         return gls_fail(GLS_ERR_MEMORY, "the output thread cannot be started");
@@ -188,7 +211,7 @@ void gls_writer_thread_send(gls_writer_thread *c, gls_batch_result *result, uint
 {
     result->end = end;
     result->state = GLS_RESULT_SENT;
-    result->bytes = gls_batch_result_bytes(result);
+    result->bytes = result_bytes(result);
     c->bytes += result->bytes;
     pthread_cond_broadcast(&c->queue->changed);
 }
