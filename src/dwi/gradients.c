@@ -15,6 +15,9 @@
 #define MIN_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
 #define MAX_BVAL 1e12           /* largest b-value, s/mm2; scanners have no larger ones, and larger squares overflow */
 #define HIGH_B0_THRESHOLD 200.0 /* b-value, s/mm2, from which diffusion is visible in a "b0" volume */
+/* Limits of the largest b-value of a table, in s/mm2. */
+#define MIN_BVAL 50.0
+#define LARGEST_BVAL 1e6
 
 gls_gradients_options gls_gradients_options_default(void)
 {
@@ -217,6 +220,19 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
     return GLS_OK;
 }
 
+/* Checks that the largest b-value of a table with weighted volumes is possible in s/mm2; GLS_ERR_INPUT otherwise. name:
+ * the file, for the message. */
+static gls_status check_unit_of_bvals(const gls_gradients *g, const char *name)
+{
+    double highest = 0;
+    for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
+    if (g->n_b0 == g->n || (highest >= MIN_BVAL && highest <= LARGEST_BVAL)) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: the largest b-value is %g, where s/mm2 are expected: %s", name, highest,
+                    highest < MIN_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
+                                         "count as b = 0)"
+                                       : "if they are in s/m2, divide them by 1e6");
+}
+
 /* Makes a table from n b-values in s/mm2 and n vectors in the frame of the options; the names are those of the files,
  * for messages. The caller destroys *gradients. Options were checked by check_options(). */
 static gls_status create_named(const double *bval, const double (*bvec)[3], size_t n,
@@ -232,7 +248,7 @@ static gls_status create_named(const double *bval, const double (*bvec)[3], size
         status = set_bvals(table, scaled, options->b0_threshold, options->without_b0, bval_name);
     }
     free(scaled);
-    if (!status) status = gls_units_check_bvals(table, bval_name);
+    if (!status) status = check_unit_of_bvals(table, bval_name);
     if (!status) status = set_bvecs(table, bvec, options->frame, grid, bvec_name);
     if (status) {
         gls_gradients_destroy(table);

@@ -19,10 +19,6 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
  * from a series. */
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series);
 
-/* Checks that the largest b-value of a table with weighted volumes is possible in s/mm2; GLS_ERR_INPUT otherwise. name:
- * the file, for the message. */
-gls_status gls_units_check_bvals(const gls_gradients *gradients, const char *name);
-
 /* Ratio of the signal of a series and the signal of a response. signal: of the response, mean over directions, in raw
  * units, for the volumes where is_used is set. volume[i]: index of volume i in the series; NULL: i. The signal of the
  * series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */

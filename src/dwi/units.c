@@ -12,9 +12,6 @@
  * 1e-4. */
 #define MAX_DIFFUSIVITY 0.006
 #define MIN_DIFFUSIVITY 5e-5
-/* Limits of the largest b-value of a table, in s/mm2. */
-#define MIN_BVAL 50.0
-#define MAX_BVAL 1e6
 /* Largest ratio of the signal of a series to that of a response, or of the latter to the former. */
 #define MAX_GAIN 100.0
 #define BRIGHTEST 0.98 /* quantile of the voxels whose signal is compared */
@@ -36,17 +33,6 @@ gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], b
                     evals[0], evals[1], limit, bound,
                     high ? "if they are in um2/ms, divide them by 1000"
                          : "if they are in mm2/ms, multiply them by 1000; if they are in cm2/s, by 100");
-}
-
-gls_status gls_units_check_bvals(const gls_gradients *g, const char *name)
-{
-    double highest = 0;
-    for (size_t i = 0; i < g->n; i++) highest = fmax(highest, g->bval[i]);
-    if (g->n_b0 == g->n || (highest >= MIN_BVAL && highest <= MAX_BVAL)) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: the largest b-value is %g, where s/mm2 are expected: %s", name, highest,
-                    highest < MIN_BVAL ? "if they are in ms/um2, multiply them by 1000 (volumes up to --b0-threshold "
-                                         "count as b = 0)"
-                                       : "if they are in s/m2, divide them by 1e6");
 }
 
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,

@@ -42,13 +42,8 @@ typedef struct gls_values {
     double slope, inter;
 } gls_values;
 
-/* Whether the values are floats as they are, so that reading is copying. */
-bool gls_values_plain(const gls_values *values);
 /* Converts n values to float. in: aligned for its type; its contents may be overwritten. */
 void gls_values_read(const gls_values *values, void *in, size_t n, float *out);
-
-/* Converts n floats to the type. Integers round half to even and saturate; NaN becomes 0. */
-void gls_values_write(gls_image_type type, const float *in, size_t n, void *out);
 
 /* --- Streams: read the bytes of a file, and decompress them if they are gzip. Also compression. */
 

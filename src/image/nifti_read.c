@@ -4,6 +4,7 @@
 #include "util/status.h"
 
 #include <errno.h>
+#include <nifti1.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,13 +51,19 @@ static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
     return 0;
 }
 
+/* Whether the values are floats as they are, so that reading is copying. */
+static bool is_plain(const gls_values *v)
+{
+    return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
+}
+
 /* Reads a file that is not compressed: each thread reads and converts blocks of its own. */
 static gls_status read_plain_file(const reader *r)
 {
     const gls_nifti_header *h = r->header;
     const int64_t n_blocks = (int64_t)((h->bytes + BLOCK_BYTES - 1) / BLOCK_BYTES);
     const size_t per_block = BLOCK_BYTES / h->values.bytes;
-    const bool plain = gls_values_plain(&h->values);
+    const bool plain = is_plain(&h->values);
     int failure = 0;
 #pragma omp parallel if (n_blocks > 1)
     {
@@ -172,7 +179,7 @@ static gls_status read_packed_file(const reader *r)
 {
     const uint64_t bytes = r->header->bytes;
     gls_status status;
-    if (gls_values_plain(&r->header->values)) {
+    if (is_plain(&r->header->values)) {
         size_t got;
         status = gls_stream_read(r->stream, r->out, (size_t)bytes, &got);
         if (!status && got < bytes) status = truncated(r, got);

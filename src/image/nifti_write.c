@@ -3,6 +3,7 @@
 #include "util/text.h"
 #include "util/status.h"
 
+#include <math.h>
 #include <nifti2_io.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,28 @@ typedef struct source {
     const char *what; /* text for the description; NULL: none */
 } source;
 
+/* NaN passes both comparisons of a clamp, so it is tested explicitly. */
+static float to_range(float x, float low, float high)
+{
+    if (isnan(x)) return 0.0f;
+    x = rintf(x);
+    return x < low ? low : x > high ? high : x;
+}
+
+/* Converts n floats to the type. Integers round half to even and saturate; NaN becomes 0. */
+static void convert_values(gls_image_type type, const float *in, size_t n, void *out)
+{
+    if (type == GLS_IMAGE_FLOAT32) {
+        memcpy(out, in, n * sizeof *in);
+    } else if (type == GLS_IMAGE_INT16) {
+        int16_t *p = out;
+        for (size_t i = 0; i < n; i++) p[i] = (int16_t)to_range(in[i], -32768.0f, 32767.0f);
+    } else {
+        uint8_t *p = out;
+        for (size_t i = 0; i < n; i++) p[i] = (uint8_t)to_range(in[i], 0.0f, 255.0f);
+    }
+}
+
 /* Stores bytes first .. first + bytes - 1 of the file in buffer. Header and pieces have sizes that are multiples of the
  * value size. */
 static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
@@ -96,7 +119,7 @@ static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
         first += n;
     }
     if (s->values)
-        gls_values_write(s->type, s->values + (first - s->header->bytes) / s->value, bytes / s->value, to);
+        convert_values(s->type, s->values + (first - s->header->bytes) / s->value, bytes / s->value, to);
     else
         memcpy(to, s->raw + (first - s->header->bytes), bytes);
 }

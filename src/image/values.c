@@ -1,14 +1,7 @@
 /* Converts voxel values between the types of files and float. */
 #include "image/formats.h"
 
-#include <math.h>
 #include <nifti1.h>
-#include <string.h>
-
-bool gls_values_plain(const gls_values *v)
-{
-    return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
-}
 
 /* Reverses the byte order of n values of 2, 4 or 8 bytes; others stay as they are. */
 static void swap_bytes(void *data, size_t n, size_t bytes)
@@ -59,26 +52,5 @@ void gls_values_read(const gls_values *v, void *in, size_t n, float *out)
     case NIFTI_TYPE_UINT64: convert_uint64(in, n, v->slope, v->inter, out); break;
     case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v->slope, v->inter, out); break;
     case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v->slope, v->inter, out); break;
-    }
-}
-
-/* NaN passes both comparisons of a clamp, so it is tested explicitly. */
-static float to_range(float x, float low, float high)
-{
-    if (isnan(x)) return 0.0f;
-    x = rintf(x);
-    return x < low ? low : x > high ? high : x;
-}
-
-void gls_values_write(gls_image_type type, const float *in, size_t n, void *out)
-{
-    if (type == GLS_IMAGE_FLOAT32) {
-        memcpy(out, in, n * sizeof *in);
-    } else if (type == GLS_IMAGE_INT16) {
-        int16_t *p = out;
-        for (size_t i = 0; i < n; i++) p[i] = (int16_t)to_range(in[i], -32768.0f, 32767.0f);
-    } else {
-        uint8_t *p = out;
-        for (size_t i = 0; i < n; i++) p[i] = (uint8_t)to_range(in[i], 0.0f, 255.0f);
     }
 }

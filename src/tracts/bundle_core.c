@@ -1,4 +1,5 @@
 /* Operations on whole bundles: flipping streamlines to one direction, removing outliers, core lines, profiles. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,74 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
     free(standard);
 }
 
+/* Pseudo-inverse of a symmetric matrix: eigenvalues below the tolerance count as 0, so that a flat cloud also has
+ * distances. */
+static void pseudo_inverse(const double c[3][3], double out[3][3])
+{
+    double a[3][3], value[3], vector[3][3];
+    memcpy(a, c, sizeof a);
+    gls_symmetric_decompose(a, value, vector);
+    double largest = fmax(value[0], fmax(value[1], value[2])), tolerance = DBL_EPSILON * fmax(largest, 1e-6) * 3;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            out[i][j] = 0;
+            for (int k = 0; k < 3; k++)
+                if (value[k] > tolerance) out[i][j] += vector[i][k] * vector[j][k] / value[k];
+        }
+}
+
+/* Inverts the upper triangle of c as a triangular matrix. Skips axes along which the points do not vary, where DIPY
+ * fails. */
+static void triangle_inverse(const double c[3][3], double out[3][3])
+{
+    const double least = DBL_EPSILON * fmax(c[0][0], fmax(c[1][1], c[2][2]));
+    double one[3];
+    memset(out, 0, 9 * sizeof(double));
+    for (int i = 0; i < 3; i++) out[i][i] = one[i] = c[i][i] > least ? 1 / c[i][i] : 0;
+    out[0][1] = -c[0][1] * one[0] * one[1];
+    out[1][2] = -c[1][2] * one[1] * one[2];
+    out[0][2] = c[0][1] * c[1][2] * one[0] * one[1] * one[2] - c[0][2] * one[0] * one[2];
+}
+
+/* Mahalanobis distance of each of n points from their mean: sqrt(d^T C^+ d), C their covariance with divisor n. stride:
+ * floats between points. triangle: use the inverse of the upper triangle of C, as DIPY does. Returns false if C is 0.
+ */
+static bool mahalanobis(const float *point, size_t n, size_t stride, bool triangle, double *distance)
+{
+    double mean[3] = {0}, c[3][3] = {{0}}, inverse[3][3];
+    bool flat = true;
+    /* mean, then covariance with divisor n */
+    for (size_t i = 0; i < n; i++)
+        for (int r = 0; r < 3; r++) mean[r] += point[i * stride + (size_t)r];
+    for (int r = 0; r < 3; r++) mean[r] /= (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double d[3];
+        for (int r = 0; r < 3; r++) d[r] = point[i * stride + (size_t)r] - mean[r];
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++) c[r][k] += d[r] * d[k];
+    }
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++) {
+            c[r][k] /= (double)n;
+            /* tolerance of numpy.allclose() around 0, as DIPY compares */
+            flat = flat && fabs(c[r][k]) <= 1e-8;
+        }
+    if (flat) return false;
+    if (triangle)
+        triangle_inverse((const double(*)[3])c, inverse);
+    else
+        pseudo_inverse((const double(*)[3])c, inverse);
+    /* A negative sum can only come from rounding, or from the triangular matrix, which is not an inverse. */
+    for (size_t i = 0; i < n; i++) {
+        double d[3], sum = 0;
+        for (int r = 0; r < 3; r++) d[r] = point[i * stride + (size_t)r] - mean[r];
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 3; k++) sum += d[r] * inverse[r][k] * d[k];
+        distance[i] = sqrt(fmax(sum, 0));
+    }
+    return true;
+}
+
 /* For each streamline, the largest Mahalanobis distance from the bundle's mean among nodes first .. last - 1, and
  * the sum of these distances. Where all members coincide at a node, every distance counts as n, the number of
  * members. scratch: memory for n values. */
@@ -96,7 +165,7 @@ static void find_distances(const gls_bundle *b, uint32_t nodes, uint32_t first, 
 {
     for (size_t i = 0; i < b->n; i++) largest[i] = sum[i] = 0;
     for (uint32_t k = first; k < last; k++) {
-        bool spread = gls_mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, scratch);
+        bool spread = mahalanobis(b->node + k * 3, b->n, (size_t)nodes * 3, false, scratch);
         for (size_t i = 0; i < b->n; i++) {
             double d = spread ? scratch[i] : (double)b->n;
             largest[i] = fmax(largest[i], d);
@@ -231,8 +300,7 @@ static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_pr
     if (how == GLS_PROFILE_COLUMN) return;
     bool alike = how == GLS_PROFILE_MEAN || how == GLS_PROFILE_MEDIAN || b->n == 1 ||
                  (how == GLS_PROFILE_MAHALANOBIS && b->n < MIN_WEIGHTED);
-    alike =
-        alike || !gls_mahalanobis(b->node + (size_t)k * 3, b->n, (size_t)nodes * 3, how == GLS_PROFILE_DIPY, weight);
+    alike = alike || !mahalanobis(b->node + (size_t)k * 3, b->n, (size_t)nodes * 3, how == GLS_PROFILE_DIPY, weight);
     double total = 0;
     size_t n_core = 0;
     for (size_t i = 0; i < b->n && !alike; i++) n_core += weight[i] == 0;

@@ -125,10 +125,6 @@ gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_
 
 /* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */
 void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);
-/* Mahalanobis distance of each of n points from their mean: sqrt(d^T C^+ d), C their covariance with divisor n. stride:
- * floats between points. triangle: use the inverse of the upper triangle of C, as DIPY does. Returns false if C is 0.
- */
-bool gls_mahalanobis(const float *point, size_t n, size_t stride, bool triangle, double *distance);
 
 /* --- A rule as text, cell by cell: tables and JSON files of rules both become such rows. */
 
