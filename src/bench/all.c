@@ -12,11 +12,102 @@
 #include "image/formats.h"
 #include "record/run.h"
 #include "record/run_params.h"
+#include "run/job_inputs.h"
+#include "util/clock.h"
 #include "util/json_text.h"
 #include "util/maths.h"
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
+
+enum { N_DIRECTIONS = 150, N_B0 = 10 }; /* volumes of the phantom */
+
+static const int default_shape[3] = {81, 106, 76};
+
+/* Makes a phantom of the requested or the default size. run->data borrows its images. */
+static int make_phantom(bench_run *run)
+{
+    gls_phantom_params params = gls_phantom_params_default();
+    gls_job_inputs *in = &run->data;
+    for (int a = 0; a < 3; a++) params.shape[a] = run->options->shape[0] ? run->options->shape[a] : default_shape[a];
+    params.n_directions = N_DIRECTIONS;
+    params.n_b0 = N_B0;
+    params.ground_truth = false;
+    gls_log_mute_info(true);
+    double start = gls_clock_seconds();
+    gls_status status = gls_phantom_create(&params, &in->phantom);
+    run->seconds_phantom = gls_clock_seconds() - start;
+    gls_log_mute_info(false);
+    if (status) return status;
+    in->series =
+        (gls_series){.name = "benchmark phantom", .dwi = in->phantom->dwi, .gradients = in->phantom->gradients};
+    in->mask = in->phantom->mask;
+    in->roi = in->phantom->roi;
+    in->grid = &in->series.dwi->grid;
+    in->voxel_mm = fmin(in->grid->voxel_size[0], fmin(in->grid->voxel_size[1], in->grid->voxel_size[2]));
+    gls_log(GLS_LOG_INFO, "phantom: %d x %d x %d voxels, %zu volumes", in->grid->dim[0], in->grid->dim[1],
+            in->grid->dim[2], in->series.dwi->n_volumes);
+    return GLS_OK;
+}
+
+/* Makes the stop map of `track`: FA, 0 outside the mask. */
+static int make_stop_map(bench_run *run)
+{
+    gls_job_inputs *in = &run->data;
+    double start = gls_clock_seconds();
+    gls_status status = gls_series_model_init(&in->model, &run->options->model, &in->series);
+    if (!status) status = gls_series_model_fa(&in->model, in->mask, NULL, NULL, &in->stop_map);
+    run->seconds_fa = gls_clock_seconds() - start;
+    return status;
+}
+
+/* Makes phantom, FA, seeds and sphere. */
+static gls_status make_data(bench_run *run)
+{
+    gls_job_inputs *in = &run->data;
+    gls_status status = make_phantom(run);
+    if (!status) status = gls_image_count_voxels(in->mask, "benchmark phantom", "mask", &in->mask_voxels);
+    if (!status) status = gls_image_count_voxels(in->roi, "benchmark phantom", "seed mask", &in->seed_voxels);
+    if (!status) status = make_stop_map(run);
+    if (status) return status;
+    run->params = gls_track_params_default();
+    gls_track_params_scale(&run->params, in->voxel_mm);
+    run->params.precision = run->options->precision;
+    run->params.batch_seeds = run->options->chunk_size;
+    status = gls_seeds_create_random(in->roi, in->mask, run->nseeds, 0, &in->seeds);
+    if (!status) status = gls_sphere_create(run->job.sphere, &in->sphere);
+    if (!status) status = gls_job_inputs_read_regions(in, &run->job);
+    return status;
+}
+
+/* Fits the model of one direction getter as `track` does. Free with finish_model(). */
+static gls_status fit_model(bench_run *run, int dg, bench_model *model)
+{
+    gls_job_inputs one = run->data; /* shares everything except model and ODFs */
+    gls_job_options options = run->job;
+    options.track.dg = (gls_direction_getter)dg;
+    one.odf = NULL;
+    one.peaks = NULL;
+    *model = (bench_model){.odf = NULL};
+    gls_status status = gls_series_model_init(&one.model, &run->options->model, &run->data.series);
+    double start = gls_clock_seconds();
+    if (!status) status = gls_job_inputs_fit(&one, &options, run->monitor);
+    model->seconds_fit = gls_clock_seconds() - start;
+    model->model = one.model;
+    model->odf = one.odf;
+    model->peaks = one.peaks;
+    return status;
+}
+
+/* Frees the model. The data stay with the run. */
+static void finish_model(bench_model *model)
+{
+    gls_odf_source_destroy(model->odf);
+    gls_image_destroy(model->peaks);
+    gls_series_model_finish(&model->model);
+    model->odf = NULL;
+    model->peaks = NULL;
+}
 
 /* A folder whose files appear together. */
 typedef struct peer_folder {
@@ -236,10 +327,10 @@ gls_status bench_write_data(bench_run *run)
     peer_folder to = {.path = run->options->write_data, .force = run->options->force};
     bench_model model = {.odf = NULL};
     gls_status status = gls_output_group_make_folder(&to.group, to.path);
-    if (!status) status = bench_model_fit(run, GLS_DG_PROB, &model);
+    if (!status) status = fit_model(run, GLS_DG_PROB, &model);
     if (!status) status = write_files(&to, run, &model);
     gls_output_group_discard(&to.group);
-    bench_model_finish(&model);
+    finish_model(&model);
     return status;
 }
 
@@ -304,7 +395,7 @@ static gls_status measure_columns(bench_run *run, int dg, const bench_model *mod
 static gls_status measure_getter(bench_run *run, int dg)
 {
     bench_model model;
-    gls_status status = bench_model_fit(run, dg, &model);
+    gls_status status = fit_model(run, dg, &model);
     if (!status) {
         /* Temporary files exist in this phase only. A fit would end the phase. */
         gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
@@ -315,7 +406,7 @@ static gls_status measure_getter(bench_run *run, int dg)
         run->directory = NULL;
         gls_monitor_end(run->monitor, GLS_PHASE_TRACK);
     }
-    bench_model_finish(&model);
+    finish_model(&model);
     return status;
 }
 
@@ -342,7 +433,7 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
     if (!status) status = open_devices(run);
     for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)
         status = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
-    if (!status) status = bench_data_make(run);
+    if (!status) status = make_data(run);
     if (!status && o->write_data) status = bench_write_data(run);
     return status ? status : measure_getters(run);
 }

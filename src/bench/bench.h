@@ -54,7 +54,6 @@ typedef enum bench_time {
     BENCH_WHOLE,   /* from the first seed to the complete file */
     BENCH_TIMES
 } bench_time;
-extern const char *const bench_time_names[BENCH_TIMES];
 
 /* Plain writes by one thread, and by as many as the writer of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
@@ -142,10 +141,6 @@ gls_status bench_measure_all(bench_run *run, const bench_options *options, const
 /* Frees the data and closes the devices. */
 void bench_finish(bench_run *run);
 
-/* Makes phantom, FA, seeds and sphere. */
-gls_status bench_data_make(bench_run *run);
-/* Fits the model of one direction getter as `track` does. Free with bench_model_finish(). */
-gls_status bench_model_fit(bench_run *run, int dg, bench_model *model);
 /* Checks before anything is measured that bench_write_data() can write its files. GLS_ERR_OUTPUT names the file that
  * exists, without options->force, or the folder that is closed or missing. */
 gls_status bench_check_data(const bench_options *options);
@@ -153,8 +148,6 @@ gls_status bench_check_data(const bench_options *options);
  * voxel axes), mask.nii, seed_mask.nii, fa.nii, track_mask.nii (FA above the threshold), seeds.npy (voxels),
  * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */
 gls_status bench_write_data(bench_run *run);
-/* Frees the model. The data stay with the run. */
-void bench_model_finish(bench_model *model);
 
 /* Warms up, repeats, and fills in the column. */
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);

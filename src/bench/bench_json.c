@@ -13,6 +13,7 @@
 #include "tractogram/writers.h"
 #include "util/json_text.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 /* Copies the "model name" of the first CPU to `name` of `size` bytes; on systems without /proc/cpuinfo the machine's
  * name. */
@@ -145,13 +146,17 @@ static void add_plain(cJSON *column, const bench_column *c)
     }
 }
 
+static const char *const time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
+                                                    "gather",          "readback",   "kernels_and_transfers",
+                                                    "wait_for_writer", "write",      "whole"};
+
 /* Adds times of all repetitions, times of kernels, and rates. */
 static void add_times(cJSON *column, const bench_column *c)
 {
     cJSON *seconds = cJSON_AddObjectToObject(column, "seconds");
     for (int t = 0; t < BENCH_TIMES; t++) {
         bench_spread s = bench_spread_of(c->seconds[t], c->n);
-        cJSON *object = cJSON_AddObjectToObject(seconds, bench_time_names[t]);
+        cJSON *object = cJSON_AddObjectToObject(seconds, time_names[t]);
         gls_json_double(object, "median", rounded(s.median));
         gls_json_double(object, "min", rounded(s.min));
         gls_json_double(object, "max", rounded(s.max));

@@ -141,10 +141,6 @@ static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_
     return status;
 }
 
-const char *const bench_time_names[BENCH_TIMES] = {"pass_1",          "prefix_sum", "pass_2",
-                                                   "gather",          "readback",   "kernels_and_transfers",
-                                                   "wait_for_writer", "write",      "whole"};
-
 /* Receiver of streamlines: counts those between hemispheres, and passes all to the writer if there is one. Runs on a
  * thread of the tracker. error: message of a write that failed, because messages belong to threads. */
 typedef struct sink {

@@ -130,6 +130,24 @@ static void name_of(const gls_tile *tile, char *text, size_t size)
                      (tile->camera.low[tile->slab_axis] + tile->camera.high[tile->slab_axis]) / 2);
 }
 
+/* Anatomical letters of a direction: "L", or "LA" if it is oblique. letters: memory for 4 characters. */
+static void name_direction(const double direction[3], char letters[4])
+{
+    static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
+    int order[3] = {0, 1, 2}, n = 0;
+    /* axes by falling size */
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2 - i; k++)
+            if (fabs(direction[order[k]]) < fabs(direction[order[k + 1]])) {
+                int swap = order[k];
+                order[k] = order[k + 1];
+                order[k + 1] = swap;
+            }
+    for (int i = 0; i < 3; i++) /* a share below 0.3, 17 degrees, gets no letter */
+        if (fabs(direction[order[i]]) > 0.3) letters[n++] = names[order[i]][direction[order[i]] > 0];
+    letters[n] = 0;
+}
+
 gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, uint32_t y, const gls_render_plan *plan)
 {
     const gls_camera *c = &tile->camera;
@@ -141,10 +159,10 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
         minus[0][a] = -c->right[a];
         minus[1][a] = -c->up[a];
     }
-    gls_letters(c->right, letters[0]);
-    gls_letters(minus[0], letters[1]);
-    gls_letters(c->up, letters[2]);
-    gls_letters(minus[1], letters[3]);
+    name_direction(c->right, letters[0]);
+    name_direction(minus[0], letters[1]);
+    name_direction(c->up, letters[2]);
+    name_direction(minus[1], letters[3]);
     name_of(tile, text, sizeof text);
     double wide[4];
     for (int i = 0; i < 4; i++) wide[i] = gls_text_width(letters[i], 1.2 * s);

@@ -7,12 +7,27 @@
 
 #include "record/sidecar.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Keys of report.bib in the order in which papers are listed. */
 static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
                                        "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",
                                        "pft",    "sift2", "tensordet", "tensorprob", "nulldist1", "bedpost"};
 _Static_assert(sizeof all_keys / sizeof *all_keys <= GLS_CITE_MAX, "a list has room for all papers");
+
+/* Entry of report.bib with this key, from '@' to its last brace; *length is 0 if there is none. */
+static const char *reference_of(const char *key, size_t *length)
+{
+    char head[32];
+    snprintf(head, sizeof head, "{%s,\n", key);
+    const char *all = gls_page_part("report.bib"), *found = strstr(all, head);
+    *length = 0;
+    if (!found) return "";
+    /* back to the start of the entry, then on to its closing brace in a line of its own */
+    while (*found != '@') found--;
+    *length = (size_t)(strstr(found, "\n}") - found) + 2;
+    return found;
+}
 
 /* Adds a key unless the list has it, if there is a paper of that name. Names without a paper add nothing. */
 static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
@@ -22,7 +37,7 @@ static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
         if (strcmp(key[i], name) == 0) return;
     for (size_t i = 0; i < sizeof all_keys / sizeof *all_keys; i++) {
         if (strcmp(all_keys[i], name) != 0 || *n == GLS_CITE_MAX) continue;
-        gls_page_reference(name, &length);
+        reference_of(name, &length);
         if (length) key[(*n)++] = all_keys[i];
     }
 }
@@ -66,7 +81,7 @@ void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key,
                     version);
     for (size_t i = 0; i < n; i++) {
         size_t length = 0;
-        const char *entry = gls_page_reference(key[i], &length);
+        const char *entry = reference_of(key[i], &length);
         gls_text_append(out, entry, length);
         gls_text_puts(out, "\n");
     }
@@ -96,7 +111,7 @@ static void cite_list(gls_text *out, const char *version, const char *const *key
                     version);
     for (size_t i = 0; i < n; i++) {
         size_t length = 0;
-        const char *entry = gls_page_reference(key[i], &length);
+        const char *entry = reference_of(key[i], &length);
         for (size_t f = 0; f < 8; f++) field(entry, length, names[f], value[f], sizeof *value);
         /* Turns BibTeX's "A and B" and "1--9" into printed form. */
         for (char *and; (and = strstr(value[0], " and ")) != NULL;)

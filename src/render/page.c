@@ -15,19 +15,6 @@ const char *gls_page_part(const char *name)
     return NULL;
 }
 
-const char *gls_page_reference(const char *key, size_t *length)
-{
-    char head[32];
-    snprintf(head, sizeof head, "{%s,\n", key);
-    const char *all = gls_page_part("report.bib"), *found = strstr(all, head);
-    *length = 0;
-    if (!found) return "";
-    /* back to the start of the entry, then on to its closing brace in a line of its own */
-    while (*found != '@') found--;
-    *length = (size_t)(strstr(found, "\n}") - found) + 2;
-    return found;
-}
-
 void gls_html_puts(gls_text *out, const char *text)
 {
     static const char special[] = "&<>\"'", *const instead[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};

@@ -9,6 +9,7 @@
 
 #include "render/drawing.h"
 #include "render/report_parts.h"
+#include "render/scene.h"
 #include "render/studio.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -94,6 +95,23 @@ static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *
     return status;
 }
 
+/* Moves the columns of `from` to `to`, a scene of the same streamlines with other points. Columns with a value for each
+ * point must exist in both scenes; their values stay in the scene to whose points they belong. */
+static void move_columns(gls_scene *from, gls_scene *to)
+{
+    const gls_scene own = *to;
+    to->column = from->column;
+    to->n_columns = from->n_columns;
+    for (size_t i = 0, k = 0; i < to->n_columns && k < own.n_columns; i++) {
+        if (to->column[i].of != GLS_OF_POINTS) continue;
+        float *value = to->column[i].value;
+        to->column[i].value = own.column[k].value;
+        own.column[k++].value = value;
+    }
+    from->column = own.column;
+    from->n_columns = own.n_columns;
+}
+
 /* Prepares lines for the 3-D view, with a larger tolerance where the report would become too large. */
 static gls_status simplify(gls_scene *scene)
 {
@@ -107,7 +125,7 @@ static gls_status simplify(gls_scene *scene)
         status = compress(scene, tolerance, &simple);
     }
     if (status) return status;
-    gls_scene_move_columns(scene, &simple);
+    move_columns(scene, &simple);
     gls_scene_finish(scene);
     *scene = simple;
     return GLS_OK;

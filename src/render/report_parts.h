@@ -24,8 +24,6 @@ extern const gls_page_file gls_page_files[];
 
 /* The embedded file of this name. */
 const char *gls_page_part(const char *name);
-/* Entry of report.bib with this key, from '@' to its last brace; *length is 0 if there is none. */
-const char *gls_page_reference(const char *key, size_t *length);
 
 /* Appends text with HTML's special characters escaped, and with the escapes of gls_escape() except for line ends. */
 void gls_html_puts(gls_text *out, const char *text);

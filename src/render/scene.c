@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/maths.h"
 #include "util/status.h"
 
 /* Allocates memory for more lines and points. values: each point has a number, too. */
@@ -139,21 +138,6 @@ static gls_status keep_columns(gls_scene *scene, const gls_streamlines *s)
                 value[at++] = from ? (float)gls_column_value(from, row) : NAN;
     }
     return status;
-}
-
-void gls_scene_move_columns(gls_scene *from, gls_scene *to)
-{
-    const gls_scene own = *to;
-    to->column = from->column;
-    to->n_columns = from->n_columns;
-    for (size_t i = 0, k = 0; i < to->n_columns && k < own.n_columns; i++) {
-        if (to->column[i].of != GLS_OF_POINTS) continue;
-        float *value = to->column[i].value;
-        to->column[i].value = own.column[k].value;
-        own.column[k++].value = value;
-    }
-    from->column = own.column;
-    from->n_columns = own.n_columns;
 }
 
 /* append() of the sink: keeps points, colours and numbers, and the columns of the streamlines. */

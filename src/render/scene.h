@@ -35,8 +35,6 @@ typedef struct gls_box {
 /* Sets the axes of a camera by the position of the viewer: superior, inferior, anterior, posterior, left or right.
  * Returns false for another name. */
 bool gls_camera_stand(gls_camera *camera, const char *name);
-/* Anatomical letters of a direction: "L", or "LA" if it is oblique. letters: memory for 4 characters. */
-void gls_letters(const double direction[3], char letters[4]);
 
 /* Scale, in pixels for each mm, at which the box fits into the picture minus a margin on each side. */
 double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margin);
@@ -127,9 +125,6 @@ gls_sink gls_scene_sink(gls_painting *painting);
 /* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
  * grey. */
 void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
-/* Moves the columns of `from` to `to`, a scene of the same streamlines with other points. Columns with a value for each
- * point must exist in both scenes; their values stay in the scene to whose points they belong. */
-void gls_scene_move_columns(gls_scene *from, gls_scene *to);
 /* Frees the arrays of the scene, which may be zeroed. */
 void gls_scene_finish(gls_scene *scene);
 

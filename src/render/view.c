@@ -28,23 +28,6 @@ bool gls_camera_stand(gls_camera *camera, const char *name)
     return false;
 }
 
-void gls_letters(const double direction[3], char letters[4])
-{
-    static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
-    int order[3] = {0, 1, 2}, n = 0;
-    /* axes by falling size */
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 2 - i; k++)
-            if (fabs(direction[order[k]]) < fabs(direction[order[k + 1]])) {
-                int swap = order[k];
-                order[k] = order[k + 1];
-                order[k + 1] = swap;
-            }
-    for (int i = 0; i < 3; i++) /* a share below 0.3, 17 degrees, gets no letter */
-        if (fabs(direction[order[i]]) > 0.3) letters[n++] = names[order[i]][direction[order[i]] > 0];
-    letters[n] = 0;
-}
-
 double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margin)
 {
     double wide = 0, tall = 0;
