@@ -216,17 +216,6 @@ GLuint gls_announced_take(gls_device *device, const char *text);
 /* Frees the host memory of announced kernels when the device is closed. */
 void gls_announced_finish(gls_device *device);
 
-/* A measurement of the device time of the commands between gls_timer_start() and gls_timer_stop(). The device must be
- * held. */
-typedef struct gls_timer {
-    GLuint query; /* GL name of the query; 0: the clock of the host is used */
-    double start;
-} gls_timer;
-/* Starts the measurement. Timers do not nest. */
-void gls_timer_start(const gls_device *device, gls_timer *timer);
-/* Waits for the commands, and returns their time in seconds. */
-double gls_timer_stop(const gls_device *device, const gls_timer *timer);
-
 /* Begins a phase of the device in the timeline, if one is kept: the commands until gls_span_end(). name: a constant.
  * Does not wait. The device must be held. */
 void gls_span_begin(gls_device *device, const char *name);

@@ -272,6 +272,52 @@ static gls_status check_argument(const gls_kernel *kernel, size_t number, const 
     return GLS_OK;
 }
 
+/* A measurement of the device time of the commands between timer_start() and timer_stop(). The device must be
+ * held. */
+typedef struct gpu_timer {
+    GLuint query; /* GL name of the query; 0: the clock of the host is used */
+    double start;
+} gpu_timer;
+
+/* Starts the measurement. Timers do not nest. */
+static void timer_start(const gls_device *device, gpu_timer *timer)
+{
+    *timer = (gpu_timer){0};
+    /* software renderers only measure the drawing of triangles */
+    if (!device->info.software && (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query"))) {
+        GLint disjoint;
+        if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears the flag */
+        glGenQueries(1, &timer->query);
+        glBeginQuery(GL_TIME_ELAPSED, timer->query);
+    } else {
+        glFinish();
+    }
+    timer->start = gls_clock_seconds();
+}
+
+/* Waits for the commands, and returns their time in seconds. */
+static double timer_stop(const gls_device *device, const gpu_timer *timer)
+{
+    /* Without a query of the driver the host waits, and its clock counts. */
+    if (!timer->query) {
+        glFinish();
+        return gls_clock_seconds() - timer->start;
+    }
+    GLuint64 nanoseconds = 0;
+    GLint disjoint = 0;
+    glEndQuery(GL_TIME_ELAPSED);
+    gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+    if (device->info.gles) {
+        glGetQueryObjectui64vEXT(timer->query, GL_QUERY_RESULT, &nanoseconds);
+        glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
+    } else {
+        glGetQueryObjectui64v(timer->query, GL_QUERY_RESULT, &nanoseconds);
+    }
+    glDeleteQueries(1, &timer->query);
+    /* the device changed its clock during the measurement */
+    return disjoint ? gls_clock_seconds() - timer->start : 1e-9 * (double)nanoseconds;
+}
+
 gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gls_arg *args, size_t n_args,
                           double *gpu_seconds)
 {
@@ -295,14 +341,14 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
             args[i].value.texture->order.last_run = device->n_runs;
     }
     /* Dispatch, timed if asked for; the barrier makes the results visible to all later commands. */
-    gls_timer timer;
-    if (gpu_seconds) gls_timer_start(device, &timer);
+    gpu_timer timer;
+    if (gpu_seconds) timer_start(device, &timer);
     gls_span_begin(device, kernel->label);
     if (!gls_device_inject(device, GLS_FAULT_DISPATCH, GL_INVALID_OPERATION) && !gls_inject(GLS_FAULT_SKIP))
         glDispatchCompute(groups[0], groups[1], groups[2]);
     gls_inject_work(kernel->label, groups);
     gls_span_end(device);
-    if (gpu_seconds) *gpu_seconds = gls_timer_stop(device, &timer);
+    if (gpu_seconds) *gpu_seconds = timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
     /* Later reads compare the counter of finished work groups with what is expected here. A dispatch that the driver
      * refused runs no group. */

@@ -1,5 +1,4 @@
-/* Waits for the device and measures how long it works, by the device's clock if the driver offers it, else by the
- * host's. */
+/* Waits for the device, and notes in the timeline when each phase of its work begins and ends. */
 #include "gpu/internal.h"
 
 #include <sched.h>
@@ -33,43 +32,6 @@ bool gls_wait_for_fence(GLsync sync)
     }
     glDeleteSync(sync);
     return reached;
-}
-
-void gls_timer_start(const gls_device *device, gls_timer *timer)
-{
-    *timer = (gls_timer){0};
-    /* software renderers only measure the drawing of triangles */
-    if (!device->info.software && (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query"))) {
-        GLint disjoint;
-        if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears the flag */
-        glGenQueries(1, &timer->query);
-        glBeginQuery(GL_TIME_ELAPSED, timer->query);
-    } else {
-        glFinish();
-    }
-    timer->start = gls_clock_seconds();
-}
-
-double gls_timer_stop(const gls_device *device, const gls_timer *timer)
-{
-    /* Without a query of the driver the host waits, and its clock counts. */
-    if (!timer->query) {
-        glFinish();
-        return gls_clock_seconds() - timer->start;
-    }
-    GLuint64 nanoseconds = 0;
-    GLint disjoint = 0;
-    glEndQuery(GL_TIME_ELAPSED);
-    gls_wait_for_fence(glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
-    if (device->info.gles) {
-        glGetQueryObjectui64vEXT(timer->query, GL_QUERY_RESULT, &nanoseconds);
-        glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
-    } else {
-        glGetQueryObjectui64v(timer->query, GL_QUERY_RESULT, &nanoseconds);
-    }
-    glDeleteQueries(1, &timer->query);
-    /* the device changed its clock during the measurement */
-    return disjoint ? gls_clock_seconds() - timer->start : 1e-9 * (double)nanoseconds;
 }
 
 /* A phase on the device; begin and end by the device's clock. */
