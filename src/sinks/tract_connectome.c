@@ -50,7 +50,7 @@ typedef struct connecting {
     gls_filter_counts copied;
 } connecting;
 
-/* Callback of the connectome: puts the n labels of a streamline into the column, or into a line of --assignments. */
+/* Callback of the connectome: writes the n labels of a streamline into the column, or into a line of --assignments. */
 static void assigned(void *user, const int32_t *label, size_t n)
 {
     connecting *c = user;

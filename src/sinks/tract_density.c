@@ -180,7 +180,7 @@ static gls_status check(mapping *m)
     const bool upsampled =
         o->like == LIKE_MRTRIX || o->mapping == GLS_DENSITY_MRTRIX || o->mapping == GLS_DENSITY_PRECISE;
     if (o->like && o->mapping) return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other");
-    /* only these mappings put new points between the points of a streamline */
+    /* only these mappings insert new points between the points of a streamline */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
