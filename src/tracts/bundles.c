@@ -34,8 +34,7 @@ static nearness add(nearness sum, const gls_roi_distance *d, const float (*point
     return sum;
 }
 
-/* Measures the distances of a streamline from the regions of a rule. If its direction is unknown, takes the direction
- * in which its ends are nearer to their regions. */
+/* Measures the distances of a streamline from regions. If unknown, its direction is that which brings ends nearer. */
 static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r, gls_bundle_direction direction,
                         const float (*point)[3], size_t n)
 {

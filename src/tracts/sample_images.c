@@ -34,8 +34,7 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* Takes the values of the nearest voxel. v: voxel coordinates. Returns false outside the image and leaves `out`
- * unchanged. */
+/* Takes the values of the voxel nearest to v, voxel coordinates. Returns false outside the image; `out` then stays. */
 static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
@@ -48,9 +47,8 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but interpolates linearly. zero_edge: values fall to 0 one voxel beyond the outer centres;
- * false: they are constant for half a voxel, then the image ends. all: voxels without weight count if not finite, as in
- * MRtrix3 and DIPY. */
+/* Like sample_nearest(), but linear. zero_edge: values fall to 0 one voxel beyond the outer centres, else they stay
+ * for half a voxel. all: voxels without weight count if not finite, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -172,8 +170,7 @@ static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
     return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
 }
 
-/* Collects the values of the voxels that a streamline passes, weighted by the mm inside. Returns the number of voxels.
- */
+/* Collects the values of the voxels that a streamline passes, weighted by the mm inside. Returns their number. */
 static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_image *image = s->column[k].image;
@@ -196,8 +193,7 @@ static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float
     return r->visits.n;
 }
 
-/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns the number of points
- * or voxels. */
+/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns how many i. */
 static size_t collect(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_sample_column *c = &s->column[k];
@@ -302,8 +298,7 @@ static double weighted_median(const weighted *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
-/* Median of the samples of volume t: weighted by length where samples are voxels; `upper` takes the upper of two middle
- * ones. */
+/* Median of the samples of volume t: weighted by length where samples are voxels. `upper`: of two middle ones. */
 static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;
@@ -339,8 +334,7 @@ static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat,
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
 
-/* Number of values of a streamline in a column: 1 for a correlation of series, otherwise one for each volume of the
- * image. */
+/* Number of values of a streamline in a column: 1 for a correlation of series, else one for each volume. */
 static size_t components_of(const gls_sample_column *c)
 {
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;
