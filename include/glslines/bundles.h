@@ -94,8 +94,8 @@ GLS_API gls_status gls_bundles_complete(gls_bundles *bundles);
 typedef struct gls_bundle_info {
     const char *name;
     uint64_t count;  /* number of streamlines in the bundle */
-    double weight;   /* sum of their weights; the number if there are no weights */
-    uint64_t turned; /* number of its streamlines that run in the opposite direction in the tractogram */
+    double weight;   /* sum of the weights of these streamlines; `count` if there are no weights */
+    uint64_t turned; /* number of these streamlines that run against the bundle's direction in the tractogram */
     double mean_length, median_length, sd_length; /* mm; NaN where count is 0 */
     uint64_t failed[GLS_BUNDLE_TESTS];            /* number of streamlines by the first test that they failed */
 } gls_bundle_info;
@@ -109,7 +109,8 @@ GLS_API uint64_t gls_bundles_streamlines(const gls_bundles *bundles);
 /* Whether a filter drops or keeps streamlines that are in no bundle. */
 typedef enum gls_bundles_rest { GLS_BUNDLES_REST_DROPPED, GLS_BUNDLES_REST_KEPT } gls_bundles_rest;
 /* Creates a filter for a second pass over the same streamlines: streamlines of any bundle go on, oriented as in the
- * first bundle that contains them, with a group for each bundle. With GLS_BUNDLES_REST_KEPT the others go on, too. */
+ * first bundle that contains them, with a group for each bundle. With GLS_BUNDLES_REST_KEPT all other streamlines go
+ * on, too. */
 GLS_API gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_rest rest, const gls_sink *next,
                                       gls_sink *filter);
 

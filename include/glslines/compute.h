@@ -24,7 +24,7 @@ extern "C" {
 /* Whether any device exists, software renderers included. Takes about 0.1 s, because it opens and closes each
  * device. */
 GLS_API bool gls_device_available(void);
-/* Number of devices that gls_device_list() finds; api as there. */
+/* Number of devices that gls_device_list() finds. api: as for gls_device_list(). */
 GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
 
 /* --- types ---------------------------------------------------------------- */
@@ -37,7 +37,8 @@ GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
  *     uint8, uint16, uint32, uint64         uint32
  *     bool (C's, 1 byte)                    uint32, 0 or 1
  *
- * Conversions to the device, from it and by gls_convert() go between any two types. They keep the value or refuse it:
+ * Conversions to the device, from the device and by gls_convert() go between any two types. They keep the value or
+ * refuse it:
  *
  * - to a floating-point type: rounded to the nearest, ties to even. Infinities and NaN stay what they are. Refused: a
  * finite value that would become infinite.
@@ -190,7 +191,7 @@ typedef enum gls_unary_op {
 
 /* Computes y = a op b, or y = op(x), for all elements. The arrays must have the same length and the same stored type; y
  * may be one of the inputs. float32 arrays accept all operations; int32 arrays accept all but GLS_DIV, GLS_SQRT,
- * GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS; uint32 arrays accept those of int32 except GLS_ABS and GLS_NEGATIVE. Other
+ * GLS_EXP, GLS_LOG, GLS_SIN and GLS_COS; uint32 arrays refuse GLS_ABS and GLS_NEGATIVE as well. Refused
  * operations are GLS_ERR_ARGUMENT. Integers wrap around. Functions are as accurate as the driver's; OpenGL guarantees
  * little, so measure where accuracy matters (test/gpu/compute_kernels.c has errors). Outside the domain of a function
  * the result is undefined. */

@@ -24,7 +24,7 @@ typedef enum gls_assignment {
                       label is connected to none */
 } gls_assignment;
 
-/* Factors of a streamline's value, beside its weight: the product of those whose bits are set. */
+/* Factors of a streamline's value, beside its weight: the value is the product of the factors whose bits are set. */
 typedef enum gls_connectome_scale {
     GLS_SCALE_NONE = 0,          /* factor 1 */
     GLS_SCALE_LENGTH = 1,        /* length in mm */
@@ -53,8 +53,8 @@ typedef struct gls_connectome_options {
                             connectome is destroyed */
     const char *scale_column; /* column of one component for each streamline by which the value is multiplied; default
                                  NULL: none. Borrowed, as the column of weights */
-    /* Receives the labels of each streamline in order: those of its first and last end, 0 for none; with GLS_ASSIGN_ALL
-     * all n >= 0 labels. Default NULL. */
+    /* Receives the labels of each streamline, in the order of streamlines: n = 2 labels, of its first and of its last
+     * end, 0 for none; with GLS_ASSIGN_ALL all n >= 0 labels. Default NULL. */
     void (*assigned)(void *user, const int32_t *label, size_t n);
     void *user;
 } gls_connectome_options;

@@ -40,8 +40,8 @@ GLS_API gls_response_options gls_response_options_default(void);
 
 /* Chooses the shell to deconvolve to sh_order and returns its b-value (mean, s/mm2). requested > 0: the shell that it
  * names, see gls_gradients_find_shell(). requested 0: the shell of at least 500 s/mm2 with most volumes; among equals
- * the nearest to 2000 .. 3000. The choice among several shells and its reason are logged. GLS_ERR_INPUT lists the
- * shells. */
+ * the nearest to 2000 .. 3000. The choice among several shells and its reason are logged. GLS_ERR_INPUT: no shell will
+ * do; the message lists the shells. */
 GLS_API gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested, int sh_order, double *bval);
 
 /* Estimates a response: mean of the tensors' first two eigenvalues and of the raw b0 signal, over voxels of the central
@@ -64,19 +64,20 @@ GLS_API gls_status gls_response_estimate(const gls_image *dwi, const gls_gradien
  * values make no response. gradients: the table with all shells; with NULL only single rows are accepted. */
 GLS_API gls_status gls_response_read(const char *path, int sh_order, const gls_gradients *gradients, double bval,
                                      gls_response *response);
-/* Writes a response in the form that it has, and replaces an existing file. dwi2fod csd of MRtrix3 reads the second
- * form. */
+/* Writes a response in the form that it has, and replaces an existing file. dwi2fod csd of MRtrix3 reads the form with
+ * zonal coefficients. */
 GLS_API gls_status gls_response_write(const char *path, const gls_response *response);
-/* Converts a response to the second form by a least-squares SH fit of order sh_order to its signal at the weighted
- * vectors of a single-shell table. Coefficients of a response in the second form are copied up to sh_order;
- * GLS_ERR_INPUT if it has fewer. */
+/* Converts a response with eigenvalues to one with zonal coefficients, by a least-squares SH fit of order sh_order to
+ * its signal at the weighted vectors of a single-shell table. Zonal coefficients are copied up to sh_order;
+ * GLS_ERR_INPUT: the response has fewer. */
 GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
                                          gls_response *zonal);
 
 /* The program whose method of deconvolution is used. Both methods add the squares of amplitudes that are too low to the
  * misfit, and repeat until the same directions have too low amplitudes twice in a row.
  * DIPY: the method of ConstrainedSphericalDeconvModel. The first solution is the unconstrained one of all orders;
- * amplitudes below tau times its mean are driven to 0. The response must have coefficients up to sh_order.
+ * amplitudes below tau times the mean amplitude of this solution are driven to 0. The response must have coefficients
+ * up to sh_order.
  * MRTRIX: the method of MRtrix3's dwi2fod csd; with the same directions the result is equal to 1e-6 of the largest
  * coefficient. The first solution has orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the
  * coefficients has a small weight; negative signal counts as 0. A coefficient that the response lacks counts as 0; the

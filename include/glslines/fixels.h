@@ -15,7 +15,7 @@ typedef struct gls_fixel_options {
     double peak;     /* lobes of lower amplitude are dropped, >= 0; default 0.1 */
     double integral; /* lobes of a smaller integral are dropped, >= 0; default 0 */
     bool dilate;     /* directions between the lobes belong to the largest one beside them; default true */
-    bool refine; /* amplitudes are those of maxima between the samples, not only near the threshold; default false */
+    bool refine; /* find the peak of each lobe between the samples; default false: only of lobes just below `peak` */
 } gls_fixel_options;
 GLS_API gls_fixel_options gls_fixel_options_default(void);
 

@@ -104,7 +104,7 @@ GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_she
 GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_shells, double bval, size_t *shell);
 
 /* Copies the b0 volumes and those of the shell that bval (> 0) names; volume[] (n of the result, to be freed with
- * gls_free()) gives each one's index in the old series. GLS_ERR_INPUT lists the shells. */
+ * gls_free()) gives the index of each in the old series. GLS_ERR_INPUT: bval names no shell; the message lists them. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);
 /* Like gls_gradients_select_shell(), for several shells. Also returns GLS_ERR_INPUT if two b-values name the same

@@ -16,7 +16,7 @@ extern "C" {
 #define GLS_MSMT_MAX_TISSUES 4
 #define GLS_MSMT_MAX_ORDER 12
 
-/* Signal of a tissue in every shell: coefficient (s, i) is that of the spherical harmonic (l = 2 i, m = 0) of the
+/* Signal of a tissue in every shell: coefficient (s, i) belongs to the spherical harmonic (l = 2 i, m = 0) of the
  * signal of shell s with the fibre along z, in raw signal units. */
 typedef struct gls_tissue_response {
     size_t n_shells; /* b0 included, ascending b */
@@ -42,7 +42,8 @@ GLS_API gls_status gls_tissue_response_write(const char *path, const gls_tissue_
 typedef enum gls_response_fit { GLS_RESPONSE_FITS_VALUES, GLS_RESPONSE_FITS_NUMBER } gls_response_fit;
 /* Checks that a response fits the shells of a table: their number; with GLS_RESPONSE_FITS_VALUES also the b-values, if
  * the response knows them, to 80 s/mm2, and that the second coefficient of an anisotropic response is negative from 500
- * s/mm2 on. A first coefficient that grows with b gives a warning. GLS_ERR_INPUT names the response and shows both. */
+ * s/mm2 on. A first coefficient that grows with b gives a warning. GLS_ERR_INPUT: the response does not fit; the
+ * message names the response and shows its shells and the table's. */
 GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response, const char *name,
                                              const gls_gradients *gradients, gls_response_fit fit);
 
@@ -55,7 +56,7 @@ GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n
 
 typedef struct gls_msmt_options {
     size_t size;                     /* size of this struct, set by the default function */
-    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): that of the response, at most 8.
+    int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8.
                                         Missing coefficients of the response count as 0, with a warning */
     const double (*direction)[3];    /* directions in which ODFs must not be negative, scanner axes; NULL (default): the
                                         built-in ones */

@@ -15,7 +15,7 @@ typedef struct gls_normalise_result {
     double scale;          /* geometric mean of the field over the voxels that were used */
     size_t n_voxels;       /* number of voxels of the mask with a signal */
     size_t n_outliers;     /* number of these voxels that were not used, because their sum of tissues stands out */
-    float lowest, highest; /* range of the field over these voxels */
+    float lowest, highest; /* range of the field over all n_voxels voxels */
 } gls_normalise_result;
 
 /* Divides tissue images (1 to 4 images of any number of volumes on one grid, the first volume of each being its

@@ -44,8 +44,8 @@ GLS_API const char *gls_odf_frame_name(gls_bvec_frame frame);
 /* Creates a source from SH coefficients. An even basis of order L has (L + 1)(L + 2) / 2 volumes, a full basis (with
  * odd degrees) has (L + 1)^2. One volume counts as an even basis. A full basis whose odd coefficients are all 0 is
  * treated as even. Asymmetric ODFs are sampled at both ends of each pair of an antipodal sphere (see
- * gls_sphere_create_full()). sphere must outlive the source. Messages call the image name. GLS_ERR_INPUT if the number
- * of volumes fits no order. */
+ * gls_sphere_create_full()). sphere must outlive the source. name: of the image, for messages. GLS_ERR_INPUT: the
+ * number of volumes fits no order. */
 GLS_API gls_status gls_odf_source_create_sh(const gls_image *sh, const char *name, gls_sh_basis basis,
                                             gls_bvec_frame frame, const gls_sphere *sphere,
                                             const gls_odf_options *options, gls_odf_source **source);
@@ -73,7 +73,8 @@ GLS_API gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float 
 GLS_API gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf);
 
 /* Converts an SH image to another basis and frame, e.g. for MRtrix3 to GLS_SH_TOURNIER07 in GLS_BVEC_WORLD. The result
- * is even or full as sh is, in single precision. name as above. Exact if the voxel axes are at right angles. */
+ * is even or full as sh is, in single precision. name: of the image, for messages. Exact if the voxel axes are at right
+ * angles. */
 GLS_API gls_status gls_odf_convert_sh(const gls_image *sh, const char *name, gls_sh_basis from,
                                       gls_bvec_frame from_frame, gls_sh_basis to, gls_bvec_frame to_frame,
                                       gls_image **converted);

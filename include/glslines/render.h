@@ -30,7 +30,7 @@ typedef enum gls_render_convention {
 typedef struct gls_render_options {
     size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
-                            commas; default "superior,posterior,left"; of 10000 streamlines and more slabs in three
+                            commas; default "superior,posterior,left"; from 10000 streamlines on, slabs along three
                             axes */
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
@@ -61,7 +61,7 @@ typedef struct gls_render_options {
     uint32_t fps;                     /* frames per second of a turn, 1 .. 60; default 12 */
     bool frames;                      /* write a turn as a folder of pictures; default false: APNG */
     bool palette; /* store 256 colours, which makes the file a third as large; not with turn or a transparent
-                     background;           default false */
+                     background; default false */
     gls_tractogram_read_options read; /* how the tractograms are read */
     const char *device;               /* see gls_device_open(); default "auto" */
     gls_graphics api;                 /* graphics interface of the device; default GLS_GRAPHICS_AUTO */

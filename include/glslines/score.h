@@ -29,7 +29,7 @@ GLS_API gls_score_options gls_score_options_default(void); /* NULL options mean 
 
 typedef struct gls_score_bundle {
     const char *name;    /* name of the bundle in the ground truth */
-    uint64_t valid;      /* number of streamlines */
+    uint64_t valid;      /* number of valid streamlines of the bundle */
     uint64_t truth;      /* voxels of the bundle; 0 where they are not known: the doubles below are then NaN */
     uint64_t found;      /* voxels of the bundle that a valid streamline visits */
     uint64_t beyond;     /* voxels that its valid streamlines visit outside the bundle and its end regions, see
@@ -69,13 +69,14 @@ typedef struct gls_score_truth {
         const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid; mask NULL: not known, any route will do */
     } * bundle;
     /* Tests a streamline against the rules of bundles other than their ends. joined: bit b is set if the streamline
-     * joins the ends of bundle b. Returns the bits of those bundles whose other rules it passes as well; for the others
-     * it is a wrong path. NULL: there are no other rules. Called by one thread at a time. */
+     * joins the ends of bundle b. Returns the bits of those of these bundles whose other rules it passes as well; for a
+     * bundle of `joined` without a bit it is a wrong path. NULL: there are no other rules. Called by one thread at a
+     * time. */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
 } gls_score_truth;
-/* The names must outlive the score. GLS_ERR_ARGUMENT for options out of range or no bundle; GLS_ERR_UNSUPPORTED for
- * more than GLS_SCORE_MAX_BUNDLES. */
+/* Creates a score. The names of the bundles must outlive it. GLS_ERR_ARGUMENT: an option is out of range, or there is
+ * no bundle; GLS_ERR_UNSUPPORTED: more than GLS_SCORE_MAX_BUNDLES. */
 GLS_API gls_status gls_score_create_for(const gls_score_truth *truth, const gls_score_options *options,
                                         gls_score **score);
 /* Like gls_score_create_for(), for a phantom, which must have its ground truth and outlive the score. */

@@ -24,12 +24,14 @@ GLS_API gls_status gls_seeds_create_random(const gls_image *roi, const gls_image
 /* Makes per_voxel > 0 random seeds in each voxel: gls_seeds_create_random() with count = per_voxel V. */
 GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                               uint64_t rng_seed, gls_seeds **seeds);
-/* Makes per_voxel > 0 seeds for each of these V voxels, uniform within `radius` mm of its centre (radius 0: at the
- * centre). With a large radius seeds may lie in neighbouring voxels. Seed i belongs to voxel i modulo V. */
+/* Makes per_voxel > 0 seeds for each of the V voxels of gls_seeds_create_random(), uniform within `radius` mm of the
+ * voxel's centre (radius 0: at the centre). With a large radius seeds may lie in neighbouring voxels. Seed i belongs to
+ * voxel i modulo V. */
 GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                                    double radius, uint64_t rng_seed, gls_seeds **seeds);
-/* Makes a grid of side x side x side seeds in each of these V voxels, at -0.5 + (2 i + 1) / (2 side) along each axis.
- * Seed i lies in voxel i modulo V and is the seed number i / V of that voxel's grid, in which x changes slowest. */
+/* Makes a grid of side x side x side seeds in each of the V voxels of gls_seeds_create_random(): along each axis
+ * at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in voxel i modulo V and is seed number
+ * i / V of this voxel's grid, in which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
                                          gls_seeds **seeds);
 /* Makes count > 0 seeds, uniform in a sphere. centre and radius: world mm. grid: of the streamlines. */

@@ -46,11 +46,12 @@ typedef struct gls_select_options {
     double distance; /* distance in mm by which regions are widened, >= 0; default 0. Voxels whose centre lies this near
                         to the centre of a voxel of the region belong to it */
     double min_length, max_length; /* limits in mm, with a tolerance of 1e-4 mm; default 0, INFINITY */
-    const char *weights;           /* column with a value for each streamline, for the next two; default NULL: none */
+    const char *weights;           /* column with a value for each streamline, for min_weight and max_weight; default
+                                      NULL: none */
     double min_weight, max_weight; /* default -INFINITY, INFINITY */
     uint64_t min_points;           /* default 0 */
     double max_turn;               /* largest angle between successive steps, degrees; default INFINITY */
-    double max_winding;            /* largest sum of these angles, degrees; default INFINITY */
+    double max_winding;            /* largest sum of the angles between successive steps, degrees; default INFINITY */
     const char *const *group;      /* a streamline must belong to all of these groups */
     size_t n_groups;
     const char *const *not_group; /* a streamline must not belong to any of these groups */
@@ -112,18 +113,18 @@ GLS_API gls_status gls_filter_warp_create(const gls_image *warp, const gls_sink 
 
 typedef enum gls_inside_kept { GLS_INSIDE_PART, GLS_INSIDE_WHOLE } gls_inside_kept;
 /* Creates a filter that removes points that are not finite or, unless grid is NULL, outside the outer faces of the
- * grid. `kept` says what stays of a streamline: its longest run of other points, or all or nothing. Streamlines without
- * points are dropped. */
+ * grid. GLS_INSIDE_PART keeps the longest run of other points of a streamline; GLS_INSIDE_WHOLE drops a streamline
+ * with such a point. Streamlines without points are dropped. */
 GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, gls_inside_kept kept, gls_filter_counts *counts,
                                             const gls_sink *next, gls_sink *filter);
 
 /* Which end of a streamline becomes its start. */
 typedef struct gls_orientation {
-    int axis;               /* 1, 2, 3: the end with the smaller world x, y, z; 0: another rule */
-    const double *centre;   /* otherwise the end nearer to this point, world mm; NULL: another rule */
+    int axis;               /* 1, 2, 3: the end with the smaller world x, y, z; 0: `centre` or `line` decides */
+    const double *centre;   /* otherwise the end nearer to this point, world mm; NULL: `line` decides */
     const float (*line)[3]; /* otherwise streamlines run in the direction in which 12 points along them lie nearer to 12
-                               points along this line */
-    size_t n_line;
+                               points along this line, world mm */
+    size_t n_line;          /* number of points of `line` */
 } gls_orientation;
 /* Creates a filter that orients streamlines, with their columns per vertex. *n_turned (may be NULL): number of
  * streamlines reversed. */

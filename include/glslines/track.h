@@ -52,8 +52,7 @@ extern "C" {
 typedef enum gls_direction_getter {
     GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
 } gls_direction_getter;
-/* Whether a getter ends streamlines by the ODFs alone. Such a getter needs no stop map: give one that is 1 everywhere.
- */
+/* Whether a getter ends streamlines by its own data. Such a getter needs no stop map: give one that is 1 everywhere. */
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
 /* Members of gls_track_input that a getter reads besides the stop map. */
 typedef enum gls_getter_source {
@@ -99,13 +98,13 @@ typedef enum gls_start_fibre {
 } gls_start_fibre;
 #define GLS_START_FIBRE_CHOICES "first|any|by-f|all"
 
-/* Whether include and exclude regions keep and reject whole streamlines or each half by itself. */
+/* Whether include and exclude regions keep and reject whole streamlines, or each half-streamline by itself. */
 typedef enum gls_region_rule {
     GLS_REGION_RULE_STREAMLINE,     /* whole streamlines */
     GLS_REGION_RULE_HALVES,         /* half-streamlines, as probtrackx2 does; all include regions must be met */
     GLS_REGION_RULE_HALVES_ANY,     /* half-streamlines; one include region must be met */
     GLS_REGION_RULE_HALVES_ORDERED, /* half-streamlines; include regions must be met in their order */
-    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; a region that one half met does not count for the other half */
+    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; all include regions must be met by the same one */
 } gls_region_rule;
 #define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered|halves-one-way"
 
@@ -123,18 +122,20 @@ typedef enum gls_odf_interpolation {
  * - step_size, probe_length and all other lengths are in mm. The defaults of step_size, probe_length and ptt_substep
  *   are meant for voxels of 1 mm, see gls_track_params_scale(). A negative step_size, min_length or max_length is a
  *   length in voxels.
- * - fod_cutoff, seed_cutoff: -1 stands for the default, see gls_track_cutoff(); that of seed_cutoff is fod_cutoff.
+ * - fod_cutoff, seed_cutoff: -1 stands for the default, see gls_track_cutoff() and gls_track_seed_cutoff().
  * - fod_power: 0 stands for 1 / ifod_samples.
  * - min_radius_of_curvature: 0 stands for the radius of the arc whose chord of step_size bends by max_angle.
  * - probe_quality: number of samples besides the start. The sum of all samples, the start's included, must be at least
  *   probe_quality x pmf_threshold.
  * - seed_unidirectional: where neither a direction nor tissue decides, the side that is tracked is drawn at random.
- * - backtrack: only with boot, prob, ifod1 or ifod2 and tissue of the rule act; not with stop_at_all.
- * - pft: only with prob or det and tissue of the rule pve or cmc; not with backtrack nor stop_at_all. The lengths
- *   pft_back and pft_front, each rounded up to whole steps, are 64 steps at most together.
+ * - backtrack: only with tissue of the rule act and a getter with random steps, other than ptt and tensorprob; not with
+ *   stop_at_all nor loop_check.
+ * - pft: only with prob or det and tissue of the rule pve or cmc; not with backtrack, stop_at_all nor regions of
+ *   GLS_REGION_STOP_LEAVING. The lengths pft_back and pft_front, each rounded up to whole steps, are 64 steps at most
+ *   together.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
- * - region_rule: halves, halves-any and halves-ordered not with tissue nor stop_at_all.
+ * - region_rule: with tissue or stop_at_all only streamline.
  * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.
  * - batch_seeds: 0 lets the device's limits decide; the number never changes the result.
  */
@@ -174,7 +175,7 @@ GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);
 /* The value of fod_cutoff; if it is -1, its default for the getter. */
 GLS_API double gls_track_cutoff(const gls_track_params *params);
-/* The value of seed_cutoff; if it is -1, gls_track_cutoff(). */
+/* The value of seed_cutoff; if it is -1, 0 for eudx and bedpost and gls_track_cutoff() for all other getters. */
 GLS_API double gls_track_seed_cutoff(const gls_track_params *params);
 /* The largest curvature of a PTT curve, 1/mm. */
 GLS_API double gls_track_max_curvature(const gls_track_params *params);
@@ -185,7 +186,7 @@ typedef struct gls_track_input {
     const gls_image *dwi;           /* boot, tensordet, tensorprob: the series */
     const gls_gradients *gradients; /* boot, tensordet, tensorprob: gradient table of the series */
     const gls_qball *qball;         /* boot: the model, made from the same table */
-    const gls_odf_source *odf;      /* prob, det, PTT: the ODFs, clipped at 0, on the sphere of the source */
+    const gls_odf_source *odf;      /* getters of GLS_FROM_ODF: the ODFs, clipped at 0, on the sphere of the source */
     const gls_image *peaks;         /* fact, eudx, bedpost: as gls_peaks_append() makes them */
     uint32_t peak_samples;          /* bedpost: number of samples in `peaks`. Samples follow one another and have the
                                        same number of fibres; the length of a vector is the fraction of its fibre. 0
@@ -215,7 +216,7 @@ typedef enum gls_end {
 /* Name of an end in lower case, e.g. "stop_map". */
 GLS_API const char *gls_end_name(gls_end end);
 
-/* Outcome of a streamline once both halves are known: the list in verdicts.def. */
+/* Outcome of a streamline once both half-streamlines are known: the list in verdicts.def. */
 typedef enum gls_verdict {
 #define GLS_VERDICT_ROW(symbol, value, ...) symbol = value,
 #include <glslines/verdicts.def>
@@ -235,11 +236,11 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 
 /* Counts of the particle filter over all streamlines that were begun. */
 typedef struct gls_particle_counts {
-    uint64_t streamlines; /* number of streamlines with a half that was taken back */
-    uint64_t runs;        /* how often a half was taken back and filtered */
+    uint64_t streamlines; /* number of streamlines with a half-streamline that was taken back */
+    uint64_t runs;        /* how often a half-streamline was taken back and filtered */
     uint64_t lost;      /* number of runs of the particle filter that no particle outlived; in the other runs a particle
-                           saved the half */
-    uint64_t exhausted; /* number of halves that had used up pft_trials when they came to their bad end */
+                           saved the half-streamline */
+    uint64_t exhausted; /* number of half-streamlines that had used up pft_trials when they came to their bad end */
 } gls_particle_counts;
 
 /* Result of a run. Lengths are of kept streamlines. */
@@ -250,7 +251,7 @@ typedef struct gls_track_result {
     uint64_t directions;     /* number of initial directions, which is the number of streamlines tracked */
     uint64_t retries;        /* how often streamlines were tracked again; all counts below are of each last attempt */
     uint64_t streamlines;    /* number of streamlines kept */
-    uint64_t points;         /* number of their points */
+    uint64_t points;         /* number of points of the kept streamlines */
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict; their sum is directions */
     uint64_t met[GLS_REGION_MAX_BITS]; /* number of streamlines that met a region of this bit; without those that were
                                           rejected for reasons other than regions */
@@ -276,7 +277,7 @@ typedef struct gls_track_result {
 
 /* Share of one device of a tracker in the last run. */
 typedef struct gls_track_share {
-    uint64_t seeds, streamlines, batches; /* numbers of streamlines that the device tracked */
+    uint64_t seeds, streamlines, batches; /* seeds and batches that the device tracked; streamlines that were kept */
     uint32_t resumes;                     /* how often the device was lost and replaced by a new context */
     uint32_t halvings;                    /* how often batches were halved because memory was short */
     bool failed;    /* true: the device failed for good, and the other devices took over its work */

@@ -1,6 +1,6 @@
-/* Weights of streamlines: how many fibres each stands for, so that the density of streamlines in each fixel becomes
- * that of the fibre orientation distributions. SIFT2 (Smith et al. 2015), its linear approximation, and SIFT (Smith et
- * al. 2013), which selects streamlines, after tcksift2 and tcksift of MRtrix3.
+/* Weights of streamlines: how many fibres each stands for, so that the density of streamlines in each fixel approaches
+ * the density that the fibre orientation distributions have there. SIFT2 (Smith et al. 2015), its linear approximation,
+ * and SIFT (Smith et al. 2013), which selects streamlines, after tcksift2 and tcksift of MRtrix3.
  *
  *     gls_fixels_create(sh, "fod.nii.gz", NULL, NULL, &fixels);
  *     gls_weights_create(fixels, NULL, &weights);
@@ -122,8 +122,8 @@ typedef struct gls_weights_result {
     size_t n_iterations;                           /* number of entries of iteration[] */
     const gls_weights_iteration *iteration;
     bool limit_reached; /* SIFT2 stopped because of max_iters */
-    bool diverged;      /* the cost rose in the last three iterations, or was not finite: the last entry of iteration is
-                         * the best, and the weights are its */
+    bool diverged;      /* the cost rose in the last three iterations, or was not finite: the last entry of iteration[]
+                         * is the best iteration, from which the weights come */
     uint64_t kept;      /* SIFT: number of streamlines with weight 1 */
     double cost_first, cost_last;
     double seconds_map, seconds_solve;

@@ -162,7 +162,7 @@ typedef struct gls_job_options {
                                 bvec "-": bval is a table of gls_gradients_read_table(). Both "-": dwi is a .mif whose
                                 header has the table */
     gls_model_options model;
-    gls_track_params track; /* getter GLS_DG_BOOT needs a series and a model other than CSD */
+    gls_track_params track; /* getter GLS_DG_BOOT needs a series and the model OPDT or CSA */
 #define GLS_PARAM(owner, group, type, field, ...) GLS_OPTION_##owner(GLS_FIELD_##type(field))
 #include <glslines/params.def>
 #undef GLS_PARAM
@@ -178,8 +178,9 @@ typedef struct gls_job_options {
 GLS_API gls_job_options gls_job_options_default(void);
 /* Sets all options that are not given to their defaults. Call it once, after all given options are set. given: names of
  * the given options, such as "max-angle", NULL-terminated; NULL: none. The model and the direction getter are chosen
- * first, by the kind of data alone: AUTO and ifod2 for a series, prob for sh and odf, fact for peaks; a given OPDT or
- * CSA gets boot, a given CSD gets prob. All other defaults follow from the preset, the getter and the model. */
+ * first, by the kind of data alone: AUTO and ifod2 for a series, prob for sh and odf, fact for peaks, bedpost for
+ * bedpostx; a given OPDT or CSA gets boot, a given CSD gets prob. All other defaults follow from the preset, the getter
+ * and the model. */
 GLS_API void gls_job_options_set_defaults(gls_job_options *options, const char *const *given);
 
 /* Result of a job. */

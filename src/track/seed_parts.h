@@ -14,13 +14,13 @@ struct gls_seeds {
     /* computes drawn seed i, in voxel coordinates */
     void (*draw)(const gls_seeds *seeds, uint64_t i, float point[3]);
     uint64_t rng_seed;
-    gls_grid grid;            /* grid of tracking */
-    uint32_t *voxel;          /* voxels that get seeds: shuffled, or with weights in image order */
-    uint64_t n_voxels;        /* length of `voxel` */
-    uint32_t dim[2], side;    /* side: seeds along each axis of a voxel, for seeds on a grid */
-    double sphere[4];         /* centre and radius, mm (world); around centres of voxels: sizes of voxels and radius */
-    double *sum;              /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
-    gls_grid image;           /* grid of the weights, in which `voxel` counts */
+    gls_grid grid;         /* grid of tracking */
+    uint32_t *voxel;       /* voxels that get seeds: shuffled, or with weights in image order */
+    uint64_t n_voxels;     /* length of `voxel` */
+    uint32_t dim[2], side; /* dim: voxels along x and y; side: seeds along each axis of a voxel, for seeds on a grid */
+    double sphere[4];      /* centre and radius, mm (world); around centres of voxels: sizes of voxels and radius */
+    double *sum;           /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
+    gls_grid image;        /* grid of the weights, in which `voxel` counts */
     const gls_tissue *tissue; /* seeds on the border of grey and white matter; else NULL. Not owned */
 };
 

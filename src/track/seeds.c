@@ -77,7 +77,7 @@ static void centre_of(const gls_seeds *seeds, uint32_t voxel, int32_t centre[3])
     centre[2] = (int32_t)(row / seeds->dim[1]);
 }
 
-/* Seed i, uniform in the voxel of the shuffled list whose turn it is: seed i lies in voxel i modulo their number. */
+/* Seed i, uniform in its voxel: voxel i modulo n_voxels of the shuffled list. */
 static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     uint32_t word[4];
@@ -87,7 +87,7 @@ static void draw_in_voxel(const gls_seeds *seeds, uint64_t i, float point[3])
     for (int a = 0; a < 3; a++) point[a] = gls_seed_inside_voxel(centre[a] + (gls_uniform(word[a]) - 0.5), centre[a]);
 }
 
-/* A point in the ball around the centre of a voxel. */
+/* Seed i, uniform in the ball around the centre of its voxel: voxel i modulo n_voxels of the shuffled list. */
 static void draw_around_centre(const gls_seeds *seeds, uint64_t i, float point[3])
 {
     uint32_t word[4];

@@ -11,7 +11,7 @@
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* Attempts to find a seed on the border. */
+/* Largest number of attempts to find a seed on the border. */
 #define MAX_TRIES 1000u
 
 /* Allocates seeds without a position; NULL if memory ran out. grid: the grid of tracking. */
@@ -154,7 +154,8 @@ static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char
     return GLS_OK;
 }
 
-/* Seeds in proportion to an image, with a copy of its voxels and sums. GLS_ERR_INPUT, GLS_ERR_MEMORY. */
+/* Seeds in proportion to an image of weights, which is not needed afterwards. GLS_ERR_INPUT: a weight is negative or
+ * not finite, or all are 0. */
 static gls_status create_weighted(const gls_image *weights, const char *name, const gls_grid *grid, uint64_t count,
                                   uint64_t rng_seed, gls_seeds **out)
 {

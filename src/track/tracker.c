@@ -30,7 +30,8 @@ gls_status gls_tracker_renew(gls_tracker *t, size_t i, bool lost, uint64_t batch
     bool owns = t->engine[i] && t->engine[i]->owns_device;
     params.batch_seeds = batch;
     params.mapping = t->mapping[i];
-    /* A device that the engine itself had opened is closed with the engine if its context is lost, else passed on. */
+    /* A device that the engine itself had opened is closed with the engine if its context is lost, else kept for the
+     * new engine. */
     if (t->engine[i]) t->engine[i]->owns_device = owns && lost;
     gls_engine_destroy(t->engine[i]);
     t->engine[i] = NULL;
@@ -71,7 +72,7 @@ static gls_status try_mappings(gls_tracker *t, size_t i)
 }
 
 /* Handles a failure of device i while its engine is made: retries, or goes on without the device. Returns the failure
- * if the tracker cannot do without it. */
+ * if the tracker cannot do without the device. */
 static gls_status handle_failure(gls_tracker *t, size_t i, gls_status status)
 {
     size_t n_others = 0;

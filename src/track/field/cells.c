@@ -17,8 +17,8 @@
 /* Smaller forms of a field, for plans made after memory ran out. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
-/* Octets: 8 corners together. They take sixteen times the memory of half floats, so use them only where memory is
- * ample. */
+/* Octets: a value is stored with those of the seven next voxels, in 16 bytes. They take eight times the memory of
+ * single values, so use them only where memory is ample. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
                         gls_field_plan *plan)
 {
@@ -129,8 +129,8 @@ typedef struct pair_work {
     const gls_field_source *source;
 } pair_work;
 
-/* Stores channel c of voxels x .. x + count - 1 at this index of each voxel; pairs also get the next voxel's value.
- */
+/* Stores half[], one channel of the voxels x .. x + count - 1, at this index of each voxel; pairs also get the next
+ * voxel's value. last: these voxels end the row. */
 static void store_channel(const pair_work *w, size_t index, const uint16_t *half, size_t x, size_t count, bool last,
                           uint32_t *out)
 {
@@ -214,7 +214,8 @@ static void target_close(target *t)
     gls_kernel_destroy(t->octets);
 }
 
-/* Writes layers of the grid. slab: pairs, with one layer more if the grid has one. */
+/* Writes n_layers layers of the grid, from layer `first` on. slab: their pairs or single values, and those of one more
+ * layer where the grid goes on. */
 static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes,
                                const uint32_t *slab)
 {
@@ -269,7 +270,7 @@ static gls_status fill_targets(target *targets, size_t n_targets, const pair_wor
     return GLS_OK;
 }
 
-/* Fills those of the fields whose form is single values (singles), or all others. */
+/* Fills the fields that store single values, or, if `singles` is false, all other fields. */
 static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, const gls_grid *grid,
                             const gls_field_source *source, size_t *failed)
 {
@@ -305,7 +306,7 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
     return status;
 }
 
-/* Fills all fields; those of single values in a pass of their own, because their words differ. */
+/* Fills all fields: in one pass those with pairs and octets, in another those with single values. */
 static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed)
 {

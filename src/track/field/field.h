@@ -24,7 +24,7 @@ typedef struct gls_field_kind gls_field_kind;
 typedef struct gls_field_plan {
     const gls_field_kind *kind;
     uint32_t n_channels; /* channels of a voxel, including padding */
-    uint32_t n_parts;    /* textures or buffers */
+    uint32_t n_parts;    /* number of textures or buffers */
     uint64_t bytes;
     union {
         /* 3D textures of tiles: four channels each, or one in formats of one channel. The grid is cut along x into
@@ -39,7 +39,8 @@ typedef struct gls_field_plan {
             uint32_t size[3];
             gls_texture_format format;
         } textures;
-        /* Buffers with all channels of a voxel together, and each value next to those of its neighbours. */
+        /* Buffers with all channels of a voxel together; with 2 or 8 corners each value lies next to the values of
+         * neighbouring voxels. */
         struct {
             bool floats;                  /* texels have single precision */
             uint32_t corners;             /* number of values that are stored side by side: 1, 2 or 8 */
@@ -115,8 +116,8 @@ bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_inf
 
 extern const gls_field_kind gls_field_texels;
 
-/* Makes the plan for at least n channels, in half precision or as floats. Returns false if a buffer of texels has no
- * space for them. */
+/* Makes the plan for n channels, rounded up to whole texels, in half precision or as floats. Returns false if the
+ * device's largest buffer of texels is too small. */
 bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_device_info *limits, gls_field_plan *plan);
 
 /* --- Tiled 3D textures, sampled by the texture unit: for shaders that need all channels at one position. */

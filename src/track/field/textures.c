@@ -12,8 +12,8 @@
 /* Largest texture. Drivers refuse larger textures or swap them out; llvmpipe's limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
 #define ROUNDING 1024 /* samples lie at multiples of 1 / 1024 voxel, exact even on 16384 texels a side */
-/* Smallest width of a strip, texels. With narrower strips the planes that are stored twice would take over a third of
- * the memory. */
+/* Smallest width of a strip, texels. With narrower strips the planes that are stored twice would take a third of the
+ * memory, or more. */
 #define MIN_STRIP 4
 
 /* Smallest power of two that is not below n. */
@@ -207,7 +207,7 @@ static void find_targets(const slab_work *w, size_t at, size_t count, block_targ
     for (size_t v = 0; v < count; v++) {
         uint32_t x = (uint32_t)((at + v) % w->nx), row = (uint32_t)((at + v) / w->nx),
                  strip = x / p->textures.strip_step;
-        /* The strip that the voxel belongs to, and the strip before, if the voxel is the first plane of its own. */
+        /* The voxel's own strip, and the strip before if the voxel lies in the first plane of its own strip. */
         if (strip < p->textures.n_strips) {
             b->target[b->n].voxel = (uint32_t)v, b->target[b->n].strip = strip, b->target[b->n].row = row;
             b->target[b->n++].x = x - strip * p->textures.strip_step;
@@ -219,7 +219,8 @@ static void find_targets(const slab_work *w, size_t at, size_t count, block_targ
     }
 }
 
-/* Inline, so that the compiler knows `size`, the bytes of a texel. */
+/* Copies the texels of a tile to their targets in the slab. Inline, so that the compiler knows `size`, the bytes of a
+ * texel. */
 static inline void scatter(const slab_work *w, const block_targets *b, size_t n_rows, uint32_t tile, const char *texel,
                            size_t size)
 {

@@ -255,7 +255,7 @@ static void boot_rows_scale(gls_text *out, const gls_qball *qball)
 /* The largest value of the volume is scaled to this: half floats end at 65504. */
 #define VOLUME_MAXIMUM 8192.0
 
-/* The factor by which signals are stored; 0 if none is above 0. */
+/* Factor by which signals are multiplied to be stored; 0 if no signal is above 0. */
 static double signal_scale(const gls_image *dwi)
 {
     size_t n = gls_grid_voxels(&dwi->grid) * dwi->n_volumes;
@@ -368,7 +368,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     return boot_field_fill(field, n, input, scale, failed);
 }
 
-/* Whether the volumes of the model are exactly the diffusion-weighted ones of the table; others would be read out of
+/* Whether the volumes of the model are exactly the diffusion-weighted volumes of the table, so that none is read out of
  * bounds. */
 static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
 {

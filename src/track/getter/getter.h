@@ -41,7 +41,7 @@ typedef struct gls_model {
     gls_buffer *buffer; /* vertices and tables: "Model" in the shaders */
     bool uniform;       /* `buffer` is a uniform block */
     double min_signal;  /* set by boot and the tensor getters, see `min_signal` in glsl/layout/track_params.def */
-    double scale;       /* factor from the unit of the input to that of the field, for cutoffs; 0: there are none */
+    double scale;       /* factor from the input's unit to the field's, for cutoffs; 0: the getter has no cutoffs */
 } gls_model;
 
 /* For `has` of a row; the file must include util/option.h. */
@@ -55,23 +55,23 @@ typedef struct gls_getter {
     const char *name;
     const char *shader;  /* fills the slot <getter> */
     const char *initial; /* fills the slot <initial_directions> */
-    /* A half carries a frame instead of a vertex. Its first iteration makes the frame from the seed's direction, and a
-     * point is stored after several iterations. Both halves then bend at the seed as anywhere else; without a frame the
-     * backward half-streamline first repeats the first step of the forward half-streamline. */
+    /* A half-streamline carries a frame instead of a vertex. Its first iteration makes the frame from the seed's
+     * direction, and a point is stored every `substeps` iterations. Both half-streamlines then bend at the seed as
+     * anywhere else; without a frame the backward one first repeats the first step of the forward one. */
     bool framed;
     bool own_start;     /* initial directions are packed vectors (glsl/base/packed.glsl), not vertices of the sphere */
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
     bool deterministic; /* no step uses random numbers */
-    bool own_end; /* the getter ends halves itself: unless the user gives a stop map they may pass through all voxels */
-    bool by_voxel;     /* within a voxel every step goes the same way, if the shader says so in aux.y: VOXEL_RUNS */
-    bool one_lane;     /* lanes have no work to share: use one invocation for each streamline unless the user asks for
-                          another mapping */
-    bool ordered;      /* hardware is faster if neighbouring streamlines are tracked together */
-    bool filters;      /* directions are vertices and every draw gives one: particle filtering is possible */
+    bool own_end;  /* the getter itself ends half-streamlines: without a stop map they may pass through all voxels */
+    bool by_voxel; /* within a voxel every step goes the same way, if the shader says so in aux.y: VOXEL_RUNS */
+    bool one_lane; /* lanes have no work to share: use one invocation for each streamline unless the user asks for
+                      another mapping */
+    bool ordered;  /* hardware is faster if neighbouring streamlines are tracked together */
+    bool filters;  /* directions are vertices and every draw gives one: particle filtering is possible */
     bool coefficients; /* can interpolate SH coefficients between voxels where it needs a whole ODF */
     bool mm_steps;     /* the default step size is in mm, not in voxels */
     bool one_point;    /* streamlines are their seeds, without a step */
-    uint32_t n_peaks;  /* peaks that are found for it in each ODF; 0: as many as sh2peaks finds by default, 3 */
+    uint32_t n_peaks;  /* number of peaks to find in each ODF for the getter; 0: as sh2peaks by default, 3 */
     gls_getter_source source;
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
     double cutoff;     /* default of fod_cutoff */
@@ -88,9 +88,9 @@ typedef struct gls_getter {
     uint32_t (*handed_over)(const gls_track_input *input);
     /* Iterations for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
-    /* Positions that a step passes, its end included. The guide checks each position; only the last is stored, or the
-     * last one reached before the half-streamline ended. The shader defines step_position(). NULL: 1, a straight step.
-     */
+    /* Number of parts of a step. The guide checks the position at the end of each part; only the last one is stored, or
+     * the last one reached before the half-streamline ended. The shader defines step_position(). NULL: 1, a straight
+     * step. */
     uint32_t (*parts)(const gls_track_params *params);
     /* Directions drawn in one dispatch of a staged plan that is not split: a software renderer may end a kernel after
      * some tens of thousands of loop iterations. A GPU draws eight times as many where one_lane is set. NULL: 4. */

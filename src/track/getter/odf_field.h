@@ -32,14 +32,14 @@ gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, con
 
 /* `check` of gls_getter for getters that evaluate SH along single directions: they need SH of even orders. */
 gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input);
-/* `fill` of gls_getter for these getters: coefficients in a common scale. */
+/* `fill` of gls_getter for the same getters: coefficients in a common scale. */
 gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
                              const gls_track_input *input, size_t *failed);
 /* Plans the field of coefficients, and adds the definitions and rows that the shader needs. */
 gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *model);
 
 /* Adds TABLE_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
- * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, the other. A
+ * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, z < 0. A
  * direction (x, y, z) with x' = x / (|x| + |y| + |z|) and y' likewise, both negated for z < 0, lies at u = 1/2 + (x' +
  * y')/2, v = 1/2 + (x' - y')/2, in units of the side. index_of[v]: index of vertex v; NULL: v. */
 void gls_ptt_table_nearest(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere,

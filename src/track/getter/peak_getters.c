@@ -1,5 +1,5 @@
-/* Direction getters that follow given peaks: those of the nearest voxel (fact), the weighted mean over the eight voxels
- * around a point (eudx), or a random sample of the fibres of one of them (bedpost). */
+/* Direction getters that follow given peaks: a peak of the nearest voxel (fact), the weighted mean over the eight
+ * voxels around a point (eudx), or a fibre of a random sample of one of the eight voxels (bedpost). */
 #include "track/getter/odf_field.h"
 
 #include <math.h>
@@ -105,13 +105,13 @@ static gls_status plan_fact(const gls_model_request *request, gls_model_plan *mo
 {
     const double noise = request->params->step_noise / request->params->step_size;
     gls_define_int(&model->defines, "WITH_NOISE", noise > 0, "steps have noise");
-    gls_define_float(&model->defines, "STEP_NOISE", noise, "its standard deviation along each axis, in steps");
+    gls_define_float(&model->defines, "STEP_NOISE", noise, "standard deviation of the noise along each axis, in steps");
     return plan(request, model, false);
 }
 
 static gls_status plan_eudx(const gls_model_request *request, gls_model_plan *model)
 {
-    gls_define_int(&model->defines, "WITH_NOISE", 0, "steps have none");
+    gls_define_int(&model->defines, "WITH_NOISE", 0, "steps have no noise");
     return plan(request, model, true);
 }
 
@@ -159,7 +159,7 @@ PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_ste
             .by_voxel = true, .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS) | GLS_GETTER_HAS(NOISE), .cutoff = 0.1,
             .act_cutoff = 0.05, .plan = plan_fact);
-/* Halves of eudx carry no frame: the backward half begins against the first step of the forward half. */
+/* Half-streamlines of eudx carry no frame: the backward one begins against the first step of the forward one. */
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .any_seed = true,
             .mm_steps = true, .n_peaks = 5, .plan = plan_eudx);

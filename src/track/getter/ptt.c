@@ -134,7 +134,7 @@ static bool order_cells(const gls_sphere *sphere, uint32_t *index_of)
     coded_vertex *order = malloc(sphere->n * sizeof *order);
     if (!order) return false;
     /* The position of a vertex on the unfolded octahedron, 0 .. 65534 along each side. An antipodal sphere uses the
-     * upper half. */
+     * upper hemisphere. */
     for (size_t v = 0; v < sphere->n; v++) {
         const double *d = sphere->vertex[v];
         double turn = sphere->antipodal && d[2] < 0 ? -1 : 1, norm = fabs(d[0]) + fabs(d[1]) + fabs(d[2]);

@@ -38,11 +38,11 @@ void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params
 {
     gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, which precede the field's");
     gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "words of the guide's memory of a half-streamline");
-    gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for the amplitude along the last step");
+    gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for an amplitude at each point");
     gls_define_int(defines, "TAKES_BACK", plan->backtracks,
                    "half-streamlines that ended badly are shortened and go on");
     gls_define_int(defines, "BACKTRACK", plan->backtracks && plan->particles == 0,
-                   "they go on by backtracking, not by a particle filter");
+                   "half-streamlines that ended badly go on by backtracking, not by a particle filter");
     gls_define_int(defines, "PARTICLES", plan->particles, "number of particles of the filter; 0: no filter");
     if (plan->particles > 0) {
         gls_define_int(defines, "FILTER_BACK", plan->filter_back, "steps before the bad end at which particles begin");

@@ -219,7 +219,7 @@ void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params
     define_bits(d, "REGIONS_TRACKING", gls_regions_bits(r, GLS_REGION_TRACKING_MASK),
                 "bits of the tracking-mask regions");
     gls_define_slot(d, "region_rows", rows_of(r), "grids and spheres of the regions");
-    gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half");
+    gls_define_slot(d, "region_ends", end_rows_of(r), "regions that end a half-streamline");
 }
 
 /* Whether a point with these bits lies in all regions of a role. */

@@ -24,7 +24,7 @@
 /* Longest time between two writes to the disk, s. A crash of the machine loses at most the work of this time. */
 #define SECONDS_BETWEEN_SYNCS 2.0
 
-/* The start of the file. identity: hash of inputs and options, which a resumed run must share; origin: device and
+/* The head of a journal. identity: hash of inputs and options, which a resumed run must share; origin: device and
  * version, for messages. */
 typedef struct head {
     char magic[8];

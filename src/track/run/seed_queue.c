@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-/* With several workers ranges get shorter towards the end, so that all finish at about the same time: at least 1 /
- * SMALLEST_PART of the limit. */
+/* With several workers ranges get shorter towards the end, so that all workers finish at about the same time; but not
+ * below 1 / SMALLEST_PART of the limit, or of a worker's equal share if this is less than the limit. */
 #define SMALLEST_PART 2
 
 void gls_queue_init(gls_queue *q, uint64_t first, uint64_t end, size_t n_workers)
@@ -46,8 +46,7 @@ static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
     return range;
 }
 
-/* Takes up to `limit` seeds: first those that a worker gave back. With several workers ranges shrink towards the end,
- * so that all workers end at about the same time. Call with the lock held. */
+/* Takes up to `limit` seeds: first those that a worker gave back. Call with the lock held. */
 static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 {
     /* Returned ranges come first, in the order of seeds, because their streamlines are due first. */

@@ -22,7 +22,7 @@ typedef struct gls_run {
     gls_writer_thread *writer; /* NULL: nothing to deliver */
     gls_track_stats
         stats; /* statistics of all committed seeds; guarded by the queue's lock, as are the members up to message */
-    size_t n_workers, n_alive; /* workers that have not failed */
+    size_t n_workers, n_alive; /* all workers; those that have not failed */
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */
     char message[512];

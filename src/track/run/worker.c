@@ -68,8 +68,7 @@ static gls_status make_arrays(gls_worker *w)
 
 /* --- Callbacks of the batch, see gls_batch_host. */
 
-/* Function poll() of the batch, called between dispatches: reports progress. GLS_ERR_CANCELLED if the run was stopped.
- *  */
+/* Function poll() of the batch, called between dispatches: reports progress. GLS_ERR_CANCELLED: the run was stopped. */
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;

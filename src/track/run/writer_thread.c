@@ -11,8 +11,8 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Results that one worker may have in use: FEW always, up to MANY while all results in use take less than SHARED_BYTES,
- * and one more for the seeds that are due. */
+/* Results that one worker may have in use: FEW always, up to MANY while the results that wait for the sink take less
+ * than SHARED_BYTES, and one more for the seeds that are due. */
 #define FEW 2
 #define MANY 16
 #define SHARED_BYTES ((uint64_t)512 << 20)

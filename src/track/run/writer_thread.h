@@ -19,8 +19,8 @@
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
     pthread_cond_t changed; /* signalled at every change of what `lock` guards; timed waits use the monotonic clock */
-    uint64_t next, end;     /* seeds that no worker has taken yet */
-    uint64_t total;
+    uint64_t next, end;     /* seeds next .. end - 1: no worker has taken them yet */
+    uint64_t total;         /* number of seeds that the queue began with */
     gls_seed_range returned[GLS_QUEUE_RETURNED];
     size_t n_returned; /* ranges that were returned, in the order of seeds */
     size_t n_out;      /* number of ranges that workers are tracking */
@@ -35,8 +35,8 @@ void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_wor
 void gls_queue_finish(gls_queue *queue);
 
 /* Takes the first free range, at most `limit` seeds. `wait`: if no range is free, waits for ranges in work, which may
- * come back; without it, takes no returned range either, because those lie before what the worker took last. Returns
- * false if there is none, and when the queue is stopped. The caller holds the lock. */
+ * come back; without it, takes no returned range either, because returned ranges lie before what the worker took last.
+ * Returns false if there is no range, and when the queue is stopped. The caller holds the lock. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
 /* Returns the unfinished rest of a range to the queue; `rest` may be empty. Call this once after each gls_queue_take().
  * The caller holds the lock. */

@@ -89,15 +89,15 @@ uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const c
 /* Ends these tables. Defines TABLE_WORDS, their size. */
 void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 
-/* MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
+/* Adds MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
 void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
-/* N_ORBITS. If it is 0 (the sphere has no known orbits): MODEL_ODF, the whole matrix. Otherwise, in quads:
- * MODEL_ORBITS, the matrix rows of the first vertex of each orbit, and MODEL_MEMBERS, that vertex and its mirror images
- * under x -> -x, y -> -y and both. */
+/* Adds N_ORBITS, the number of known reflection orbits of the sphere. If it is 0, adds MODEL_ODF, the whole matrix from
+ * SH coefficients to amplitudes. Otherwise adds, in quads, MODEL_ORBITS, the matrix rows of the first vertex of each
+ * orbit, and MODEL_MEMBERS, this vertex and its mirror images under x -> -x, y -> -y and both. */
 gls_status gls_table_orbits(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, int sh_order);
 
-/* MODEL_START and START_GIVEN: the given start direction along the voxel axes. world: direction along the world axes; 0
- * 0 0: none. */
+/* Adds MODEL_START and START_GIVEN: the given start direction along the voxel axes. world: the direction along the
+ * world axes; 0 0 0: none is given. */
 void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_grid *grid, const double world[3]);
 
 /* Appends zeros up to a multiple of four words. */

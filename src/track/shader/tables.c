@@ -125,8 +125,8 @@ static gls_status table_odf(gls_tables *s, gls_define_list *defines, const gls_s
     return status;
 }
 
-/* Index within an orbit of the mirror image of its first vertex. In an orbit of 2 one coordinate is 0, and that
- * reflection changes nothing. */
+/* Index within an orbit of the mirror image of its first vertex. In an orbit of 2 one coordinate is 0: the reflection
+ * of a coordinate 0 changes nothing; with z = 0 the reflections of x and of y give the same axis. */
 static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bool turn_y)
 {
     if (size == 4) return turn_x + 2u * turn_y;
