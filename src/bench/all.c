@@ -162,7 +162,7 @@ static gls_status write_array(peer_folder *to, const char *name, const double *v
     return status;
 }
 
-/* Seeds in world mm, one row each. */
+/* Writes the seeds in voxel coordinates, one row each. */
 static gls_status write_seeds(peer_folder *to, const bench_run *run)
 {
     const size_t n = (size_t)run->nseeds;
@@ -179,7 +179,7 @@ static gls_status write_seeds(peer_folder *to, const bench_run *run)
     return status;
 }
 
-/* Rows of b-value and direction. */
+/* Writes rows of b-value and direction. */
 static gls_status write_gradients(peer_folder *to, const gls_gradients *g)
 {
     double *row = malloc(4 * g->n * sizeof *row);
@@ -206,8 +206,9 @@ static gls_status write_mask(peer_folder *to, const char *name, const gls_image 
     return status;
 }
 
-/* MRtrix3's threshold is an amplitude, not a part of the largest one of a voxel. Both mean the same in the median seed
- * voxel: *cutoff is that part of the median over the seed voxels of the largest amplitude. */
+/* MRtrix3's threshold is an amplitude; pmf_threshold is a part of a voxel's largest amplitude. *cutoff is the
+ * amplitude that means the same as pmf_threshold in the median seed voxel: pmf_threshold times the median, over the
+ * seed voxels, of the largest amplitude. */
 static gls_status find_cutoff(const bench_run *run, const gls_odf_source *odf, double *cutoff)
 {
     const gls_grid *grid = run->data.grid;

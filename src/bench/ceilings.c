@@ -130,7 +130,7 @@ static gls_status measure_fetch(const probe *p, double *fetches)
     return status;
 }
 
-/* Makes buffers and a texture that are too large for the caches of a device. */
+/* Makes buffers that are too large for the caches of a device, and a texture that fits into them. */
 static gls_status create(probe *p)
 {
     const gls_device_info *info = gls_device_get_info(p->device);

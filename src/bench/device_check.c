@@ -135,8 +135,8 @@ static bool read_line(void *user, const char *line)
     return false;
 }
 
-/* Environment of the child: that of this process, and the variables of talkative[] that are not set. Only the list is
- * from calloc, not its texts. NULL: out of memory. */
+/* Environment of the child: the environment of this process, and the variables of talkative[] that are not set. Only
+ * the list is from calloc, not its texts. NULL: out of memory. */
 static char **environment_of_child(void)
 {
     size_t n = 0, kept = 0;

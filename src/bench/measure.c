@@ -275,7 +275,7 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 /* Seeds of a run on a CPU renderer: parallel transport makes twenty short steps for each point. */
 enum { SEEDS_SOFTWARE_PTT = 100 };
 
-/* Number of seeds of a getter: that of the command line, or the default, which is smaller for ptt on software
+/* Number of seeds of a getter: the number of the command line, or the default, which is smaller for ptt on software
  * renderers. */
 static uint64_t seeds_for(const bench_run *run, int dg)
 {

@@ -48,8 +48,7 @@ typedef struct methods_run {
     const gls_monitor *monitor;
     /* the built-in phantom */
     gls_phantom *phantom;
-    /* its images */
-    gls_series series;
+    gls_series series;    /* of the phantom, as the two images are */
     gls_image *fa, *mask; /* mask: voxels of the phantom's mask above the stop threshold */
     gls_seeds *seeds;
     gls_regions *regions; /* the phantom's mask as a region */

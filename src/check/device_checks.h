@@ -11,9 +11,9 @@
  * fastest mapping that works. */
 
 struct cJSON;
-/* The file of earlier results, and the entry of one device in it. Free with gls_checked_finish(). */
+/* The file of checked devices, with the results of earlier checks. Free with gls_checked_finish(). */
 typedef struct gls_checked {
-    /* the whole file; the entry in it, borrowed from root */
+    /* contents of the file; the entry of this device, borrowed from root */
     struct cJSON *root, *entry;
     char path[4096]; /* the file of results; "": there is no cache folder */
 } gls_checked;
@@ -46,13 +46,15 @@ typedef struct gls_known_variant {
 #define GLS_KNOWN_VARIANTS 19
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
-/* One streamline. For the half backward from the seed and the half forward: the number of points that are the same
- * under any rounding, and the position of the last such point in mm of world space. */
+/* One streamline. For its half-streamline backward from the seed, and for the one forward: the number of certain
+ * points, those that are the same under any rounding, and the position of the last of them. */
 typedef struct gls_known_line {
     /* index of the seed in gls_known_scene.seeds */
     uint16_t seed;
-    int16_t n[2]; /* number of certain points of each half; 0: none; negative: -n points, and the half ends there */
-    /* ends of the backward and the forward half, mm of world space */
+    /* number of certain points of each half-streamline; 0: none; negative: -n points, and the half-streamline ends
+     * there */
+    int16_t n[2];
+    /* last certain point of each half-streamline, mm of world space */
     float end[2][3];
 } gls_known_line;
 /* All streamlines of a variant, in the order of seeds. */
@@ -74,7 +76,7 @@ typedef struct gls_known_scene {
     size_t variant;
     /* phantom from which the images come */
     gls_phantom *phantom;
-    /* NULL where the variant does not use them, as the members below */
+    /* all but stop_map, and the members below down to `tissue`: NULL where the variant does not use them */
     gls_image *stop_map, *sh, *peaks;
     /* q-ball model for the bootstrap */
     gls_qball *qball;
@@ -99,17 +101,17 @@ typedef struct gls_known_comparison {
     /* the scene that is tracked */
     const gls_known_scene *scene;
     size_t next;           /* position in the known lines */
-    size_t same;           /* halves that agree with the known ones */
+    size_t same;           /* half-streamlines that agree with the known ones */
     _Atomic uint32_t seen; /* 1 + seed of the last streamline */
 } gls_known_comparison;
 /* The append function of a sink. comparison: a gls_known_comparison. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
 /* Index of the point of a streamline that is its seed, among n points; n: no point is the seed. */
 size_t gls_known_find_seed(const gls_known_scene *scene, uint32_t seed, const float (*point)[3], size_t n);
-/* Number of known halves of the seeds with indices below `seeds` that have at least one certain point. */
+/* Number of known half-streamlines of the seeds with indices below `seeds` that have at least one certain point. */
 size_t gls_known_halves(const gls_known_scene *scene, uint64_t seeds);
-/* Whether `same` of `halves` known halves are enough agreement. The known points stayed the same under every rounding
- * that was tried, so few halves may differ. */
+/* Whether `same` of `halves` known half-streamlines are enough agreement. The known points stayed the same under every
+ * rounding that was tried, so few half-streamlines may differ. */
 bool gls_known_fits(size_t same, size_t halves);
 
 /* --- Diagnosis for a machine on which no device, or an unexpected one, is found. */

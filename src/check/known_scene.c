@@ -75,7 +75,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     return status;
 }
 
-/* Particles begin anew where fibres end before grey matter. By the rule of thresholds no end is random. */
+/* Turns on particle filtering. The tissue goes by thresholds, so that no end is random. */
 static gls_status filter_particles(gls_known_scene *s)
 {
     gls_image *parts = NULL;
@@ -158,13 +158,13 @@ size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float 
     return n;
 }
 
-/* Whether a half of a streamline agrees with the known one. half: 0, backward from the seed, or 1, forward. seed: index
+/* Whether a half-streamline agrees with the known one. half: 0, backward from the seed, or 1, forward. seed: index
  * of the seed among the n points. */
 static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
 {
     /* number of points from the seed to the last certain one */
     size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
-    /* a negative number means that the half ends there, so that more points are wrong, too */
+    /* a negative number means that the half-streamline ends there, so that more points are wrong, too */
     if (seed == n || there < wanted || (line->n[half] < 0 && there > wanted)) return false;
     return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
 }

@@ -20,7 +20,8 @@
 
 #define MAX_BYTES (1 << 20)
 
-/* Returns false if the user has no cache folder, or has switched the file off. */
+/* Writes the path of the file of checked devices. Returns false if the user has no cache folder, or has switched the
+ * file off. */
 static bool find_path(char *path, size_t size, bool make)
 {
     const char *file = gls_test_variable("GLSLINES_CHECKED");
@@ -28,7 +29,7 @@ static bool find_path(char *path, size_t size, bool make)
     return gls_kept_file("devices.json", make, path, size);
 }
 
-/* Reads the file. A file named by the user may have other contents. */
+/* Reads the file of checked devices. A file that the user names need not be one that glslines wrote. */
 static cJSON *read_note(const char *path)
 {
     return gls_kept_is_file(path, !gls_test_variable("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
@@ -40,7 +41,7 @@ static void device_key(const gls_device_info *device, char *key, size_t size)
     snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
 }
 
-/* Reads the file and finds the entry of the device, or makes one. anew: removes the old entry. */
+/* Reads the file of checked devices and finds the entry of the device, or makes one. anew: removes the old entry. */
 static void open_file(gls_checked *memory, const gls_device_info *device, bool anew)
 {
     char key[512];
@@ -102,8 +103,8 @@ static void keep_result(const gls_device_info *device, const char *variant, gls_
     if (*memory.path) write_file(&memory);
 }
 
-/* Writes the name of a variant in the file to name[size]: the getter and the order of the model, such as "boot4" or
- * "boot8". Orders above 4 count as 8. If the kernels of a getter do not depend on the order, the name has no number. */
+/* Writes to name[size] the name that a variant has in the file of checked devices: the getter and, for boot, prob and
+ * det, the order of the model, 4 or 8, such as "boot8". Orders above 4 count as 8. ptt is always "ptt4". */
 static void name_variant(gls_direction_getter dg, int sh_order, char *name, size_t size)
 {
     const bool by_order = gls_getter_has(dg, GLS_FOR_BOOT) || gls_getter_has(dg, GLS_FOR_PROB_DET);
@@ -239,7 +240,7 @@ static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *
 
 /* Fills in *mapping: the mapping to use for these parameters and this order. GLS_MAPPING_AUTO on a known renderer, and
  * for seedtest, which makes no step. Otherwise the mapping that an earlier check found, or the first one that now
- * tracks the scene correctly, which is kept. GLS_ERR_DEVICE: no mapping does. */
+ * tracks the scene correctly, which is kept. GLS_ERR_DEVICE: no mapping tracks it correctly. */
 static gls_status self_test_mapping(gls_device *device, const gls_track_params *params, int sh_order,
                                     gls_mapping *mapping)
 {
