@@ -228,7 +228,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         memset(t->of_line, 0, t->rois.n * sizeof *t->of_line);
         memset(t->times, 0, t->rois.n);
         for (int h = 0; h < 2; h++) follow(t, own, &half[h]);
-        for (size_t r = 0; r < t->rois.n; r++) /* add the mean over the halves that meet the region */
+        for (size_t r = 0; r < t->rois.n; r++) /* add the mean over the half-streamlines that meet the region */
             if (t->times[r] > 0) t->sum[(own - 1) * t->rois.n + r] += t->by_length ? t->of_line[r] / t->times[r] : 1;
     }
     return GLS_OK;

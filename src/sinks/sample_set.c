@@ -90,7 +90,7 @@ void gls_sample_set_finish(gls_sample_set *s)
 
 void gls_sample_warn(const gls_sample_counts *c, const char *name)
 {
-    /* warn if more than 1 % of the points are concerned */
+    /* warn only if more than 1 % of the points are outside or not finite */
     if (c->outside * 100 > c->points)
         gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " samples lie outside the images", name, c->outside,
                 c->points);

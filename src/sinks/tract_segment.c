@@ -271,7 +271,7 @@ static gls_status write(segmentation *s)
     if (!status) status = gls_sink_tee(all, n, &sink);
     for (size_t k = 0; k < n && status; k++) gls_sink_abort(&all[k]);
     gls_sink next = sink;
-    /* the filter flips members and adds groups; all outputs receive what it hands on */
+    /* the filter flips members and adds groups; all outputs receive the streamlines that the filter passes on */
     if (!status)
         status = gls_bundles_filter(s->bundles, s->o->keep_all ? GLS_BUNDLES_REST_KEPT : GLS_BUNDLES_REST_DROPPED,
                                     &next, &sink);

@@ -286,7 +286,8 @@ void gls_assigner_destroy(gls_assigner *a)
     free(a);
 }
 
-/* Finds the voxel of a point, rounding halves away from 0. Returns false outside the grid, where v is still set. */
+/* Finds the voxel of a point. A point midway between two centres belongs to the one farther from 0. Returns false
+ * outside the grid, where v is still set. */
 static bool find_voxel(const gls_assigner *a, const float point[3], double v[3], size_t *voxel)
 {
     const double p[3] = {point[0], point[1], point[2]};

@@ -282,8 +282,8 @@ static double extreme_of(const scratch *r, size_t n, size_t volumes, size_t t, b
     return found;
 }
 
-/* Value at which half of the weight is reached; the mean of two values at a tie. below: the value before it, as
- * tcksample -precise. */
+/* Value at which the sum of weights exceeds half of the total; the mean of two values if one of them reaches half
+ * exactly. below: the value before, as tcksample -precise takes it. */
 static double weighted_median(const weighted *sorted, size_t n, bool below)
 {
     double total = 0, sum = 0;

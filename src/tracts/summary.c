@@ -28,14 +28,14 @@ typedef struct spread {
 } spread;
 
 struct gls_summary {
-    /* points are compared with a grid */
+    /* true: points are compared with `grid` */
     bool has_grid;
     gls_grid grid;
     /* world mm to voxels */
     double world_to_voxel[3][4];
     /* lengths of streamlines and of steps between points, mm */
     spread length, step;
-    /* the first block has come, whose columns all later ones must have */
+    /* true: the first block has come; all later blocks must have its columns */
     bool defined;
     /* owned, with the names; result.column points here */
     gls_column_summary *column;

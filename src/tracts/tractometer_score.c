@@ -372,8 +372,8 @@ gls_status gls_score_add(void *score, const gls_streamlines *streamlines)
     return GLS_OK;
 }
 
-/* Computes overlap (share of the truth that is found), overreach (share of the found that is beyond), and F1 of
- * both. All are NaN for a bundle without truth. */
+/* Computes overlap (share of the true voxels that streamlines visit), overreach (share of the visited voxels that lie
+ * beyond the truth), and F1 of both. All are NaN for a bundle without truth. */
 static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bundle)
 {
     bundle_set bit = (bundle_set)1 << b;

@@ -15,7 +15,8 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
     memcpy(to->dim, grid->dim, sizeof to->dim);
     to->min_side = (float)fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     gls_grid_inverse(grid, to->world_to_voxel);
-    /* flips each axis that points away from RAS, as MRtrix3 does on reading, so that halves round to the same side */
+    /* flips each axis that points away from RAS, as MRtrix3 does on reading, so that points midway between two centres
+     * round to the same side */
     for (int c = 0; c < 3; c++) {
         int longest = 0;
         for (int r = 1; r < 3; r++)
@@ -31,7 +32,8 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
         for (int c = 0; c < 4; c++) to->turned[r][c] = (float)inverse[r][c];
 }
 
-/* The voxel of a point as MRtrix3 finds it: float32, halves rounded away from 0, axes flipped towards RAS. */
+/* The voxel of a point as MRtrix3 finds it: float32, axes flipped towards RAS, points midway between two centres
+ * rounded away from 0. */
 void gls_visit_voxel_turned(const gls_visit_grid *g, const float p[3], double v[3])
 {
     for (int r = 0; r < 3; r++) {

@@ -10,10 +10,10 @@
 /* The state of a walk (Amanatides and Woo 1987). */
 typedef struct gls_walk {
     double a[3], b[3];  /* ends of the line; if the line goes far outside, of the part inside */
-    double first, part; /* where that part begins, and its length, as shares of the line */
-    double at, end;     /* current position and end, as shares of the way */
+    double first, part; /* where that part begins, and its length, as shares of the whole line */
+    double at, end;     /* current position and end, as shares of the way from a to b */
     double next[3];     /* next face along each axis */
-    double face[3];     /* share at which that face is crossed; 2: never */
+    double face[3];     /* share of the way from a to b at which that face is crossed; 2: never */
     int step[3];        /* direction along each axis, 1 or -1 */
     bool is_cut;        /* a part of the line lies outside low .. high */
 } gls_walk;
@@ -79,7 +79,8 @@ static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b
     return true;
 }
 
-/* Finds the next piece: its voxel, as whole numbers, and its shares of the way. Returns false at the end. */
+/* Finds the next piece: its voxel, as whole numbers, and its ends as shares of the whole line. Returns false at the
+ * end. */
 static inline bool gls_walk_next(gls_walk *w, double voxel[3], double *from, double *until)
 {
     if (!(w->at < w->end)) return false;

@@ -16,7 +16,7 @@
 #define GLS_LOBE_NEIGHBOURS 6
 #define GLS_LOBE_CELLS 32 /* cells along a side of a face of the cube */
 
-/* The half sphere on which FODs are sampled, the same for all images; made once, then read-only. */
+/* The half-sphere on which FODs are sampled, the same for all images; made once, then read-only. */
 typedef struct gls_lobe_sphere {
     double direction[GLS_LOBE_DIRECTIONS][3]; /* unit vectors; each also stands for its antipode */
     /* neighbours in the mesh, ascending; a vertex with five neighbours repeats the last one */

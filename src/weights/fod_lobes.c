@@ -118,7 +118,7 @@ static void integrate(const work *w, uint16_t index_of[N], double fd[N], double 
         unsigned seed = w->own[i] & ~(unsigned)RIDGE, s = index_of[seed];
         const double *d = w->sphere->direction[i], *to = w->sphere->direction[seed];
         double a = w->sphere->weight[i] * (double)w->v[i];
-        /* a lobe on the half sphere may reach over the equator: directions away from the seed are flipped */
+        /* a lobe on the half-sphere may reach over the equator: directions away from the seed are flipped */
         double sign = d[0] * to[0] + d[1] * to[1] + d[2] * to[2] < 0 ? -a : a;
         fd[s] += a;
         for (int r = 0; r < 3; r++) mean[s][r] += sign * d[r];
