@@ -101,7 +101,8 @@ TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, 
     return count;
 }
 
-/* Updates a run of tiles in one row of tiles: to = from plus or minus the products of the listed rows of B. */
+/* Updates a run of tiles in one row of tiles: to = from plus or minus the sum of the outer products of the listed rows
+ * of B. */
 TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const double *b, size_t padded,
                                                                      const uint32_t *list, size_t n, bool add,
                                                                      size_t bi, size_t bj, size_t count,

@@ -157,8 +157,8 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
                                          shell[i].bval, shell[i].n);
 }
 
-/* Distance of a b-value from a shell, in standard deviations of the shell; a shell of nearly equal b-values counts the
- * square root of its b-value as its width. */
+/* Distance of a b-value from a shell, in standard deviations of the shell; for a shell of nearly equal b-values the
+ * square root of its b-value stands for the standard deviation. */
 static double distance(const gls_shell *shell, double bval)
 {
     double width = shell->deviation < 1 ? sqrt(shell->bval) : shell->deviation;
@@ -220,7 +220,7 @@ gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bva
 }
 
 /* Sets marked[i] for the b0 volumes and for the shells that the b-values name. GLS_ERR_INPUT if a b-value names no
- * shell or one that is marked. */
+ * shell, or a shell that is marked already. */
 static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bval, size_t n_bvals, bool *marked)
 {
     for (size_t i = 0; i < n; i++) marked[i] = shell[i].is_b0;

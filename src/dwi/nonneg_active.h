@@ -108,8 +108,8 @@ TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, 
     return best;
 }
 
-/* Makes a row active: V gets a row, and `target` the multipliers that solve the equations with it. value: the row's
- * value B y, which is negative. */
+/* Makes a row active: V gets a row, and `target` the multipliers that solve the equations of the active rows, this one
+ * included. value: value B y of the row, which is negative. */
 TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t row, double value)
 {
     size_t n = s->n;

@@ -213,7 +213,7 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
     }
 }
 
-/* Corrector, the second step, as long as the bounds allow. */
+/* Corrector, the second of two steps of an iteration: moves y, s and l as far as the bounds allow. */
 TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, gap = {0};

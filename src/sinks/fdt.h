@@ -55,8 +55,8 @@ const gls_fdt_numbering *gls_fdt_find_rois(gls_run_sinks *sinks);
  * whether one counts. */
 bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_numbering *rois, gls_fdt_half half[2]);
 
-/* Refuses options that leave out points of streamlines, --shard with --select, and --shard alone unless adds_up is
- * true: the results of shards can be added. */
+/* Refuses options that leave out points of streamlines, and --shard with --select. adds_up: true if the results of
+ * shards can be added; false: refuses --shard in any case. */
 gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, bool adds_up);
 
 #endif

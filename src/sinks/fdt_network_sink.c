@@ -187,7 +187,7 @@ typedef struct network_state {
     double *sum; /* n x n, row by row; the row is the region of the seed, the column a region that is met */
     uint64_t
         *length; /* for each region: steps from the seed until the current half-streamline meets the region; 0: never */
-    double *of_line; /* for each region: lengths from the seed to it, mm, added over both half-streamlines */
+    double *of_line; /* for each region: lengths from the seed to the region, mm, added over both half-streamlines */
     uint8_t *times;  /* for each region: number of half-streamlines of the current streamline that meet it */
     /* --distance-correction: sum lengths in mm, not counts */
     bool by_length;

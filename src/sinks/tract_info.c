@@ -64,7 +64,7 @@ static void add_summary(cJSON *object, const gls_summary_result *s)
     add_spread(counted, "length_mm", &s->length);
     add_spread(counted, "step_mm", &s->step);
     cJSON_AddBoolToObject(counted, "step_is_regular", s->step.n > 0 && tract_is_regular(&s->step));
-    /* "values": one object a column, of all three kinds */
+    /* "values": one object for each column of dps, dpv and groups */
     cJSON *values = cJSON_AddArrayToObject(counted, "values");
     for (size_t k = 0; k < s->n_columns; k++) {
         const gls_column_summary *c = &s->column[k];

@@ -282,7 +282,7 @@ static gls_status measure(stats *s, const char *path)
     status = gls_tract_pump(s->run, reader, &sink, status);
     /* further passes, for rows with more lengths than are kept */
     if (!status) status = read_again(s, path);
-    /* row 0 is the whole file, those behind it its groups */
+    /* row 0 is the whole file, row g is group g - 1 */
     for (size_t g = 0; g < s->n_rows && !status; g++) {
         const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
         const char *name = g == 0 ? path : info->group[g - 1].name;

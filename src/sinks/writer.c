@@ -27,7 +27,7 @@ typedef struct side {
     const char *tck;
     char **path; /* paths: of weights, of dps, and of each component of a dpv */
     size_t n_paths;
-    /* opened: open_files() was called; has_...: such columns exist */
+    /* opened: open_files() was called; has_weights, has_dps: the streamlines have such columns */
     bool opened, has_weights, has_dps;
     /* OUT_weights.txt and OUT_dps.tsv */
     gls_tract_text weights, dps;

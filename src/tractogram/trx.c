@@ -69,7 +69,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     return gls_output_write(&w->output, zeros, sizeof zeros);
 }
 
-/* Names of arrays become file names: FOLDER/NAME[.COMPONENTS].TYPE. */
+/* Names become parts of file names, FOLDER/NAME[.COMPONENTS].TYPE, in which a dot ends the name. */
 bool gls_trx_can_name(const char *name)
 {
     return *name && strlen(name) <= MAX_NAME && !strpbrk(name, "./\\") && !strpbrk(name, "\"\n");

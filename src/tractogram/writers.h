@@ -80,8 +80,9 @@ typedef struct gls_tractogram_driver {
 bool gls_tck_is_line(const char *line);
 /* Room for a timestamp with its NUL. */
 #define GLS_TCK_STAMP 48
-/* Timestamp of a TCK file, by which MRtrix3 matches track scalar files to it. It is made from the counts, so that equal
- * streamlines give equal bytes at any time. Returns its length, which may exceed the buffer. */
+/* Timestamp of a TCK file, by which MRtrix3 finds out whether a track scalar file belongs to the TCK file. The
+ * timestamp is made from the counts, so that equal streamlines give equal bytes at any time. Returns its length, which
+ * may exceed the buffer. */
 int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAMP]);
 
 /* Whether the suffix of a name is that of a tractogram. */

@@ -13,7 +13,7 @@
 /* --- Fixed-point sums with 64 bits on each side of the point. Since all values are whole numbers of the last bit, the
  * order of additions does not matter. */
 
-/* A signed sum of 128 bits: high * 2^64 + low. */
+/* A signed sum of 128 bits: high * 2^64 + low, in units of 2^-64. */
 typedef struct gls_wide {
     /* the fraction, in units of 2^-64 */
     uint64_t low;

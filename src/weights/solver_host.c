@@ -1,5 +1,5 @@
-/* The passes of SIFT2 on the CPU, with the arithmetic of the kernels. Threads share streamlines; each sums up whole
- * numbers of its own, so the result does not depend on the order. */
+/* The passes of SIFT2 on the CPU, with the arithmetic of the kernels. Threads share streamlines. Each thread has its
+ * own sums, which are whole numbers, so that the result does not depend on the order of additions. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
