@@ -190,7 +190,7 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
     return true;
 }
 
-/* Collects the matrices of the slots, and below them their right sides, as rows of vectors. */
+/* Copies the matrix of each slot into its lane of the rows of `factor`, and below the matrices the right sides. */
 TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
 {
     size_t k = plan->k;

@@ -38,7 +38,7 @@ typedef struct edit {
     /* labels of --assignments */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
-    /* sets of streamlines: for --unique those that have passed, those of --minus, and those of --and */
+    /* sets of streamlines: seen: that --unique has let pass; minus, both: of the files of --minus and --and */
     gls_line_set *seen, *minus, *both;
     /* --transform, or its inverse; world mm to world mm */
     double map[3][4];

@@ -50,8 +50,8 @@ static double norm(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Direction of the streamline beyond one of its ends, as a unit vector: the step at the end, turned on by as much as it
- * is turned against the step beside it. (0, 0, 0) for one point. backwards: the end is the last point, otherwise the
+/* Direction of the streamline beyond one of its ends, as a unit vector along twice the step at the end minus the step
+ * beside it, scaled to the same length. (0, 0, 0) for one point. backwards: the end is the last point, otherwise the
  * first. */
 static void find_direction(const float (*point)[3], size_t n, bool backwards, double out[3])
 {
