@@ -104,7 +104,8 @@ static uint16_t to_half(double value)
     return sign | (uint16_t)(units + ((exponent + 14) << 10));
 }
 
-/* Each function narrows n values. Returns the index of the first value that does not fit, or n. */
+/* Part of a function narrow_...(): if type is a floating-point type or bool, converts n values of member `field` and
+ * leaves the function with the index of the first value that does not fit, or n. */
 #define NARROW_FLOATS(field)                                                                            \
     switch (type) {                                                                                     \
     case GLS_TYPE_FLOAT16:                                                                              \
@@ -131,8 +132,8 @@ static uint16_t to_half(double value)
     default: break;                                                                                     \
     }
 
-/* Dispatches over the integer types. FITS is one of the FITS_ macros below; the bounds of each type are given twice, as
- * doubles with an excluded end (2^64 is a double, UINT64_MAX is not) and as integers. */
+/* Does the same for the integer types. FITS is one of the FITS_ macros below; the bounds of each type are given twice,
+ * as doubles with an excluded end (2^64 is a double, UINT64_MAX is not) and as integers. */
 #define NARROW_INTEGERS(field, FITS)                                                          \
     switch (type) {                                                                           \
     case GLS_TYPE_INT8: NARROW(field, int8_t, FITS, -0x1p7, 0x1p7, INT8_MIN, INT8_MAX);       \
@@ -147,7 +148,8 @@ static uint16_t to_half(double value)
     }                                                                                         \
     return n
 
-/* low and end: range of the type as doubles, end excluded; min and max: as integers */
+/* Does the same for one integer type. low and end: range of the type as doubles, end excluded; min and max: as
+ * integers. */
 #define NARROW(field, ctype, FITS, low, end, min, max)           \
     for (size_t i = 0; i < n; i++) {                             \
         if (!(FITS(in->field[i], low, end, min, max))) return i; \
@@ -237,7 +239,7 @@ static gls_status convert(size_t first, size_t n, const void *from, gls_type fro
     return GLS_OK;
 }
 
-/* Whether every value of type `from` is a value of type `to`. */
+/* Whether every value of type `from` can be converted to type `to`, rounded if need be. */
 static bool always_fits(gls_type from, gls_type to)
 {
     static const struct {

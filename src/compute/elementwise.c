@@ -162,7 +162,7 @@ static void define_statements(const signature *s, const char *expression, gls_te
     gls_text_puts(out, "\n;\n}\n");
 }
 
-/* Appends a call of that function for one component of the vectors, if the element exists. */
+/* Appends a call of gls_statements() for one component of the vectors, if the element exists. */
 static void call_statements(const signature *s, unsigned component, gls_text *out)
 {
     char c = "xyzw"[component];
@@ -186,8 +186,8 @@ static void call_statements(const signature *s, unsigned component, gls_text *ou
     gls_text_puts(out, "}\n");
 }
 
-/* Writes the body of main(): each invocation loads vectors of four, runs the expression on each component, and stores
- * what is left of the array. */
+/* Writes the body of main(): each invocation loads a vector of four elements from each array that is read, runs the
+ * expression on each component, and stores the vectors, at the end of an array only the elements that exist. */
 static void define_body(const signature *s, gls_text *out)
 {
     for (const parameter *p = s->parameters; p < s->parameters + s->n; p++) {

@@ -30,7 +30,7 @@ typedef struct product {
 /* --- shaders -------------------------------------------------------------- */
 
 /* The part of C that a work group computes. Each invocation computes a square of per x per elements; slices divide the
- * depth among work groups. */
+ * depth among the invocations of a work group. */
 typedef struct tiling {
     uint32_t rows, columns, per, slices;
 } tiling;

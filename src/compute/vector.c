@@ -24,7 +24,8 @@ static const operation unary[] = {
     [GLS_SQUARE] = {"square", "y = x * x", true, true}, [GLS_NEGATIVE] = {"negative", "y = -x", true, false},
 };
 
-/* The source is the same for every call with the same operation and type, so only the first call compiles it. */
+/* Runs an operation on the arrays, of which the last one takes the result. The source is the same for every call with
+ * the same operation and type, so only the first call compiles it. */
 static gls_status apply(const operation *op, gls_array *const *arrays, const char *const *names, size_t n_arrays,
                         double *gpu_seconds)
 {
@@ -33,7 +34,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     for (size_t k = 0; k < n_arrays; k++)
         if (!gls_handle_alive(arrays[k], GLS_HANDLE_ARRAY))
             return gls_handle_refuse(op->name, names[k], arrays[k], GLS_HANDLE_ARRAY);
-    /* All arrays: on one device, stored alike, of one length, none of them bool. */
+    /* The arrays must be on one device, stored alike and of one length, and none of them bool. */
     gls_device *device = arrays[0]->device;
     gls_type stored = gls_type_stored(arrays[0]->type);
     for (size_t k = 0; k < n_arrays; k++) {

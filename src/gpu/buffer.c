@@ -152,7 +152,7 @@ gls_status gls_buffer_clear(gls_buffer *buffer)
         gls_order_await(device, &buffer->order, device->info.gles ? GLS_BY_HOST : GLS_BY_DEVICE, "clearing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
-        /* an injected fault: the driver is not called */
+        /* after a failure or an injected fault the driver is not called */
     } else if (!device->info.gles) {
         const bool words = buffer->size % 4 == 0; /* clearing byte by byte takes a GPU four times as long */
         gls_span_begin(device, "clear");
@@ -183,7 +183,7 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
     status = gls_order_await(device, &buffer->order, staged ? GLS_BY_DEVICE : GLS_BY_HOST, "writing a buffer");
     glBindBuffer(GL_COPY_WRITE_BUFFER, buffer->name);
     if (status || gls_device_inject(device, GLS_FAULT_UPLOAD, GL_OUT_OF_MEMORY)) {
-        /* an injected fault: the buffer keeps its contents */
+        /* after a failure or an injected fault the buffer keeps its contents */
     } else if (staged) {
         status = gls_staging_write(device, buffer->name, offset, bytes, data);
         gls_order_note(device, &buffer->order);
@@ -219,7 +219,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     if (!staged) status = gls_order_await(device, &buffer->order, GLS_BY_HOST, "reading a buffer");
     glBindBuffer(GL_COPY_READ_BUFFER, buffer->name);
     if (status || gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY)) {
-        /* an injected fault: data keeps its contents */
+        /* after a failure or an injected fault data keeps its contents */
     } else if (staged) {
         status = gls_staging_read(device, buffer->name, offset, bytes, data);
     } else if (!device->info.gles) {
@@ -348,8 +348,8 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
-/* Converts n values to half precision. finite: larger values become the largest half, because infinity would spoil the
- * samples beside it. */
+/* Converts n values to half precision. finite: values beyond its range become its largest value, because infinity would
+ * spoil the samples beside it. */
 static uint16_t *to_half(const float *data, size_t n, bool finite)
 {
     const size_t part = 65536;

@@ -88,8 +88,8 @@ static const char *const trial = "layout(local_size_x = 64) in;\n"
                                  "    atomicAdd(word, 1u);\n"
                                  "}\n";
 
-/* Whether the driver's completion count is wrong although the kernel ran. The test kernel bypasses injected faults of
- * this device. */
+/* Whether the driver's completion count is wrong although the test kernel ran. The test kernel bypasses injected faults
+ * of this device. */
 static bool counts_wrong(gls_device *device)
 {
     enum { WIDE = 61, HIGH = 67 };
@@ -116,7 +116,8 @@ static bool counts_wrong(gls_device *device)
     return wrong && word == WIDE * HIGH && after - before != WIDE * HIGH;
 }
 
-/* Marks the device as lost, because the count differs from the expected number. */
+/* Called if the count differs from the expected number: marks the device as lost, unless it is the driver's counters
+ * that are wrong. */
 static gls_status refuse(gls_device *device, uint32_t count, uint32_t expected, const char *what)
 {
     gls_log(GLS_LOG_DEBUG, "%s: %ld work groups did not confirm their completion", device->info.renderer,

@@ -36,7 +36,7 @@ static gls_status open_named(gls_device_set *set, const char *name, size_t lengt
     return GLS_OK;
 }
 
-/* Logs one kind of device. asked_for_any: --device auto, where a software renderer means that no GPU was found. */
+/* Logs n equal devices. asked_for_any: --device auto, where a software renderer means that no GPU was found. */
 static void print_device(const gls_device_info *device, size_t n, bool asked_for_any)
 {
     char times[32] = "";

@@ -23,7 +23,8 @@ gls_status gls_probe_drivers(gls_graphics api, gls_probe_search search, size_t c
 gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_info *list, size_t capacity, size_t *n,
                           gls_device_finding finding, void *user, bool *done);
 
-/* A place is named by the path of its render node, or by one of these names. */
+/* A place is named by the path of its render node, by one of these names, or, for an EGL device without a node, by
+ * "EGL device N" or "EGL software device". */
 #define GLS_PLACE_EGL "EGL"
 #define GLS_PLACE_DEVICES "EGL device enumeration"
 #define GLS_PLACE_SURFACELESS "surfaceless platform"

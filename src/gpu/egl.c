@@ -38,7 +38,7 @@ static pthread_mutex_t displays_lock = PTHREAD_MUTEX_INITIALIZER;
 static gls_display *displays;
 static _Atomic pid_t process; /* id of the process in which drivers have been loaded; 0: none */
 
-/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
+/* Gives a copy made by fork() a new lock: a thread that does not exist in the copy may hold the old one. */
 static void renew(void)
 {
     displays_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -135,7 +135,7 @@ bool gls_host_map(gls_device *device, gls_host_view *views, size_t n)
 {
     bool mapped = true;
     glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT | GL_BUFFER_UPDATE_BARRIER_BIT);
-    /* the call of gls_host_unmap() below returns the error */
+    /* gls_host_unmap(), which the caller calls next, returns the error */
     if (gls_completion_verify(device, "mapping buffers") != GLS_OK) return false;
     for (size_t i = 0; i < n; i++) {
         GLbitfield access = views[i].written ? GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT : GL_MAP_READ_BIT;

@@ -31,7 +31,7 @@ static struct {
     size_t capacity, count; /* capacity is a power of two */
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
+/* Gives a copy made by fork() a new lock: a thread that does not exist in the copy may hold the old one. */
 static void renew(void)
 {
     table.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

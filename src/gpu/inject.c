@@ -17,7 +17,7 @@
 /* A rule: which call of a kind fails. */
 typedef struct rule {
     gls_fault fault;
-    uint64_t call;
+    uint64_t call;  /* number behind ':'; memory: bytes; patience: ms; for other kinds the number of the call */
     bool later;     /* true: the fault happens at the call of this number and at all later calls */
     uint64_t value; /* value after '=', for kinds that have one; slow: nanoseconds for each work group */
 } rule;
@@ -25,7 +25,7 @@ typedef struct rule {
 atomic_bool gls_inject_active;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
+/* Gives a copy made by fork() a new lock: a thread that does not exist in the copy may hold the old one. */
 static void renew(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -34,7 +34,8 @@ GLS_IN_COPIES(renew)
 
 static rule rules[MAX_RULES];
 static size_t n_rules;
-/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernels run. */
+/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernel runs, without those of
+ * gathering. */
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
 static double owed;       /* seconds for which the simulated slow device is still busy */
 static bool late;         /* true: a kernel took longer than the rule "patience" allows */

@@ -18,7 +18,8 @@
  * Three rules are not about calls:
  * - memory:BYTES: memory of each device; an allocation beyond it fails
  * - slow:N=NANOSECONDS: from the N-th kernel run on, each work group takes this long, until the next such rule. Kernels
- * of gathering take no time. Where the host waits for the device, the clock is moved forward instead of waiting
+ * of gathering are not counted and take no time. Where the host waits for the device, the clock is moved forward
+ * instead of waiting
  * - patience:MILLISECONDS: the device is lost when a kernel takes longer than this */
 #ifndef GLS_GPU_INJECT_H
 #define GLS_GPU_INJECT_H

@@ -172,7 +172,7 @@ bool gls_staging_offered(const gls_device *device);
 /* Creates a buffer in such memory and maps it until it is deleted. way: GL_MAP_READ_BIT or GL_MAP_WRITE_BIT, for the
  * host. NULL: not available. */
 void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name);
-/* Copies bytes from such memory, by several threads if there are many. */
+/* Copies bytes from or to such memory, by several threads if there are many. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
 /* Whether reading from a buffer of this size is faster through gls_staging_read(), and memory for it is available. The
  * device must be held. */
@@ -234,11 +234,13 @@ void gls_spans_take(gls_device *device, bool all);
 void gls_completion_open(gls_device *device);
 /* Adds the work groups of a kernel to the expected number. Call it for each kernel, also if the driver refuses it. */
 void gls_completion_expect(gls_device *device, const uint32_t groups[3]);
-/* Takes the work groups of the last kernel back, because the driver reported that it did not run it. */
+/* Takes the work groups of the last kernel out of the expected number, because the driver reported an error; unless
+ * they ran after all. */
 void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
 /* Copies the counter, behind all earlier commands, to a buffer that the host can read. Returns the expected value. */
 uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset);
-/* Checks a copied counter. GLS_ERR_LOST if it is too small; the device is lost then. what: start of the message. */
+/* Checks a copied counter. GLS_ERR_LOST if it is too small; the device is lost then. If it is the driver's counters
+ * that are wrong, nothing is counted from then on. what: start of the message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
 /* Waits for all kernels and checks the counter. Check first for errors that the driver itself reports. */
 gls_status gls_completion_verify(gls_device *device, const char *what);

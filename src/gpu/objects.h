@@ -89,7 +89,7 @@ typedef struct gls_host_view {
     gls_buffer *buffer;
     uint64_t bytes; /* size of the mapped part, from the start of the buffer */
     bool written;   /* true: the host replaces the contents; false: it only reads them */
-    void *data;     /* NULL: mapping failed */
+    void *data;     /* NULL: not mapped */
 } gls_host_view;
 
 /* Maps n views, at most GLS_HOST_BUFFERS, with the results of all earlier commands. The device must be held. Returns

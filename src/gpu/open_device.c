@@ -14,7 +14,7 @@
 #include "util/text.h"
 #include "util/numbers.h"
 
-/* Largest number of devices that EGL reports and that are tried. */
+/* Largest number of places that are searched. */
 #define MAX_CANDIDATES 64
 
 /* Receives messages of the driver; those on the kernel that is being compiled are kept for its listener. */
@@ -235,7 +235,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
     return n;
 }
 
-/* The search for the child process of gls_probe_list(). */
+/* The search for the child process of gls_probe_drivers() and gls_probe_list(). */
 static size_t search_on_trial(gls_device_info *list, size_t capacity, gls_graphics api, gls_device_finding finding,
                               void *user)
 {
@@ -448,7 +448,7 @@ gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     pthread_mutex_lock(&device->lock);
     device->memory_limit = bytes;
-    /* plans that use the memory of the device must use what may be taken of it */
+    /* plans that depend on the memory of the device keep to the limit */
     uint64_t *known = &device->info.memory_bytes;
     if (bytes > 0 && (*known == 0 || *known > bytes)) *known = bytes;
     pthread_mutex_unlock(&device->lock);

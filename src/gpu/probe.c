@@ -20,7 +20,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-/* Largest number of failed drivers that are remembered; more are tried again each time. */
+/* Largest number of failed drivers. With so many probing gives up, and its result is not kept. */
 #define MAX_FAILURES 16
 #define SECONDS 30 /* time limit for a driver, s; some drivers first start up a GPU */
 
@@ -36,7 +36,7 @@ static size_t n_failures;
 static bool known, warned;
 static int steps_to = -1; /* in the child process: descriptor to which the steps of the search are written */
 
-/* In a copy made by fork() the lock may have been held by a thread that does not exist there. */
+/* Gives a copy made by fork() a new lock: a thread that does not exist in the copy may hold the old one. */
 static void renew(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -103,8 +103,7 @@ static void add_failure(const char *place, const char *reason)
     n_failures++;
 }
 
-/* --- Whether a driver may exist, and what the result depends on ----------------------------------------------------
- */
+/* --- Whether a driver may exist, and what the result depends on. */
 
 /* Device files of drivers without render nodes. Drivers of Mesa have render nodes. */
 static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0", "/dev/nvhost-ctrl"};
@@ -223,8 +222,7 @@ static void write_note(void)
         gls_log(GLS_LOG_DEBUG, "what was found of drivers is not kept: %s", gls_last_error());
 }
 
-/* --- The search in a child process
- * --------------------------------------------------------------------------------------------- */
+/* --- The search in a child process. */
 
 /* A search for devices in a child process. */
 typedef struct trial {

@@ -57,7 +57,7 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-/* Lowers one limit. Returns false if there is no limit of this name. */
+/* Lowers one limit, or sets a property such as "software". Returns false if none has this name. */
 static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
     const struct {
@@ -163,6 +163,6 @@ void gls_device_query(gls_device_info *info)
     info->max_work_groups = groups > 0 ? (uint32_t)groups : 0;
     info->memory_bytes = query_memory();
     info->float_linear = !info->gles || epoxy_has_gl_extension("GL_OES_texture_float_linear");
-    info->apart = true; /* OpenGL guarantees separate private arrays; gpu/drivers.h tests it */
+    info->apart = true; /* OpenGL guarantees separate private arrays; gls_renderer_try() tests it */
     gls_limits_force(info, gls_test_variable("GLSLINES_FORCE_LIMITS"));
 }

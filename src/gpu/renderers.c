@@ -63,7 +63,7 @@ uint32_t gls_apart_expected(uint32_t me, uint32_t at)
     return result;
 }
 
-/* Runs the test kernel. *apart: every invocation got the result that it would get alone. */
+/* Runs the test kernel. *apart: whether every invocation got the result that it would get alone. */
 static gls_status run_together(gls_device *device, bool *apart)
 {
     uint32_t word[GLS_APART_INVOCATIONS], expected[GLS_APART_INVOCATIONS];

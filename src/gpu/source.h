@@ -13,7 +13,8 @@ typedef struct gls_shader_file {
 /* Generated from the folder glsl at build time. */
 extern const gls_shader_file gls_shader_files[];
 
-/* Facts that decide the first lines of a source: version, extensions, precision. */
+/* Facts that decide the first lines of a source (version, extensions, precision) and its last lines, which count
+ * finished work groups. */
 typedef struct gls_prelude {
     bool gles;
     int version;                /* 310, 430 ... */

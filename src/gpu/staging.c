@@ -47,6 +47,7 @@ bool gls_staging_wanted(gls_device *device, size_t buffer_bytes)
     return buffer_bytes > PIECE / 16 && gls_staging_offered(device) && staging_open(device);
 }
 
+/* A copy that several threads share. */
 typedef struct copy_job {
     uint8_t *to;
     const uint8_t *from;
@@ -69,7 +70,8 @@ void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
     gls_parallel(bytes, (size_t)1 << 20, half < 1 ? 1 : half > 8 ? 8 : half, copy_some, &copy);
 }
 
-/* Starts copying the piece at position `at`. The returned fence is reached when the piece has arrived. */
+/* Starts copying the piece at position `at` of a range of the buffer to one half of the memory for reading. The
+ * returned fence is reached when the piece has arrived. */
 static GLsync request(gls_device *device, GLuint source, size_t offset, size_t at, size_t bytes, unsigned half)
 {
     size_t n = bytes - at < PIECE ? bytes - at : PIECE;

@@ -1,6 +1,6 @@
-/* Which GPUs the variables CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES and SLURM_JOB_GPUS leave to
- * this process. Each variable numbers the GPUs of a node in an order of its own, which OpenGL does not know; PCI
- * addresses connect them. */
+/* Which GPUs the variables CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES, SLURM_STEP_GPUS and
+ * SLURM_JOB_GPUS leave to this process. Each variable numbers the GPUs of a node in an order of its own, which OpenGL
+ * does not know; PCI addresses connect them. */
 #include "gpu/drivers.h"
 
 #include <dirent.h>
@@ -189,7 +189,8 @@ static bool order_is_known(const gpu *list, size_t n)
     return true;
 }
 
-/* Whether Slurm has assigned the GPU at this PCI address to the job. *variable: the variable that decided. */
+/* Whether Slurm has assigned the GPU at this PCI address to the job. by_place: Slurm's number of a GPU is its index in
+ * list[]; otherwise its member `order`. *variable: the variable that decided. */
 static bool slurm_allows(const gpu *list, size_t n, const char *address, bool by_place, const char **variable)
 {
     static const char *const names[] = {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"};
