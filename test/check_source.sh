@@ -43,7 +43,7 @@ upward() {
     upward track util gpu image dwi streamlines
     upward tracts util gpu image dwi phantom streamlines tractogram track
     upward weights util gpu image dwi streamlines
-    upward record util image tractogram track tracts
+    upward record util image dwi tractogram track tracts
     upward check util gpu track record
     upward sinks util gpu image streamlines tractogram track tracts weights record
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks

@@ -82,7 +82,7 @@ typedef struct bench_work {
 
 /* A fitted model for one direction getter. */
 typedef struct bench_model {
-    gls_model model;
+    gls_series_model model;
     gls_odf_source *odf; /* for getters that sample ODFs; NULL: none */
     gls_image *peaks;    /* peaks of the phantom, for getters that follow peaks */
     double seconds_fit;  /* without the fit of FA */

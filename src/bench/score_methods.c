@@ -10,7 +10,6 @@
 #include "bench/bench.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
-#include "run/fit_model.h"
 #include "run/job_inputs.h"
 #include "sinks/tract_results.h"
 #include "track/track_params.h"
@@ -120,7 +119,7 @@ static gls_job_options options_of(const methods_run *run, gls_model_kind kind, g
 }
 
 /* Makes the source of ODFs for a getter from the fitted coefficients. */
-static gls_status make_source(const methods_run *run, const gls_model *model, const gls_job_options *job,
+static gls_status make_source(const methods_run *run, const gls_series_model *model, const gls_job_options *job,
                               gls_odf_source **source)
 {
     gls_odf_options options = gls_odf_options_default();
@@ -154,7 +153,8 @@ static bool goes_everywhere(const methods_run *run, gls_direction_getter dg)
 }
 
 /* Tracks and scores one method, and adds a row. */
-static gls_status score_method(methods_run *run, const gls_model *model, gls_model_kind kind, gls_direction_getter dg)
+static gls_status score_method(methods_run *run, const gls_series_model *model, gls_model_kind kind,
+                               gls_direction_getter dg)
 {
     const gls_job_options options = options_of(run, kind, dg);
     gls_track_params params = gls_params_in_mm(&options, &run->fa->grid);
@@ -227,7 +227,7 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
         wanted[dg] =
             asked[dg] && (kind == GLS_MODEL_MSMT || goes_everywhere(run, (gls_direction_getter)dg)) == everywhere;
     gls_model_options options = gls_model_options_default(kind);
-    gls_model model = {.options = NULL};
+    gls_series_model model = {.options = NULL};
     bool odf = false, any = false;
     for (int dg = 0; dg < N_GETTERS; dg++) {
         odf = odf || (has_odf(dg) && wanted[dg]);

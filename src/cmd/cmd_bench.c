@@ -7,6 +7,7 @@
 #include "cmd/message.h"
 #include "cmd/track_options.h"
 #include "record/sidecar.h"
+#include "record/tract_run.h"
 #include "util/clock.h"
 
 /* --- What to measure, from the command line. ----------------------------- */
@@ -186,7 +187,11 @@ static int run_bench(void *values, const cmd_arguments *arguments)
     v->o.argv = arguments->argv;
     int code = model_options_check(&v->o.model, arguments);
     gls_inputs inputs = {0};
-    gls_status status = code ? GLS_OK : gls_model_inputs(&v->o.model, &inputs);
+    const gls_model_options *model = &v->o.model;
+    gls_status status =
+        code ? GLS_OK
+             : gls_inputs_add_all(&inputs, GLS_PATHS(model->response, model->response_wm, model->response_gm,
+                                                     model->response_csf, gls_csd_directions_file(model)));
     if (!status && !code && v->json && *v->json) status = gls_place_check(v->json, v->o.force, &inputs, NULL, 0);
     if (!status && !code && v->trace) status = gls_place_check(v->trace, v->o.force, &inputs, &v->json, 1);
     gls_inputs_finish(&inputs);

@@ -1,5 +1,5 @@
 /* One run of a command, seen from its files: which inputs it reads, which outputs it writes, and how all outputs appear
- * together or not at all. Also calls of a monitor that may be NULL. */
+ * together or not at all. */
 #ifndef GLS_RECORD_RUN_H
 #define GLS_RECORD_RUN_H
 
@@ -7,6 +7,7 @@
 #include <glslines/workflow.h>
 
 #include "record/inputs.h"
+#include "util/monitor.h"
 #include "util/output_file.h"
 #include "util/status.h"
 
@@ -63,43 +64,5 @@ char *gls_shard_name(const char *path, const gls_shard *shard);
  * (NULL entries are skipped). GLS_ERR_OUTPUT otherwise. */
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
                            size_t n_others);
-
-/* --- Calls of a gls_monitor. The monitor and each of its members may be NULL. */
-
-/* Functions of the monitor; see gls_monitor. */
-static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
-{
-    if (m && m->begin) m->begin(m->user, phase);
-}
-
-static inline void gls_monitor_end(const gls_monitor *m, gls_phase phase)
-{
-    if (m && m->end) m->end(m->user, phase);
-}
-
-/* Returns false if the monitor asks the run to stop. */
-static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *progress)
-{
-    return !m || !m->step || m->step(m->user, progress);
-}
-
-/* Passes the progress of a tracker to the monitor, `user`: a callback for gls_tracker_run(). Returns false to cancel.
- */
-static inline bool gls_monitor_track(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
-                                     uint64_t points)
-{
-    const gls_progress progress = {.phase = GLS_PHASE_TRACK,
-                                   .done = seeds_done,
-                                   .total = seeds_total,
-                                   .streamlines = streamlines,
-                                   .points = points};
-    return gls_monitor_step(user, &progress);
-}
-
-/* Asks the monitor whether to stop, without progress to report. */
-static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
-{
-    return !gls_monitor_step(m, &(gls_progress){.phase = phase});
-}
 
 #endif

@@ -76,11 +76,6 @@ gls_model_options gls_model_options_default(gls_model_kind model)
     return options;
 }
 
-bool gls_fit_on_device(const gls_model_options *o)
-{
-    return o->fit_device && strcmp(o->fit_device, "cpu") != 0;
-}
-
 gls_status gls_model_options_check(const gls_model_options *o)
 {
     /* q-ball models are the first of the enum; AUTO may become msmt */
@@ -113,14 +108,6 @@ gls_status gls_model_options_check(const gls_model_options *o)
     if (o->normalise && o->no_normalise)
         return gls_fail(GLS_ERR_ARGUMENT, "--normalise and --no-normalise exclude each other");
     return GLS_OK;
-}
-
-int gls_model_order(const gls_model_options *o)
-{
-    if (o->sh_order > 0) return o->sh_order;
-    return o->model == GLS_MODEL_MSMT  ? 8
-           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
-                                       : gls_qball_options_default().sh_order;
 }
 
 gls_bvec_frame gls_model_frame(const gls_model_options *o)
@@ -162,11 +149,6 @@ bool gls_fits_model(const gls_job_options *o)
     return !gls_directions_option(o) && source != GLS_FROM_SERIES && source != GLS_FROM_NOTHING;
 }
 
-const char *gls_csd_directions_file(const gls_model_options *o)
-{
-    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
-}
-
 const char *gls_basis_name(gls_sh_basis basis)
 {
     static const char *const names[] = {[GLS_SH_DESCOTEAUX07_LEGACY] = "descoteaux07_legacy",
@@ -174,21 +156,6 @@ const char *gls_basis_name(gls_sh_basis basis)
                                         [GLS_SH_TOURNIER07_LEGACY] = "tournier07_legacy",
                                         [GLS_SH_TOURNIER07] = "tournier07"};
     return names[basis];
-}
-
-const char *gls_model_name(gls_model_kind model)
-{
-    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt",
-                                        [GLS_MODEL_CSA] = "csa",
-                                        [GLS_MODEL_CSD] = "csd",
-                                        [GLS_MODEL_MSMT] = "msmt",
-                                        [GLS_MODEL_AUTO] = "auto"};
-    return names[model];
-}
-
-const char *gls_csd_rule_name(gls_csd_rule rule)
-{
-    return rule == GLS_CSD_RULE_MRTRIX ? "mrtrix" : "dipy";
 }
 
 const char *gls_getter_name(gls_direction_getter dg)

@@ -7,6 +7,7 @@
 
 #include <glslines/workflow.h>
 
+#include "dwi/fit_model.h"
 #include "track/track_params.h"
 #include "util/option.h"
 
@@ -69,19 +70,8 @@ bool gls_needs_odf(const gls_job_options *options);
 bool gls_needs_series(const gls_job_options *options);
 /* Whether the run fits a model. */
 bool gls_fits_model(const gls_job_options *options);
-/* Name of a rule of CSD in options and sidecars. */
-const char *gls_csd_rule_name(gls_csd_rule rule);
-/* The value of csd_directions if it names a file; NULL otherwise. */
-const char *gls_csd_directions_file(const gls_model_options *options);
-#define GLS_DIRECTIONS_HINT " (--csd-directions takes the name of a built-in sphere, such as symmetric362, or a file)"
 /* Name of a basis in options and sidecars, such as "tournier07". */
 const char *gls_basis_name(gls_sh_basis basis);
-/* Name of a model in options and sidecars, such as "csd". */
-const char *gls_model_name(gls_model_kind model);
-/* sh_order, or the default order of the model if sh_order is 0. */
-int gls_model_order(const gls_model_options *options);
-/* Whether the model is fitted on a device. */
-bool gls_fit_on_device(const gls_model_options *options);
 /* Name of a direction getter, as --dg takes it. */
 const char *gls_getter_name(gls_direction_getter dg);
 /* The getter of this name; GLS_DG_COUNT if there is none. */

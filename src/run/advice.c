@@ -103,7 +103,7 @@ void gls_advise_of_masks(const gls_job *job)
 
 /* Warns of a response that is too round to be that of a single bundle: FA of its tensor, whose second and third
  * eigenvalues are equal. */
-static void advise_of_response(const gls_model *m)
+static void advise_of_response(const gls_series_model *m)
 {
     const gls_response *r = &m->response;
     if (m->kind != GLS_MODEL_CSD || !m->has_response || r->is_zonal) return;

@@ -4,7 +4,7 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "run/fit_model.h"
+#include "run/series_run.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 
@@ -58,7 +58,7 @@ typedef struct fit_run {
     /* borrowed */
     const gls_fit_options *options;
     gls_image *image[OUT_MASK]; /* outputs in memory; NULL: not made */
-    gls_model model;
+    gls_series_model model;
     const char *output[N_OUTPUTS]; /* path; NULL: not written */
     double seconds_fit;
 } fit_run;

@@ -2,7 +2,8 @@
 #ifndef GLS_RUN_JOB_INPUTS_H
 #define GLS_RUN_JOB_INPUTS_H
 
-#include "run/fit_model.h"
+#include "dwi/fit_model.h"
+#include "run/series_run.h"
 
 /* --- What is read and what is made from it. */
 
@@ -66,7 +67,7 @@ typedef struct gls_job_inputs {
     gls_tissue *tissue;   /* NULL: none */
     /* borrowed from the series, the ODFs or the peaks */
     const gls_grid *grid; /* grid of all images */
-    gls_model model;
+    gls_series_model model;
     gls_sphere *sphere;  /* NULL with --odf: the samples give the directions */
     gls_odf_source *odf; /* for prob, det and ptt */
     /* axes of the coefficients or directions of `odf` */

@@ -5,7 +5,7 @@
 #include "dwi/response_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
-#include "run/fit_model.h"
+#include "run/series_run.h"
 #include "util/clock.h"
 #include "util/json_text.h"
 
@@ -17,7 +17,7 @@ typedef struct respond_run {
     gls_series_run from;
     /* borrowed */
     const gls_respond_options *options;
-    gls_model model; /* volumes and directions, as for msmt */
+    gls_series_model model; /* volumes and directions, as for msmt */
     gls_image *voxels;
     size_t n; /* number of responses */
     gls_tissue_response *response[GLS_N_TISSUES];

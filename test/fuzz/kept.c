@@ -3,7 +3,7 @@
 #include "folder.h"
 #include "grid.h"
 #include "check/device_checks.h"
-#include "run/fit_model.h"
+#include "dwi/fit_model.h"
 #include "run/job.h"
 
 static void read_fit(const fuzz_folder *folder, const uint8_t *data, size_t bytes)

@@ -9,7 +9,7 @@
 
 #include "files.h"
 #include "record/sidecar.h"
-#include "run/fit_model.h"
+#include "dwi/fit_model.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
 

@@ -1,5 +1,5 @@
 /* The cache of fits (--cache-dir): an image and a JSON note, which are used again if key and contents agree. */
-#include "run/fit_model.h"
+#include "dwi/fit_model.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #include "image/formats.h"
 #include "util/json_text.h"
+#include "util/status.h"
 #include "util/numbers.h"
 
 /* Largest size of a note, so that a large file of another program is not read whole. */

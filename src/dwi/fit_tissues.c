@@ -1,5 +1,5 @@
 /* Tissues of multi-tissue deconvolution: responses, images, normalisation. */
-#include "run/fit_model.h"
+#include "dwi/fit_model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 
 #include "dwi/gradients_table.h"
 #include "util/json_text.h"
+#include "util/status.h"
 #include "util/maths.h"
 
 /* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */

@@ -1,5 +1,5 @@
 /* Fits an orientation model to a series: chooses the shell and the order, makes the response, fits. */
-#include "run/fit_model.h"
+#include "dwi/fit_model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,29 +7,66 @@
 
 #include "dwi/csd_plan.h"
 #include "dwi/gradients_table.h"
-#include "record/run_params.h"
 #include "util/json_text.h"
+#include "util/status.h"
 
 #define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
 
-const gls_gradients *gls_series_model_gradients(const gls_model *m)
+/* --- What the options of a model say. */
+
+bool gls_fit_on_device(const gls_model_options *o)
+{
+    return o->fit_device && strcmp(o->fit_device, "cpu") != 0;
+}
+
+int gls_model_order(const gls_model_options *o)
+{
+    if (o->sh_order > 0) return o->sh_order;
+    return o->model == GLS_MODEL_MSMT  ? 8
+           : o->model == GLS_MODEL_CSD ? gls_csd_options_default().sh_order
+                                       : gls_qball_options_default().sh_order;
+}
+
+const char *gls_csd_directions_file(const gls_model_options *o)
+{
+    return o->csd_directions && !gls_sphere_is_built_in(o->csd_directions) ? o->csd_directions : NULL;
+}
+
+const char *gls_model_name(gls_model_kind model)
+{
+    static const char *const names[] = {[GLS_MODEL_OPDT] = "opdt",
+                                        [GLS_MODEL_CSA] = "csa",
+                                        [GLS_MODEL_CSD] = "csd",
+                                        [GLS_MODEL_MSMT] = "msmt",
+                                        [GLS_MODEL_AUTO] = "auto"};
+    return names[model];
+}
+
+const char *gls_csd_rule_name(gls_csd_rule rule)
+{
+    return rule == GLS_CSD_RULE_MRTRIX ? "mrtrix" : "dipy";
+}
+
+/* --- The model. */
+
+const gls_gradients *gls_series_model_gradients(const gls_series_model *m)
 {
     return m->selected ? m->selected : m->series->gradients;
 }
 
-const gls_image *gls_series_model_dwi(const gls_model *m)
+const gls_image *gls_series_model_dwi(const gls_series_model *m)
 {
     return m->subset ? m->subset : m->series->dwi;
 }
 
-size_t gls_series_model_volumes(const gls_model *m)
+size_t gls_series_model_volumes(const gls_series_model *m)
 {
     return gls_series_model_gradients(m)->n;
 }
 
 /* Chooses the shell of a single-shell model: checks that every shell that is asked for exists, then that it is only
  * one. */
-static gls_status choose_shell(gls_model *m)
+static gls_status choose_shell(gls_series_model *m)
 {
     const gls_numbers *shells = &m->options->shells;
     const gls_gradients *gradients = m->series->gradients;
@@ -72,7 +109,7 @@ static gls_status choose_shell(gls_model *m)
 
 /* Makes the subset because bootstrap and q-ball fit read a series whose volumes are those of the table. If the model
  * uses all volumes, the series itself is such a series, and nothing is made. */
-gls_status gls_series_model_subset(gls_model *m)
+gls_status gls_series_model_subset(gls_series_model *m)
 {
     if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
     size_t voxels = gls_grid_voxels(&m->series->dwi->grid);
@@ -83,7 +120,7 @@ gls_status gls_series_model_subset(gls_model *m)
     return status;
 }
 
-gls_status gls_series_model_directions(gls_model *m, const char *name)
+gls_status gls_series_model_directions(gls_series_model *m, const char *name)
 {
     if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
     gls_status status = gls_sphere_create(name, &m->constraint);
@@ -100,7 +137,7 @@ gls_status gls_series_model_directions(gls_model *m, const char *name)
 /* Chooses the model by the data: multi-tissue deconvolution or, if the data do not allow it, deconvolution of one
  * shell.
  */
-static gls_status choose_kind(gls_model *m)
+static gls_status choose_kind(gls_series_model *m)
 {
     const gls_gradients *g = m->series->gradients;
     /* several tissues need b = 0 and weighted volumes, unless responses are given */
@@ -124,7 +161,7 @@ static gls_status choose_kind(gls_model *m)
 
 /* If the user asks for no order, lowers the default order to the order of the response (from a file, or of several
  * tissues), or to the largest order that the directions determine. */
-static void choose_order(gls_model *m)
+static void choose_order(gls_series_model *m)
 {
     const gls_response *response = m->has_response ? &m->response : NULL;
     if (m->options->sh_order == 0 && response && response->is_zonal) {
@@ -143,25 +180,18 @@ static void choose_order(gls_model *m)
     if (m->options->sh_order == 0 && wm && wm->order < m->order) m->order = wm->order;
 }
 
-gls_status gls_model_inputs(const gls_model_options *o, gls_inputs *inputs)
-{
-    const char *const files[] = {o->response, o->response_wm, o->response_gm, o->response_csf,
-                                 gls_csd_directions_file(o)};
-    return gls_inputs_add_all(inputs, files, sizeof files / sizeof *files);
-}
-
 /* Reads the response. By MRtrix3's rule the order of the response may limit the order of the fit. By DIPY's rule both
  * orders must be equal. */
-static gls_status read_response(gls_model *m, int order)
+static gls_status read_response(gls_series_model *m, int order)
 {
     gls_status status = gls_response_read(m->options->response, order, m->series->gradients, m->bval, &m->response);
     m->has_response = !status;
     return status;
 }
 
-gls_status gls_series_model_init(gls_model *m, const gls_model_options *options, const gls_series *series)
+gls_status gls_series_model_init(gls_series_model *m, const gls_model_options *options, const gls_series *series)
 {
-    *m = (gls_model){.options = options, .series = series, .kind = options->model};
+    *m = (gls_series_model){.options = options, .series = series, .kind = options->model};
     gls_status status = m->kind == GLS_MODEL_AUTO ? choose_kind(m) : GLS_OK;
     /* of AUTO: the default order depends on the chosen model */
     gls_model_options used = *options;
@@ -181,8 +211,8 @@ gls_status gls_series_model_init(gls_model *m, const gls_model_options *options,
     return status;
 }
 
-gls_status gls_series_model_fa(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor,
-                               gls_image **fa)
+gls_status gls_series_model_fa(gls_series_model *m, const gls_image *mask, const char *cache,
+                               const gls_monitor *monitor, gls_image **fa)
 {
     gls_tensor_options options = gls_tensor_options_default();
     cJSON *key = cache ? gls_fit_cache_key("fa", m->series, mask) : NULL;
@@ -213,7 +243,7 @@ static gls_response_options response_options(const gls_model_options *o)
 }
 
 /* Warns if a given response differs much in size from the signal of the series. */
-static gls_status compare_gain(const gls_model *m, const gls_image *mask)
+static gls_status compare_gain(const gls_series_model *m, const gls_image *mask)
 {
     const gls_response *r = &m->response;
     const gls_gradients *g = m->selected;
@@ -229,7 +259,7 @@ static gls_status compare_gain(const gls_model *m, const gls_image *mask)
     return status ? status : gls_units_check_gain(m->options->response, signal, gain);
 }
 
-gls_status gls_series_model_prepare(gls_model *m, const gls_image *mask)
+gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
@@ -276,7 +306,7 @@ static bool step(void *user, size_t done, size_t total)
 }
 
 /* Fits the SH image of a q-ball or single-shell model. */
-static gls_status fit(gls_model *m, const gls_image *mask, const gls_monitor *monitor)
+static gls_status fit(gls_series_model *m, const gls_image *mask, const gls_monitor *monitor)
 {
     if (m->kind != GLS_MODEL_CSD)
         return gls_qball_fit_image(m->qball, gls_series_model_dwi(m), gls_series_model_gradients(m), mask, &m->sh);
@@ -301,7 +331,7 @@ static void add_tissues_key(cJSON *key, const gls_tissues *t)
 }
 
 /* Key of the SH image in the cache: everything that the fit depends on. NULL: out of memory. */
-static cJSON *sh_key(const gls_model *m, const gls_image *mask)
+static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
     cJSON *key = gls_fit_cache_key("sh", m->series, mask);
@@ -338,7 +368,7 @@ static cJSON *sh_key(const gls_model *m, const gls_image *mask)
 
 /* Returns GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are far larger than a response that
  * belongs to the signal can give. */
-static gls_status check_fit(const gls_model *m, const gls_image *mask)
+static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;
     float largest = 0;
@@ -360,7 +390,7 @@ static gls_status check_fit(const gls_model *m, const gls_image *mask)
 }
 
 /* Fits and normalises the images of all tissues. The image of white matter becomes the model's. */
-static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
+static gls_status fit_tissues(gls_series_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
 {
     cJSON *key = cache ? sh_key(m, mask) : NULL;
     gls_monitor_begin(monitor, GLS_PHASE_FIT);
@@ -380,7 +410,8 @@ static gls_status fit_tissues(gls_model *m, const gls_image *mask, const char *c
     return status;
 }
 
-gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
+gls_status gls_series_model_fit(gls_series_model *m, const gls_image *mask, const char *cache,
+                                const gls_monitor *monitor)
 {
     /* names of the files in the cache */
     static const char *const names[] = {
@@ -403,7 +434,7 @@ gls_status gls_series_model_fit(gls_model *m, const gls_image *mask, const char 
     return status;
 }
 
-void gls_series_model_finish(gls_model *m)
+void gls_series_model_finish(gls_series_model *m)
 {
     gls_gradients_destroy(m->selected);
     free(m->volume);
@@ -413,11 +444,11 @@ void gls_series_model_finish(gls_model *m)
     gls_sphere_destroy(m->constraint);
     free(m->direction);
     gls_tissues_finish(&m->tissues);
-    *m = (gls_model){.options = NULL};
+    *m = (gls_series_model){.options = NULL};
 }
 
 /* Adds the response to the sidecar: its source, coefficients or eigenvalues, and how it was estimated. */
-static void describe_response(cJSON *model, const gls_model *m)
+static void describe_response(cJSON *model, const gls_series_model *m)
 {
     const gls_response *r = &m->response;
     cJSON *object = cJSON_AddObjectToObject(model, "response");
@@ -440,7 +471,7 @@ static void describe_response(cJSON *model, const gls_model *m)
     gls_json_double(object, "fa_threshold", m->options->response_voxels ? NAN : m->options->response_fa);
 }
 
-void gls_series_model_describe(cJSON *root, const gls_model *m)
+void gls_series_model_describe(cJSON *root, const gls_series_model *m)
 {
     if (!m->options) return;
     const gls_gradients *g = gls_series_model_gradients(m);

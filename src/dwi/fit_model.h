@@ -1,14 +1,29 @@
 /* Fits an orientation model to a series: chooses shells, estimates responses, fits SH images, keeps fits in a cache. */
-#ifndef GLS_RUN_FIT_MODEL_H
-#define GLS_RUN_FIT_MODEL_H
+#ifndef GLS_DWI_FIT_MODEL_H
+#define GLS_DWI_FIT_MODEL_H
 
 #include <cJSON.h>
 
 #include <glslines/glslines.h>
 #include <glslines/image.h>
+#include <glslines/workflow.h>
 
-#include "record/run.h"
-#include "run/series_run.h"
+#include "dwi/series.h"
+#include "util/monitor.h"
+
+/* --- What the options of a model say. */
+
+/* Name of a model in options and sidecars, such as "csd". */
+const char *gls_model_name(gls_model_kind model);
+/* Name of a rule of CSD in options and sidecars. */
+const char *gls_csd_rule_name(gls_csd_rule rule);
+/* sh_order, or the default order of the model if sh_order is 0. */
+int gls_model_order(const gls_model_options *options);
+/* Whether the model is fitted on a device. */
+bool gls_fit_on_device(const gls_model_options *options);
+/* The value of csd_directions if it names a file; NULL otherwise. */
+const char *gls_csd_directions_file(const gls_model_options *options);
+#define GLS_DIRECTIONS_HINT " (--csd-directions takes the name of a built-in sphere, such as symmetric362, or a file)"
 
 /* --- The tissues of multi-tissue deconvolution. */
 
@@ -58,7 +73,7 @@ void gls_tissues_finish(gls_tissues *tissues);
 /* --- The model. */
 
 /* An orientation model of a series: what was chosen, and after the fit what came out. Owns its images. */
-typedef struct gls_model {
+typedef struct gls_series_model {
     /* borrowed */
     const gls_model_options *options;
     /* borrowed; must outlive the model */
@@ -81,37 +96,36 @@ typedef struct gls_model {
     gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
     bool sh_kept, fa_kept; /* read from the cache */
     bool fits_tensor;      /* a tensor is fitted, for FA or for a response; true also if FA is from the cache */
-} gls_model;
+} gls_series_model;
 
-/* Adds the files that the options name to inputs. */
-gls_status gls_model_inputs(const gls_model_options *options, gls_inputs *inputs);
 /* Chooses kind, order and shells, and reads given responses. Fast. Call gls_series_model_finish() also after a failure.
  */
-gls_status gls_series_model_init(gls_model *model, const gls_model_options *options, const gls_series *series);
+gls_status gls_series_model_init(gls_series_model *model, const gls_model_options *options, const gls_series *series);
 /* Takes the value of --csd-directions, a built-in sphere or a file of directions, as the constraint of model->kind. */
-gls_status gls_series_model_directions(gls_model *model, const char *name);
+gls_status gls_series_model_directions(gls_series_model *model, const char *name);
 /* Fits a tensor to all volumes and returns FA, or reads FA from the cache. cache: a folder, or NULL. */
-gls_status gls_series_model_fa(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor,
-                               gls_image **fa);
+gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, const char *cache,
+                               const gls_monitor *monitor, gls_image **fa);
 /* Estimates the responses from voxels of the mask (csd, msmt), or computes the matrices (opdt, csa). Does nothing if
  * they are there. */
-gls_status gls_series_model_prepare(gls_model *model, const gls_image *mask);
+gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);
 /* Makes model->subset if the model does not use all volumes. */
-gls_status gls_series_model_subset(gls_model *model);
+gls_status gls_series_model_subset(gls_series_model *model);
 /* Fits the SH image in the voxels of the mask and reports progress. For msmt it is the image of white matter, after
  * normalisation. */
-gls_status gls_series_model_fit(gls_model *model, const gls_image *mask, const char *cache, const gls_monitor *monitor);
+gls_status gls_series_model_fit(gls_series_model *model, const gls_image *mask, const char *cache,
+                                const gls_monitor *monitor);
 /* Frees everything that the model owns. The series and the options are borrowed. */
-void gls_series_model_finish(gls_model *model);
+void gls_series_model_finish(gls_series_model *model);
 
 /* The volumes that the model uses, as a series. Borrowed. */
-const gls_image *gls_series_model_dwi(const gls_model *model);
+const gls_image *gls_series_model_dwi(const gls_series_model *model);
 /* The gradient table of the volumes that the model uses. Borrowed. */
-const gls_gradients *gls_series_model_gradients(const gls_model *model);
+const gls_gradients *gls_series_model_gradients(const gls_series_model *model);
 /* Number of volumes that the model uses. Known after gls_series_model_init(). */
-size_t gls_series_model_volumes(const gls_model *model);
+size_t gls_series_model_volumes(const gls_series_model *model);
 /* Adds model, shell and response to a sidecar. */
-void gls_series_model_describe(cJSON *root, const gls_model *model);
+void gls_series_model_describe(cJSON *root, const gls_series_model *model);
 
 /* --- Fits that are kept from run to run (--cache-dir).
  * A fit is a NIfTI file and a JSON file that says what the fit was made from. The names contain a hash of this key, so
