@@ -4,8 +4,8 @@
 // Dispatched by src/track/field/cells.c while the field is filled. One invocation makes several octets: the loop
 // strides by the size of the dispatch. Reads Pairs (binding 0) and writes Octets (binding 1).
 layout(local_size_x = GROUP_SIZE) in;
-// Half floats: the low half of a word is the value of a voxel for one vertex, the high half that of the next voxel
-// along x.
+// Pairs of half floats: the low 16 bits of a word are the value of a voxel for one vertex, the high 16 bits the value
+// of the next voxel along x.
 layout(std430, binding = 0) readonly buffer Pairs { uint pairs[]; };
 // Four pairs: at (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1). At the upper border of the grid the last voxel
 // repeats.

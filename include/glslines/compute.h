@@ -133,7 +133,7 @@ typedef enum gls_operand_kind {
     GLS_OPERAND_UINT
 } gls_operand_kind;
 
-/* A value for a parameter. Its type must be that of the parameter (bool scalars: uint, anything but 0 is true; bool
+/* A value for a parameter, of the parameter's type (bool scalars: uint, anything but 0 is true; bool
  * arrays: type bool). */
 typedef struct gls_operand {
     gls_operand_kind kind;

@@ -80,7 +80,8 @@ typedef struct gls_density_counts {
     uint64_t zero;    /* streamlines left out because their value is 0 or not finite */
     double weight;    /* sum of the weights of the streamlines used; their number without weights */
     /* Number of positions at which streamlines were looked up in the grid, and how many of them were outside. They are
-     * the points, those of upsampling included; with GLS_DENSITY_ENDS the ends; with GLS_DENSITY_PRECISE the voxels. */
+     * the points, also the points that upsampling adds; with GLS_DENSITY_ENDS the ends; with GLS_DENSITY_PRECISE the
+     * voxels. */
     uint64_t places, places_outside;
 } gls_density_counts;
 

@@ -122,7 +122,7 @@ GLS_API void gls_device_close(gls_device *device);
 /* Properties of the device; valid until it is closed. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 
-/* Makes the device current on this thread until the matching release. Calls nest up to 16 deep, also those of different
+/* Makes the device current on this thread until the matching release. Calls nest up to 16 deep, also for different
  * devices. Afterwards the previous context is current again, the application's own EGL context included. Hold no device
  * while a function works with several devices, which it uses on threads of its own. */
 GLS_API void gls_device_hold(gls_device *device);

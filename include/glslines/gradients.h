@@ -65,7 +65,7 @@ GLS_API gls_status gls_gradients_create(const double *bval, const double (*bvec)
 /* Reads a table from one file: rows x y z b along the scanner axes, as MRtrix3 writes them (.b); JSON with such rows in
  * "dw_scheme"; or the header of a .mif, .mif.gz or .mih with dw_scheme. Each b is multiplied by the squared length of
  * its vector, as in MRtrix3; lengths that differ from 1 by more than 1 % give a warning. options->frame has no effect;
- * grid must not be NULL. Errors are those of gls_gradients_read(). */
+ * grid must not be NULL. Errors: as for gls_gradients_read(). */
 GLS_API gls_status gls_gradients_read_table(const char *path, const gls_gradients_options *options,
                                             const gls_grid *grid, size_t n_volumes, gls_gradients **gradients);
 /* Frees `gradients`, which may be NULL. */
@@ -103,7 +103,7 @@ GLS_API gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_she
  * shells: there is none. */
 GLS_API gls_status gls_gradients_find_shell(const gls_shell *shells, size_t n_shells, double bval, size_t *shell);
 
-/* Copies the b0 volumes and those of the shell that bval (> 0) names; volume[] (n of the result, to be freed with
+/* Copies the b0 volumes and the volumes of the shell that bval (> 0) names; volume[] (n of the result, to be freed with
  * gls_free()) gives the index of each in the old series. GLS_ERR_INPUT: bval names no shell; the message lists them. */
 GLS_API gls_status gls_gradients_select_shell(const gls_gradients *gradients, double bval, gls_gradients **selected,
                                               size_t **volume);

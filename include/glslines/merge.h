@@ -40,7 +40,7 @@ typedef bool (*gls_merge_progress)(void *user, uint64_t done, uint64_t total);
  * seeds writes on the same device; if the shards have a number of streamlines in select, it ends with that number. The
  * checksum in each file is verified. GLS_ERR_INPUT names the file: missing, truncated or damaged; not a shard; of
  * another run (version, number of shards or seeds, hashes, grid, format, precision or header lines differ); given
- * twice; or the file of a shard is not among the paths. GLS_ERR_ARGUMENT: the suffix of output is that of another
+ * twice; or the file of a shard is not among the paths. GLS_ERR_ARGUMENT: output has the suffix of another
  * format. GLS_ERR_OUTPUT: as for gls_tractogram_writer_create(). A failure leaves no file behind. Memory does not grow
  * with the number of streamlines, only with the longest one. progress and result may be NULL. */
 GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, gls_existing existing,

@@ -34,7 +34,7 @@ GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, con
  * gls_peaks_append() appends the volumes of an image of peaks, whose vectors lie along the axes of `frame`, to *peaks
  * (NULL at first). A vector that is not finite, or has length 0, is not a peak. An image with four volumes for each
  * peak, a unit vector and its amplitude, as gls_phantom has it, is recognised. GLS_ERR_INPUT names the image: its
- * number of volumes is not a multiple of 3, or its grid is not that of *peaks. */
+ * number of volumes is not a multiple of 3, or its grid differs from the grid of *peaks. */
 GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, const char *name, gls_bvec_frame frame);
 /* Sets the amplitudes of peaks from number `first` on, one volume for each peak; where the value is not above 0 there
  * is not a peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */

@@ -1,4 +1,4 @@
-/* Scores of a tractogram against bundles that are known, those of the phantom or others, with the definitions of the
+/* Scores of a tractogram against known bundles, of the phantom or others, with the definitions of the
  * Tractometer (Cote et al. 2013, Renauld et al. 2023). */
 #ifndef GLSLINES_SCORE_H
 #define GLSLINES_SCORE_H
@@ -69,9 +69,9 @@ typedef struct gls_score_truth {
         const uint8_t *mask, *ends[2]; /* a byte for each voxel of the grid; mask NULL: not known, any route will do */
     } * bundle;
     /* Tests a streamline against the rules of bundles other than their ends. joined: bit b is set if the streamline
-     * joins the ends of bundle b. Returns the bits of those of these bundles whose other rules it passes as well; for a
-     * bundle of `joined` without a bit it is a wrong path. NULL: there are no other rules. Called by one thread at a
-     * time. */
+     * joins the ends of bundle b. Returns the bits of `joined` for the bundles whose other rules the streamline
+     * passes as well; for each bit that is removed, it is a wrong path. NULL: there are no other rules. Called by one
+     * thread at a time. */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
 } gls_score_truth;
@@ -81,7 +81,7 @@ GLS_API gls_status gls_score_create_for(const gls_score_truth *truth, const gls_
                                         gls_score **score);
 /* Like gls_score_create_for(), for a phantom, which must have its ground truth and outlive the score. */
 GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score);
-/* Adds streamlines; the signature is that of append of a gls_sink whose user is the gls_score. A streamline that is
+/* Adds streamlines; may be the append function of a gls_sink whose user is the gls_score. A streamline that is
  * valid for several bundles counts for the one that contains most of its points. A voxel is visited if a segment passes
  * through it. */
 GLS_API gls_status gls_score_add(void *score, const gls_streamlines *streamlines);

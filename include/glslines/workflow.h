@@ -73,7 +73,7 @@ typedef enum gls_mask_stop {
  *   response_voxels, the members of gls_response_options.
  * - response_wm, response_gm, response_csf: MSMT, see gls_tissue_response_read(). NULL: gls_responses_dhollander().
  *   With white matter alone, or without one of the others, there are fewer tissues.
- * - force_response: use responses even if their b-values are not those of the series.
+ * - force_response: use responses even if their b-values differ from the b-values of the series.
  * - normalise, no_normalise: MSMT. Both false: gls_normalise() is called if the mask has 1000 voxels or more.
  * - csd_rule: CSD, a member of gls_csd_options.
  * - csd_directions: a built-in sphere or a file of gls_csd_directions_read(). NULL: "small"; with MSMT and
@@ -123,7 +123,7 @@ typedef struct gls_monitor {
 
 /* clang-format off */
 /* The inputs and options of a run of tracking: the rows of params.def say what the members are. One of dwi, sh, odf,
- * peaks, bedpostx and phantom must be set. Images must be on one grid, except those of tissue and regions. In addition:
+ * peaks, bedpostx and phantom must be set. All images but tissues and regions must be on one grid. In addition:
  * - mask: NULL stands for gls_mask_estimate() of dwi; without dwi for all voxels.
  * - roi: NULL stands for gls_seed_region_of_tissues() with three tissues, else for gls_seed_region_of_fa() of 0.2.
  *   Without dwi it is needed unless seeds is given. seed_sphere, seed_rejection and seed_gmwmi replace it.

@@ -289,13 +289,14 @@ static void look_at_round(gls_batch *c, const gls_round *r)
     gls_engine_use_buffer_set(c->engine, r->buffer_set);
 }
 
-/* Seeds that no round has begun to track: those of the seed batch `number` from index `from` on, and later ones. */
+/* Seeds that no round has begun to track: in the seed batch `number` the seeds from index `from` on, and all later
+ * batches. */
 typedef struct rest {
     uint64_t number;
     uint32_t from;
 } rest;
 
-/* Returns the seeds behind those of a round. */
+/* Returns the seeds that follow the seeds of a round. */
 static rest rest_behind(const gls_round *r)
 {
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
@@ -393,7 +394,7 @@ static gls_status run_rounds(gls_batch *c)
         if (status || gave_way) break;
         /* if not even one seed was finished, halve the round: fewer streamlines then share the pool */
         most = done == now.from ? (now.n_lines + 1) / 2 : UINT32_MAX;
-        if (done < now.until) { /* these seeds must be tracked again, and before those of `ahead` */
+        if (done < now.until) { /* the seeds from `done` on must be tracked again, before the seeds of `ahead` */
             next = (rest){now.number, done};
             ahead.any = false;
         }

@@ -134,7 +134,7 @@ typedef struct gls_batch {
     gls_outcomes outcomes;    /* outcomes of the current round */
     gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them */
     gls_retries retries;
-    uint64_t steps;         /* steps tracked so far, including those of rejected streamlines */
+    uint64_t steps;         /* steps tracked so far, also in rejected streamlines */
     double points_per_line; /* running estimate of the pool points that one streamline takes */
     gls_pace initial_pace;  /* limits the seeds of a dispatch of pass 1 */
     gls_pace track_pace;    /* limits pass 2: streamlines; in staged plans half-streamlines x iterations */

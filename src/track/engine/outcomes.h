@@ -1,4 +1,4 @@
-/* Outcomes of seeds and streamlines: that of each one, and the counts and lengths of a whole run. */
+/* Outcomes: what became of each seed and streamline, and the counts and lengths of a whole run. */
 #ifndef GLS_TRACK_ENGINE_OUTCOMES_H
 #define GLS_TRACK_ENGINE_OUTCOMES_H
 

@@ -383,8 +383,8 @@ static uint32_t keep_running(gls_batch *c, uint32_t n)
 
 /* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking
  * a half-streamline draws at most BACKTRACK_DRAWS directions for each of its steps. With particle filtering a
- * half-streamline makes at most all its steps and those of its particles, before the first run of the filter and after
- * each run. */
+ * half-streamline makes at most max_steps steps, and its particles make theirs, before the first run of the filter and
+ * after each run. */
 static double max_iterations(const gls_engine *t)
 {
     const gls_track_plan *plan = &t->plan;

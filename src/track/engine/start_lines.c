@@ -19,7 +19,7 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
         return gls_direction_pack((const float[3]){-d[0], -d[1], -d[2]});
     }
     if (t->antipodal) return vertex ^ VERTEX_FLIPPED;
-    /* Without antipodal symmetry the opposite direction is that of the vertex farthest from `vertex`. */
+    /* Without antipodal symmetry the vertex farthest from `vertex` stands for the opposite direction. */
     const float *d = t->vertex[vertex];
     uint32_t best = 0;
     float least = 2;

@@ -17,8 +17,8 @@
 /* Smaller forms of a field, for plans made after memory ran out. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
-/* Octets: a value is stored with those of the seven next voxels, in 16 bytes. They take eight times the memory of
- * single values, so use them only where memory is ample. */
+/* Octets: a voxel's value is stored with the values of the seven next voxels, in 16 bytes. They take eight times the
+ * memory of single values, so use them only where memory is ample. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
                         gls_field_plan *plan)
 {
@@ -214,8 +214,8 @@ static void target_close(target *t)
     gls_kernel_destroy(t->octets);
 }
 
-/* Writes n_layers layers of the grid, from layer `first` on. slab: their pairs or single values, and those of one more
- * layer where the grid goes on. */
+/* Writes n_layers layers of the grid, from layer `first` on. slab: pairs or single values of these layers, and
+ * of one more layer where the grid goes on. */
 static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes,
                                const uint32_t *slab)
 {

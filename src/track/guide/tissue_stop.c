@@ -258,7 +258,8 @@ static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], ui
     return true;
 }
 
-/* Whether ACT rejects a streamline for this end of a half: in CSF, or stuck outside deep grey matter and pathology. */
+/* Whether ACT rejects a streamline because this half-streamline ends in CSF, after its last attempt of backtracking, or
+ * stuck outside deep grey matter and pathology. */
 static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
 {
     bool stuck = half->end == GLS_END_NO_DIRECTION || half->end == GLS_END_STOP_MAP;
