@@ -226,7 +226,8 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 #if PARTICLES
     guide_bad = 0.0;
 #endif
-    // The guide works on a copy of its memory, because the joint step of a backward half must leave no trace.
+    // The guide works on a copy of its memory, because the joint step of a backward half-streamline must leave no
+    // trace.
     uint memory[GUIDE_ROOM] = h.memory;
     uint end = GUIDE_GO_ON;
     bool stored = !h.joint && half_stores(h);

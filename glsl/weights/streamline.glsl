@@ -81,7 +81,7 @@ struct Step {
     float x, d;
 };
 
-// One step. e: e^(c + x); slope and bend: sums of the derivatives of the total variation over the entries.
+// One Newton step. e: e^(c + x); slope and bend: sums of the derivatives of the total variation over the entries.
 FUNCTION Step newton(Search s, Moments m, Step at, float e, float slope, float bend)
 {
     // First and second derivative of the cost by the coefficient: data term, total variation, and Tikhonov

@@ -404,7 +404,7 @@ static gls_status run_rounds(gls_batch *c)
     return !status ? deliver(c) : status;
 }
 
-/* Runs one round with retries and moves *from behind its seeds; leaves *from as it is if the batch gave way. */
+/* Runs one round with retries and sets `*from` to the seeds that follow. If the batch gave way, `*from` stays. */
 static gls_status run_round_again(gls_batch *c, rest *from)
 {
     /* The round has no buffers of its own: with retries nothing is in flight. */

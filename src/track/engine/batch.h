@@ -169,8 +169,8 @@ gls_status gls_gather_end(gls_batch *batch, gls_batch_result *result);
 
 /* --- From the initial directions of seeds to streamlines: which seeds may start streamlines, and in which sense. */
 
-/* Flags that gls_lines_choose() adds to a seed's number of directions. ONE_SIDED: track only the forward half.
- * NOT_ADMITTED: the guide rejects the seed. */
+/* Flags that gls_lines_choose() adds to a seed's number of directions. ONE_SIDED: track only the forward
+ * half-streamline. NOT_ADMITTED: the guide rejects the seed. */
 #define SEED_ONE_SIDED 0x80000000u
 #define SEED_NOT_ADMITTED 0x40000000u
 

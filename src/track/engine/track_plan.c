@@ -126,7 +126,8 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     /* llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there */
     p.staged = !p.mapping->looped || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
-    /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long to copy a point */
+    /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long as the host to copy
+     * a point */
     p.packs_on_host = limits->software;
     p.voxel_runs = runs && p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel &&
                    !params->loop_check && !(params->step_noise > 0);

@@ -350,7 +350,7 @@ bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], con
     const gls_guide_plan *plan = &guide->plan;
     const uint32_t include = r ? gls_regions_bits(r, GLS_REGION_INCLUDE) : 0;
     if (!include) return true;
-    /* A visit counts only if its point is among those that the half-streamline keeps. */
+    /* A visit counts only if the half-streamline keeps its point. */
     uint32_t seen = gls_regions_at(r, seed) & include;
     for (int h = 0; h < 2; h++)
         for (uint32_t i = 0; i < plan->n_visits && tracked(&half[h]); i++) {

@@ -78,8 +78,9 @@ static gls_status poll(void *user)
 /* Smallest number of seeds that keeps a device busy. */
 #define FEW_SEEDS 256
 
-/* Seeds that the run still needs beside those in work, this worker's part; with select: for 10 % more streamlines than
- * are missing. Returns 0 if the seeds in work should be enough, never while none is in work. */
+/* This worker's part of the number of seeds that the run still needs. With select: of the number that gives 10 % more
+ * streamlines than are missing, without the seeds in work; 0 if the seeds in work should be enough, never while none is
+ * in work. */
 static uint64_t needed_seeds(const gls_worker *w)
 {
     const gls_queue *q = &w->run->queue;
