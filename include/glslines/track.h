@@ -253,12 +253,12 @@ typedef struct gls_track_result {
     uint64_t streamlines;    /* number of streamlines kept */
     uint64_t points;         /* number of points of the kept streamlines */
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict; their sum is directions */
-    uint64_t met[GLS_REGION_MAX_BITS]; /* number of streamlines that met a region of this bit; without those that were
-                                          rejected for reasons other than regions */
-    gls_particle_counts filter;        /* all 0 without pft */
-    uint64_t truncated;                /* number of kept streamlines that were cut at max_length */
-    uint64_t long_streamlines;         /* number of kept streamlines longer than GLS_LONG_STREAMLINE */
-    uint64_t ends[GLS_END_COUNT];      /* number of half-streamlines by reason of their end; sum 2 x directions */
+    uint64_t met[GLS_REGION_MAX_BITS];    /* number of streamlines that met a region of this bit; those with the verdict
+                                             single_point or too_short do not count */
+    gls_particle_counts filter;           /* all 0 without pft */
+    uint64_t truncated;                   /* number of kept streamlines that were cut at max_length */
+    uint64_t long_streamlines;            /* number of kept streamlines longer than GLS_LONG_STREAMLINE */
+    uint64_t ends[GLS_END_COUNT];         /* number of half-streamlines by reason of their end; sum 2 x directions */
     double mean_length, median_length, max_length, min_length; /* mm, along the steps that were made */
     double mean_points, median_points;
     uint64_t max_points;

@@ -46,7 +46,7 @@ typedef struct gls_outcome {
     uint8_t end[2];             /* gls_end of the backward and of the forward half-streamline */
     uint8_t filter_ends;        /* half-streamlines that came to a bad end after their last run of the filter */
     bool truncated;
-    bool met_counts; /* true: `met` counts, because the streamline was not rejected for reasons other than regions */
+    bool met_counts; /* true: `met` counts, because the verdict is neither single_point nor too_short */
 } gls_outcome;
 
 /* Stands in place of a number of streamlines if the guide rejected the seed. */

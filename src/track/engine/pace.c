@@ -10,7 +10,7 @@
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
 
-/* Returns items * factor, limited to the range from the smallest limit to UINT32_MAX. */
+/* Returns items * factor, limited to the range from the least number of items of a dispatch to UINT32_MAX. */
 static uint32_t scaled(const gls_pace *pace, double items, double factor)
 {
     double product = items * factor;

@@ -33,7 +33,7 @@ typedef struct gls_mapping_kind {
     /* Plans the work group for n_streamlines streamlines. The group holds fewer if the device's limits demand it, and
      * more in some mappings. */
     gls_group_plan (*group)(const gls_device_info *limits, uint32_t n_streamlines);
-    /* Largest number of streamlines of a work group for each streamline that group() was asked for. */
+    /* Returns a factor: a work group holds at most this many times the streamlines that group() was asked for. */
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 

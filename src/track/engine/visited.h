@@ -10,11 +10,12 @@
 typedef struct gls_visited {
     bool valid;
     bool ends_alone;    /* the result holds only first and last points of streamlines that are not left to the host */
-    gls_grid grid;      /* the grid of the counts: that of tracking */
+    gls_grid grid;      /* the grid of tracking, on which voxels are counted */
     size_t n_voxels, n; /* n_voxels: of the grid; n: streamlines */
     uint64_t n_points;  /* sum over streamlines that are not left to the host */
     size_t capacity;    /* allocated words */
-    uint32_t *word;     /* first n_voxels words: streamlines in each voxel, except those left to the host */
+    uint32_t *word;     /* first n_voxels words: number of streamlines in each voxel; those left to the host are not
+                         * counted */
     uint32_t *left;     /* one word for each streamline; not 0: the host must count its voxels */
 } gls_visited;
 

@@ -306,7 +306,8 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
     return status;
 }
 
-/* Fills all fields: in one pass those with pairs and octets, in another those with single values. */
+/* Fills all fields, in two passes, one of which fills the fields of single values, the other all fields of pairs and
+ * octets. */
 static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed)
 {
