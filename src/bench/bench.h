@@ -41,6 +41,13 @@ typedef struct bench_options {
     char **argv;
 } bench_options;
 
+/* Sets what is measured. getters, mappings and devices are lists with commas; shape is "AxBxC", or NULL for the
+ * default. Call bench_options_finish() afterwards, also after a failure. */
+gls_status bench_choose(bench_options *options, const char *shape, const char *getters, const char *mappings,
+                        const char *devices);
+/* Frees what bench_choose() allocated. */
+void bench_options_finish(bench_options *options);
+
 /* Times of one repetition, seconds by the host's clock. */
 typedef enum bench_time {
     BENCH_INITIAL, /* first pass with its transfers */

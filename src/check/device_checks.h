@@ -30,6 +30,16 @@ gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_get
 /* Like gls_checked_mapping(), for the parameters of a run. */
 gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order);
 
+/* --- The list of devices. */
+
+/* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
+const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
+/* Lists n devices with their limits, and the drivers that failed, as lines of text. From malloc; NULL: out of memory.
+ */
+char *gls_devices_text(const gls_device_info *list, size_t n);
+/* The same as JSON, with sizes in bytes. */
+char *gls_devices_json(const gls_device_info *list, size_t n);
+
 /* --- A small scene whose streamlines are known whatever way a device rounds. The check of devices tracks it, and so
  * does the first run on a renderer that glslines does not know. */
 

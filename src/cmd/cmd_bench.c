@@ -1,6 +1,5 @@
 /* `glslines bench`: measures how fast the devices of this machine track, phase by phase. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/bench.h"
 #include "cmd/commands.h"
@@ -10,79 +9,7 @@
 #include "record/tract_run.h"
 #include "util/clock.h"
 
-/* --- What to measure, from the command line. ----------------------------- */
-
-/* Interprets the comma-separated words of --name as places in `choices` ("a|b|c"). all: the word "all" is allowed and
- * stands for every choice. place receives at most max places, *n their number. */
-static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max,
-                              int *n)
-{
-    const char *bad;
-    int bad_length;
-    *n = bench_parse_list(list, choices, all, place, max, &bad, &bad_length);
-    if (*n >= 0) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--%s: unknown value '%.*s'; takes %s%s, commas between them", name, bad_length,
-                    bad, choices, all ? "|all" : "");
-}
-
-/* Splits the comma-separated list of --device into options->device, which owns a copy of each name; finish_options()
- * frees the copies. Whether a device of this name exists is found out later. */
-static gls_status parse_devices(const char *list, bench_options *options)
-{
-    for (const char *word = list;; word++) {
-        size_t length = strcspn(word, ",");
-        if (length == 0) return gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", list);
-        if (options->n_devices == BENCH_MAX_DEVICES)
-            return gls_fail(GLS_ERR_ARGUMENT, "--device: at most %d devices", BENCH_MAX_DEVICES);
-        char *name = strndup(word, length);
-        if (!name) return gls_no_memory();
-        options->device[options->n_devices++] = name;
-        word += length;
-        if (!*word) return GLS_OK;
-    }
-}
-
-/* Requires a model that the benchmark measures, sets the order of its spherical harmonics, and limits the number of
- * columns of the table, which is getters x mappings x devices. */
-static gls_status check_models(bench_options *o)
-{
-    if (o->model.model > GLS_MODEL_CSD)
-        return gls_fail(GLS_ERR_ARGUMENT, "--model %s: bench measures opdt, csa and csd",
-                        gls_model_name(o->model.model));
-    o->model.sh_order = gls_model_order(&o->model);
-    for (int i = 0; i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
-        if (gls_getter_source_of(o->dg[i]) == GLS_FROM_QBALL)
-            return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
-    int n_columns = o->n_dg * o->n_mapping * o->n_devices;
-    if (n_columns > BENCH_MAX_COLUMNS)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg, --mapping and --device give %d columns: %d at most; name fewer",
-                        n_columns, BENCH_MAX_COLUMNS);
-    return GLS_OK;
-}
-
-/* Sets what is measured. getters, mappings and devices are lists with commas; shape is "AxBxC", or NULL for the
- * default. Call finish_options() afterwards, also after a failure. */
-static gls_status choose_options(bench_options *o, const char *shape, const char *getters, const char *mappings,
-                                 const char *devices)
-{
-    if (shape && !bench_parse_shape(shape, o->shape))
-        return gls_fail(GLS_ERR_ARGUMENT, "--shape: '%s' is not AxBxC with whole numbers from 16 to 512", shape);
-    gls_status status = parse_words("dg", getters, GLS_GETTER_CHOICES, true, o->dg, BENCH_GETTERS, &o->n_dg);
-    if (!status)
-        status =
-            parse_words("mapping", mappings, GLS_MAPPING_CHOICES, false, o->mapping, BENCH_MAPPINGS, &o->n_mapping);
-    if (!status) status = parse_devices(devices, o);
-    return status ? status : check_models(o);
-}
-
-/* Frees what choose_options() allocated. */
-static void finish_options(bench_options *options)
-{
-    for (int i = 0; i < options->n_devices; i++) free((char *)options->device[i]);
-    options->n_devices = 0;
-}
-
-/* Values of the command's options: those of the benchmark, and texts that choose_options() interprets. */
+/* Values of the command's options: those of the benchmark, and texts that bench_choose() interprets. */
 typedef struct bench_values {
     cmd_common common;
     /* options of the benchmark itself */
@@ -195,10 +122,10 @@ static int run_bench(void *values, const cmd_arguments *arguments)
     if (!status && !code && v->json && *v->json) status = gls_place_check(v->json, v->o.force, &inputs, NULL, 0);
     if (!status && !code && v->trace) status = gls_place_check(v->trace, v->o.force, &inputs, &v->json, 1);
     gls_inputs_finish(&inputs);
-    if (!status && !code) status = choose_options(&v->o, v->shape, v->dg, v->mapping, v->device);
+    if (!status && !code) status = bench_choose(&v->o, v->shape, v->dg, v->mapping, v->device);
     if (status) code = cmd_error_status(status);
     if (!code) code = measure(v);
-    finish_options(&v->o);
+    bench_options_finish(&v->o);
     return code;
 }
 

@@ -88,9 +88,6 @@ char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs the result. */
 void gls_job_log_result(const gls_job *job);
 
-/* Name of a mapping; for AUTO, of the mapping that the device gets. *lanes: invocations for each streamline. */
-const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes);
-
 /* Sets the hashes of the shard. Call it once the inputs are read and the lengths are in mm. */
 gls_status gls_job_identify(gls_job *job);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check/device_checks.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
@@ -12,13 +13,6 @@
 
 #define MIB ((uint64_t)1 << 20)
 #define STEP UINT64_C(50) /* MiB */
-
-const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked, uint32_t *lanes)
-{
-    if (asked == GLS_MAPPING_AUTO) asked = gls_mapping_auto(device);
-    *lanes = gls_mapping_lanes(asked, device);
-    return gls_mapping_name(asked);
-}
 
 /* Memory to request from a scheduler, MiB: a sixth more than the estimate, because schedulers kill a job that takes
  * more than it requested. */

@@ -17,12 +17,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 18270),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 18090),
     "files of glue": ("<=", 88),
     "median lines of a file": (">=", 123),
     "files under 50 lines, %": ("<=", 19.5),
     "internal functions used by one other file, %": ("<=", 54.2),
-    "internal headers with one includer": ("<=", 11),
+    "internal headers with one includer": ("<=", 10),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),
