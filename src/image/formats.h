@@ -42,7 +42,8 @@ typedef struct gls_values {
     double slope, inter;
 } gls_values;
 
-/* Converts n values to float. in: aligned for its type; its contents may be overwritten. */
+/* Converts n values to float. in: the values as the file has them, aligned for their type; their memory may be
+ * overwritten. */
 void gls_values_read(const gls_values *values, void *in, size_t n, float *out);
 
 /* --- Streams: read the bytes of a file, and decompress them if they are gzip. Also compression. */
@@ -58,7 +59,8 @@ void gls_stream_close(gls_stream *stream);
 /* Reads the next bytes; *got is smaller than bytes only at the end of the data. GLS_ERR_INPUT: damaged or truncated
  * gzip data. */
 gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t *got);
-/* Reads on to the end of gzip data to verify their checksum, unless the end is far behind the values. */
+/* Reads on to the end of gzip data, at most 16 MiB, to verify their checksum. Does nothing for data that are not
+ * compressed. */
 gls_status gls_stream_verify(gls_stream *stream);
 /* Upper bound of the number of uncompressed bytes in the whole file. Compare it with what a header promises before
  * allocating. */
@@ -92,9 +94,8 @@ char *gls_nifti_pair(const char *path);
  * messages. */
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used);
 
-/* Writes volumes as a NIfTI file. Values of uint8, int32, uint32, float32 and float64 are stored as they are; other
- * types as by gls_image_write_grouped(). what: a few words for the header's description; NULL: only the name of the
- * program. */
+/* Writes volumes as a NIfTI file. type: uint8, int32, uint32, float32 or float64; the values are stored as they are.
+ * what: a few words for the header's description; NULL: only the name of the program. */
 gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                            const char *what, size_t n_volumes, gls_type type, const void *data);
 /* Writes a NIfTI file from its bytes, header and voxels, compressed if the name ends in .gz. */
@@ -120,7 +121,7 @@ typedef struct gls_mif_header {
     int volumes_rank;    /* number of space axes that are faster in the file than the volumes */
     bool volumes_turned; /* true: the last volume is stored first */
     gls_mif_coding coding;
-    gls_values values; /* type for GLS_MIF_VALUES; slope and intercept for all codings */
+    gls_values values; /* slope and intercept for all codings; type only for GLS_MIF_VALUES */
     char *file;        /* path of the file of the values; NULL: the values are in the file of the header */
     uint64_t offset, bytes;
     double (*scheme)[4]; /* gradient table of n_scheme rows: x y z along the scanner axes, b; NULL: none */

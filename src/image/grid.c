@@ -10,15 +10,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Largest difference, in voxels, between grids that count as the same. Files of one series that passed through
- * different programs differ by rounding; a sform with a slight shear differs from its qform by some thousandths. */
+/* Largest distance, in voxels, between the corners of grids that count as the same: without a warning, and with one.
+ * Files of one series that passed through different programs differ by rounding; a sform with a slight shear differs
+ * from its qform by some thousandths. */
 #define SAME_GRID 0.01
 #define NEARLY_SAME_GRID 0.1
 
 /* Largest grid: array sizes with some values a voxel cannot overflow. */
 #define MAX_VOXELS (UINT64_C(1) << 48)
 
-/* Largest number in an affine: products of two stay within single precision. */
+/* Largest number in an affine or its inverse: the product of two such numbers is finite in single precision. */
 #define MAX_NUMBER 1e15
 
 gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4])
@@ -85,7 +86,8 @@ bool gls_grid_direction(const gls_grid *grid, const double world[3], double alon
     return square > 0;
 }
 
-/* The rotation or reflection nearest to the 3x3 part of the affine: Newton's iteration for the polar decomposition. */
+/* Computes the rotation or reflection nearest to the 3x3 part of the affine, each column divided by its voxel size.
+ * Newton's iteration for the polar decomposition. */
 static void nearest_rotation(const gls_grid *grid, double q[3][3])
 {
     double a[3][4], inverse[3][4];

@@ -16,8 +16,8 @@ typedef struct reader {
     gls_stream *stream;
     float *out;                   /* where the first value of the file belongs in the image */
     size_t n[GLS_MIF_AXES];       /* sizes, the fastest axis of the file first */
-    ptrdiff_t step[GLS_MIF_AXES]; /* distance of neighbours in the image, in values */
-    size_t at[GLS_MIF_AXES];      /* position of the next value of the file */
+    ptrdiff_t step[GLS_MIF_AXES]; /* distance in the image, in values, of neighbours along each axis of n */
+    size_t at[GLS_MIF_AXES];      /* indices of the next value of the file along the axes of n */
 } reader;
 
 static gls_status truncated(const reader *r)
@@ -78,7 +78,7 @@ static void place(reader *r, const float *value, size_t n)
     }
 }
 
-/* Reads all values block by block, and stores each where its axes say. */
+/* Reads all values block by block, and stores each at its position in the image. */
 static gls_status read_values(reader *r)
 {
     const gls_mif_header *h = r->header;

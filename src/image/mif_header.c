@@ -47,7 +47,7 @@ void gls_mif_header_finish(gls_mif_header *header)
     header->scheme = NULL;
 }
 
-/* Reads the header. *text has a NUL behind its *header_bytes bytes. */
+/* Reads the header. *text is from malloc, has *header_bytes bytes or more, and space for a NUL behind them. */
 static gls_status read_text(const char *path, char **text, size_t *header_bytes)
 {
     gls_stream *stream = NULL;
@@ -182,13 +182,13 @@ static gls_status add_gradient(lines *l, gls_mif_header *h, const double row[4])
     return GLS_OK;
 }
 
-/* Whether a key has a name. Upper and lower case count as equal, as in MRtrix3. */
+/* Whether a key of the header is `name`. Upper and lower case count as equal, as in MRtrix3. */
 static bool is_key(const char *key, const char *name)
 {
     return gls_case_compare(key, name) == 0;
 }
 
-/* Takes one line of the header; unknown keys are ignored. */
+/* Stores the value of one line of the header; unknown keys are ignored. */
 static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char *value)
 {
     double row[MAX_FILE_AXES];
@@ -200,7 +200,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     if (!is_dim && !is_vox && !is_scheme && !is_transform && !is_scaling) return GLS_OK;
     if (is_vox)
         for (char *nan; (nan = gls_case_find(value, "nan"));)
-            memcpy(nan, "  0", 3); /* a voxel size of NaN is valid only for an axis that is not one of space */
+            memcpy(nan, "  0", 3); /* 0 stands for NaN, the voxel size of an axis that is not one of space */
     char copy[64];
     snprintf(copy, sizeof copy, "%s", value);
     int n = parse_numbers(value, row, MAX_FILE_AXES);
@@ -214,7 +214,8 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
     return GLS_OK;
 }
 
-/* Takes all lines, then requires a type of values and a place where they are. */
+/* Stores the values of all lines, then requires a datatype and the position of the values, which must lie behind the
+ * header. */
 static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
 {
     gls_status status = GLS_OK;
@@ -258,8 +259,8 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
     return GLS_OK;
 }
 
-/* Sets the grid. Its axes are those of the file, the fastest first, in the direction of storage: MRtrix3 writes NIfTI
- * with these axes, and a gradient table in FSL's convention refers to them. */
+/* Sets the grid. Its axes are the axes of space as stored, the fastest first, in the direction of storage: MRtrix3
+ * writes NIfTI files with the axes in this order, and a gradient table in FSL's convention refers to them. */
 static gls_status set_grid(const lines *l, gls_mif_header *h)
 {
     int32_t dim[3];

@@ -37,7 +37,7 @@ static gls_status not_nifti(const char *path, const raw_header *raw)
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
 }
 
-/* Reads the header as it is, and swaps its bytes if its size says so. *used: bytes read from the stream. */
+/* Reads the header, and swaps its bytes if the size that it states makes sense only in the other byte order. */
 static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw, uint64_t *used)
 {
     int32_t size;
@@ -225,8 +225,8 @@ static bool has_quaternion(const raw_header *raw)
            isfinite(FIELD(raw, qoffset_x) + FIELD(raw, qoffset_y) + FIELD(raw, qoffset_z));
 }
 
-/* Checks the numbers for an affine from the qform or the voxel sizes. The library would replace a number that is not
- * finite by 0 or 1, and a negative size by 1. */
+/* Checks the numbers for an affine from the qform or the voxel sizes. nifti_clib would replace a number that is not
+ * finite by 0 or 1, and a negative voxel size by 1. */
 static gls_status check_affine(const char *path, raw_header *raw, const int64_t dim[5])
 {
     const bool qform = FIELD(raw, qform_code) > 0;
@@ -256,7 +256,8 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
     return GLS_OK;
 }
 
-/* Replaces values that make the NIfTI library complain on stderr; such values carry no information. */
+/* Replaces members of pixdim that are not finite by 0, because nifti_clib complains of them on stderr. They carry no
+ * information that is needed. */
 static void repair_pixdim(raw_header *raw)
 {
     for (int i = 0; i < 8; i++) {

@@ -24,7 +24,7 @@ typedef struct reader {
     float *out;
 } reader;
 
-/* found: bytes of voxel values that were read. */
+/* Returns the error for a file that ends too early. found: number of bytes of voxel values in it. */
 static gls_status truncated(const reader *r, uint64_t found)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu of %llu bytes of voxel values are there", r->path,
@@ -51,7 +51,7 @@ static int read_at(int fd, void *data, size_t bytes, uint64_t offset)
     return 0;
 }
 
-/* Whether the values are floats as they are, so that reading is copying. */
+/* Whether the file has the values as floats of this machine, without scaling, so that reading is copying. */
 static bool is_plain(const gls_values *v)
 {
     return v->datatype == NIFTI_TYPE_FLOAT32 && !v->swapped && v->slope == 1.0 && v->inter == 0.0;
@@ -96,7 +96,7 @@ typedef struct pipeline {
     uint64_t n_blocks;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    uint64_t filled, emptied; /* numbers of blocks */
+    uint64_t filled, emptied; /* number of blocks that were decompressed into the ring, and that were converted */
     gls_status status;
     char message[1024]; /* error of the second thread; stored here because each thread has its own last error */
 } pipeline;
@@ -203,7 +203,7 @@ static gls_status skip(const reader *r, uint64_t bytes)
     return GLS_OK;
 }
 
-/* Requires a single volume, or several. */
+/* Requires one volume for GLS_IMAGE_3D, and two or more for GLS_IMAGE_4D. */
 static gls_status check_kind(const char *path, gls_image_kind kind, const gls_nifti_header *header)
 {
     const int32_t *d = header->grid.dim;
@@ -298,7 +298,7 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
         if (status) goto done;
         r.path = image_path;
         r.stream = stream;
-        /* MRtrix3 states the offset as in a single file, but stores the values from position 0 */
+        /* MRtrix3 writes the offset of a single file into the header of a pair, but stores the values from byte 0 */
         if (gls_stream_bound(stream) == header.bytes) header.offset = 0;
     }
     status = read_voxels(&r, used, image);

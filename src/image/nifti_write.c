@@ -1,4 +1,4 @@
-/* Writes NIfTI-1, or NIfTI-2 where the grid is too large, plain or compressed. */
+/* Writes NIfTI-1, or NIfTI-2 where a dimension is above 32767; plain or compressed. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -34,7 +34,7 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
     return m;
 }
 
-/* Describes the image for the NIfTI library. The description has no data. The caller frees it. */
+/* Describes the image, without its values, for nifti_clib. The caller calls nifti_image_free(). */
 static nifti_image *describe(const gls_grid *g, const char *what, size_t n_volumes, int code, bool small)
 {
     const int64_t dim[8] = {n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)n_volumes, 1, 1, 1};
@@ -83,7 +83,7 @@ typedef struct source {
     const char *what; /* text for the description; NULL: none */
 } source;
 
-/* NaN passes both comparisons of a clamp, so it is tested explicitly. */
+/* Rounds x and limits it to low .. high. NaN, which passes both comparisons, becomes 0. */
 static float to_range(float x, float low, float high)
 {
     if (isnan(x)) return 0.0f;
@@ -210,7 +210,7 @@ typedef struct bytes {
     const unsigned char *data;
 } bytes;
 
-/* Callback of gls_stream_write_all() for data that lie in memory as the file has them. */
+/* A gls_pack_fill for data that lie in memory as the file has them. */
 static void copy_bytes(void *user, uint64_t first, size_t n, void *buffer)
 {
     memcpy(buffer, ((const bytes *)user)->data + first, n);

@@ -27,7 +27,8 @@ void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3])
     p[2] = (double)(voxel / nx / ny);
 }
 
-/* Marks the voxels that have one of the labels. A range of labels without voxels is an error. */
+/* Marks the voxels with a label that the text names, or without labels all voxels above 0. A range of labels that no
+ * voxel has is an error. */
 static gls_status mark(const gls_image *image, const gls_region_text *text, const char *name, gls_region_area *area)
 {
     size_t n = gls_grid_voxels(&image->grid);
@@ -53,7 +54,7 @@ static gls_status mark(const gls_image *image, const gls_region_text *text, cons
     return GLS_OK;
 }
 
-/* Marks the voxels of a region: values above 0, or the labels that the text names. */
+/* Makes a region of the voxels above 0, or of those with a label that the text names. option, name: for messages. */
 static gls_status add_marked(const char *option, const gls_image *image, const gls_region_text *text, const char *name,
                              gls_region_area *area)
 {
@@ -119,8 +120,8 @@ gls_status gls_region_centre_of(const char *option, const char *text, double cen
     return status;
 }
 
-/* Distance transform of one line in place: lower envelope of the parabolas square[q] + (side (p - q))^2 (Felzenszwalb
- * and Huttenlocher 2012). */
+/* Distance transform of one line of n values in place: lower envelope of the parabolas square[q] + (side (p - q))^2
+ * (Felzenszwalb and Huttenlocher 2012). apex, from, out: memory for n, n + 1 and n items. */
 static void transform_line(double *square, size_t n, double side, size_t *apex, double *from, double *out)
 {
     size_t k = 0, first = 0;

@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Corners of equal grids may differ by this much: mm. */
+/* Largest difference, mm, between the corners of equal grids, in each coordinate. */
 #define SAME_PLACE 1e-4
 
 #define APART true
@@ -225,7 +225,7 @@ gls_status gls_regions_add(gls_regions *r, gls_region_role role, const char *tex
     return status;
 }
 
-/* Bits of the regions of a set of the store. */
+/* Bits of the regions in set number `set` of the store. */
 static uint32_t bits_of(const gls_regions *r, uint32_t set)
 {
     uint32_t bits = 0;
@@ -234,7 +234,8 @@ static uint32_t bits_of(const gls_regions *r, uint32_t set)
     return bits;
 }
 
-/* Fills in a group: the box of the layer's voxels, the map from the run's voxel coordinates to it, its first word. */
+/* Fills in a group: the box of the layer's voxels, the map from voxel coordinates of the run to the box, and the index
+ * of the group's first word. */
 static void pack_grid(gls_regions *r, const gls_region_layer *p, gls_region_group *g)
 {
     const bool same = gls_region_same_grid(&r->grid, &p->grid, SAME_PLACE);
@@ -252,7 +253,7 @@ static void pack_grid(gls_regions *r, const gls_region_layer *p, gls_region_grou
     r->n_words += (size_t)g->size[0] * (size_t)g->size[1] * (size_t)g->size[2];
 }
 
-/* Writes the words of a group. bits: of each set of the store. */
+/* Writes the words of a group. bits: for each set of the store, the bits of its regions. */
 static void copy_box(const gls_region_group *g, const gls_region_layer *p, const uint32_t *bits, uint32_t *out)
 {
     for (int32_t z = 0; z < g->size[2]; z++)
@@ -291,8 +292,8 @@ static gls_status pack(gls_regions *r)
     return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for regions");
 }
 
-/* Whether every voxel centre of an include region, or the whole sphere, lies in exclude regions. No streamline can pass
- * then. */
+/* Whether every voxel centre of an include region lies in exclude regions, or an include sphere lies in one exclude
+ * sphere. No streamline can be kept then. */
 static bool wholly_excluded(const gls_regions *r, const gls_region *region)
 {
     const uint32_t exclude = r->role_bits[GLS_REGION_EXCLUDE];

@@ -4,14 +4,15 @@
 
 #include "image/region_store.h"
 
-/* Which points of a streamline are looked up, and what else regions.def says about a role. */
+/* Which points of a streamline are looked up in regions of a role, see regions.def. GLS_REGION_BORDER: all points; the
+ * streamline ends before its first point outside. */
 typedef enum gls_region_where {
     GLS_REGION_POINTS,
     GLS_REGION_BORDER,
     GLS_REGION_ENDS,
     GLS_REGION_FILTERS /* the role is not used in tracking */
 } gls_region_where;
-/* A row of regions.def: what regions of a role do. */
+/* A row of regions.def. option: name without "--". needed: true if streamlines must reach regions of the role. */
 typedef struct gls_region_kind {
     const char *option;
     bool apart; /* true: each region has its own bit; false: all regions of the role share a bit */
@@ -20,7 +21,7 @@ typedef struct gls_region_kind {
 } gls_region_kind;
 /* The row of a role in regions.def. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
-/* Bits of all roles that are looked up at `where`. */
+/* Bits of the regions of all roles that have this `where`. */
 uint32_t gls_regions_bits_where(const gls_regions *regions, gls_region_where where);
 
 /* Whether a streamline whose ends lie in the regions of bits a and b fits the roles that look at ends. role_bits: bits

@@ -45,7 +45,7 @@ size_t gls_region_store_find(const gls_region_store *s, const gls_grid *grid)
     return i;
 }
 
-/* Creates the set `from` plus one more region. *number: the new set. */
+/* Adds a set: the regions of set number `from`, and one more. *number: number of the new set. */
 static bool set_with(gls_region_store *s, uint32_t from, uint32_t region, uint32_t *number)
 {
     size_t n = s->first[from + 1] - s->first[from], end = s->first[s->n_sets];
@@ -61,7 +61,7 @@ static bool set_with(gls_region_store *s, uint32_t from, uint32_t region, uint32
     return true;
 }
 
-/* Adds a layer; grid NULL: of a sphere. */
+/* Adds a layer for the regions on a grid, or for a sphere if grid is NULL. Returns NULL if memory runs out. */
 static gls_region_layer *add_layer(gls_region_store *s, const gls_grid *grid)
 {
     gls_region_layer *list = realloc(s->layer, (s->n_layers + 1) * sizeof *list);
@@ -83,8 +83,8 @@ static gls_region_layer *add_layer(gls_region_store *s, const gls_grid *grid)
  * not with regions. Returns false if memory ran out. */
 static bool mark(gls_region_store *s, gls_region_layer *p, const gls_region_area *area, uint32_t region)
 {
-    uint32_t *with =
-        calloc(s->n_sets, sizeof *with); /* for each set that existed before, the set that also has the region */
+    uint32_t *with = calloc(
+        s->n_sets, sizeof *with); /* for each set that existed before, the set with the region added; 0: not made yet */
     bool done = with;
     for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n && done; v++) {
         double c[3];

@@ -28,11 +28,11 @@ typedef struct gls_region_area {
 gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area);
 /* Makes a region of the voxels > 0 of an image. */
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
-/* Widens a region by mm: adds voxels whose centre is that near to the centre of one of its voxels; increases the radius
- * of a sphere. */
+/* Widens a region: adds each voxel whose centre is at most `mm` from the centre of a voxel of the region; adds `mm` to
+ * the radius of a sphere. */
 gls_status gls_region_area_widen(gls_region_area *area, double mm);
-/* For each voxel of the grid the squared distance, in mm, of its centre to that of the nearest voxel of the region;
- * from malloc. Not for spheres. */
+/* *square: for each voxel of the grid, the squared distance, mm2, of its centre to the nearest centre of a voxel of the
+ * region; from malloc. Not for spheres. */
 gls_status gls_region_area_distances(const gls_region_area *area, double **square);
 /* Whether gls_region_area_widen() adds a voxel at this squared distance. */
 bool gls_region_is_within(double square, double mm);
@@ -41,7 +41,7 @@ void gls_region_area_centre(const gls_region_area *area, double centre[3]);
 /* Frees the voxels of the region. */
 void gls_region_area_finish(gls_region_area *area);
 
-/* Index of the voxel nearest to p, in voxel coordinates. Returns false outside the grid. */
+/* *voxel: index of the voxel nearest to p, which is in voxel coordinates. Returns false outside the grid. */
 bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel);
 /* Voxel coordinates of the voxel with this index. */
 void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
@@ -59,8 +59,8 @@ typedef struct gls_label_range {
 /* The parts of a region's text. */
 typedef struct gls_region_text {
     bool is_sphere;
-    double number[4];
-    char *path; /* path of an image; from malloc */
+    double number[4]; /* of a sphere: x, y, z, radius */
+    char *path;       /* path of an image; from malloc */
     gls_label_range range[GLS_REGION_MAX_RANGES];
     size_t n_ranges; /* 0: the region is all voxels > 0 */
 } gls_region_text;
@@ -69,7 +69,8 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
 
 /* --- All regions, by grid. */
 
-/* All regions of one grid, or one sphere. Each voxel holds the number of the set of its regions, 0 for none. */
+/* All regions on one grid, or one sphere. Each voxel has the number of a set: the regions that the voxel belongs to, 0
+ * for none. */
 typedef struct gls_region_layer {
     gls_grid grid;
     double inverse[3][4];   /* world mm to voxels */
@@ -77,7 +78,7 @@ typedef struct gls_region_layer {
     double low[3], high[3]; /* box of voxels with regions; corners at whole numbers */
     int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere;
-    uint32_t sphere_set; /* the set that consists of the region of the sphere */
+    uint32_t sphere_set; /* number of the set that consists of this sphere */
 } gls_region_layer;
 
 /* All regions, as layers: one for each grid that regions have, and one for each sphere. */
@@ -95,16 +96,16 @@ typedef struct gls_region_store {
 gls_status gls_region_store_init(gls_region_store *store, double slack);
 /* Frees the layers and the sets. The store may be zeroed. */
 void gls_region_store_finish(gls_region_store *store);
-/* Whether two grids are equal, but for the slack of a store. */
+/* Whether two grids are equal. slack: see gls_region_store. */
 bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);
 /* Index of the layer with this grid; n_layers: the store has none. */
 size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid);
-/* Adds an area as the region of this number, at *layer. Returns false if memory runs out. */
+/* Adds an area as region number `region`. *layer: index of its layer. */
 bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *layer);
-/* Number of the set of this layer's regions that hold a point, world mm; 0: none does. */
+/* Number of the set of this layer's regions that contain a point, world mm; 0: none does. */
 uint32_t gls_region_layer_at(const gls_region_layer *layer, const float point[3]);
 
-/* Whether the set of this number holds a region, given by its number in the store. */
+/* Whether set number `set` of the store contains region number `region`. */
 static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, size_t region)
 {
     for (size_t i = s->first[set]; i < s->first[set + 1]; i++)
@@ -112,7 +113,7 @@ static inline bool gls_region_set_has(const gls_region_store *s, uint32_t set, s
     return false;
 }
 
-/* Set of the voxel whose indices are these whole numbers; 0 outside the box of voxels with regions. */
+/* Number of the set of the voxel with indices v, whole numbers; 0 outside the box of voxels with regions. */
 static inline uint32_t gls_region_layer_voxel(const gls_region_layer *p, const double v[3])
 {
     for (int a = 0; a < 3; a++)

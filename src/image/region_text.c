@@ -9,7 +9,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MAX_MM 1e15        /* largest distance, mm; squares of distances up to it are finite in single precision */
+#define MAX_MM 1e15        /* largest coordinate of a sphere's centre, mm; its square is finite in single precision */
 #define MAX_LABEL 16777216 /* largest label, 2^24; integers up to it are exact as float32 */
 
 /* Reads numbers separated by commas and stores at most four. Returns how many there are; 0: not all are numbers. */

@@ -13,7 +13,7 @@ typedef struct axes {
     bool turned[3];
 } axes;
 
-/* The grid that results from taking axes in another order and sense. */
+/* Makes the grid of an image whose axes are taken in the order and directions of `a`. */
 static bool make_grid(const gls_grid *g, const axes *a, gls_grid *made)
 {
     int32_t dim[3];
@@ -31,7 +31,7 @@ static bool make_grid(const gls_grid *g, const axes *a, gls_grid *made)
     return gls_grid_init(made, dim, (const double(*)[4])affine) == GLS_OK;
 }
 
-/* Tries all 48 orders and senses of three axes for the one that gives the wanted grid. */
+/* Tries all 48 orders and directions of three axes for the one that gives the wanted grid. */
 static bool find_axes(const gls_grid *wanted, const gls_grid *g, axes *found)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -51,7 +51,7 @@ static bool find_axes(const gls_grid *wanted, const gls_grid *g, axes *found)
     return false;
 }
 
-/* Copies all volumes in the new order. */
+/* Copies all volumes into an image with the axes `a`. */
 static void move_values(const gls_image *image, const axes *a, gls_image *made)
 {
     const int32_t *dim = made->grid.dim, *old = image->grid.dim;

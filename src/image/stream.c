@@ -32,7 +32,7 @@ typedef enum gls_inflate_result {
 
 static void inflater_reset(gls_inflater *i);
 
-/* The libraries count in 32 bits, so that large buffers are processed in portions. */
+/* Number of bytes of a buffer that one call processes, because the libraries count in 32 bits. */
 static uint32_t portion(size_t n)
 {
     return n < ((size_t)1 << 30) ? (uint32_t)n : (uint32_t)1 << 30;
@@ -308,8 +308,7 @@ gls_status gls_stream_verify(gls_stream *s)
     return GLS_OK;
 }
 
-/* Compression. Each piece is deflated separately and ends on a byte boundary, so that the pieces together are one
- * deflate stream. */
+/* --- Compression. */
 
 #define PIECE_BYTES ((size_t)1 << 20)
 #define PIECES 16 /* number of pieces compressed between two writes */
@@ -322,8 +321,8 @@ typedef struct piece {
     bool ok;
 } piece;
 
-/* Packs a piece as raw deflate data that ends at a byte, so that pieces of several threads can be joined; the last one
- * ends the stream. */
+/* Compresses a piece to raw deflate data that end on a byte boundary, so that the pieces together are one deflate
+ * stream. last: the piece ends the stream. */
 static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, int level, bool last)
 {
     z_stream z = {0};
@@ -347,9 +346,8 @@ static size_t piece_bytes(uint64_t total, uint64_t i)
     return left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 }
 
-/* Compresses PIECES pieces at a time on all threads, then writes them in order. Each piece ends at a whole byte, so
- * that all of them together are one deflate stream, and has its own checksum, from which that of the whole follows. The
- * bytes depend on the size of pieces, not on the number of threads. */
+/* Compresses PIECES pieces at a time on all threads, then writes them in order. The checksum of the file is combined
+ * from the checksums of the pieces. The output depends on the size of pieces, not on the number of threads. */
 gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pack_fill fill, void *user)
 {
     /* magic number, method deflate, no flags, no time of change, system Unix (RFC 1952) */

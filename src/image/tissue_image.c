@@ -10,15 +10,15 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Fractions that leave the range 0 to 1 by more than this, and sums that differ from 1 by more than this, are reported.
- *  */
+/* Fractions outside 0 .. 1 by more than this are an error; sums that differ from 1 by more than this, a warning. */
 #define SUM_TOLERANCE 0.001
 /* Smallest sum of fractions of a point with valid tissue. */
 #define MIN_SUM 0.5f
 
 /* --- from an image -------------------------------------------------------- */
 
-/* Numbers of faulty voxels of an image, by fault. */
+/* Faults of an image: numbers of voxels with a value that is not a number and with a wrong sum, the largest error of a
+ * sum, and whether a fraction is outside 0 .. 1. Also whether the image has grey and white matter. */
 typedef struct faults {
     size_t not_a_number, sum;
     double largest;
@@ -91,8 +91,8 @@ static bool has_tissue(const gls_image *image, size_t voxel)
     return any;
 }
 
-/* Finds the box of voxels with tissue, with a margin of one voxel. Continuous maps keep all voxels, because voxels
- * without tissue have values, too. */
+/* Finds the box of voxels with tissue, with a margin of one voxel. Rules other than GLS_TISSUE_RULE_ACT keep all
+ * voxels. */
 static void find_box(gls_tissue *t, const gls_image *image)
 {
     const int32_t *dim = image->grid.dim;
@@ -217,7 +217,7 @@ uint64_t gls_tissue_hash(const gls_tissue *t)
 
 /* --- between voxels -------------------------------------------------------- */
 
-/* Fractions of a voxel; indices beyond the grid are clamped to its outermost voxel. */
+/* Fractions of tissue of a voxel of the box; indices outside the box are clamped to its outermost voxels. */
 static const float *voxel_of(const gls_tissue *t, const int32_t i[3])
 {
     int32_t at[3];

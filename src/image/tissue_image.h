@@ -11,17 +11,19 @@
 struct gls_tissue {
     gls_tissue_rule rule;
     char *name;
-    gls_grid image;             /* grid of the image */
-    gls_grid grid;              /* grid of the streamlines */
-    int32_t origin[3], size[3]; /* box of the image that is kept: the tissue and a margin */
-    float map[3][4];            /* from voxel coordinates of the streamlines to those of the box */
-    double exact[3][4];         /* `map` in double precision */
-    float (*value)[GLS_TISSUE_TYPES];
-    bool single, has_sgm, has_path;
+    gls_grid image;                   /* grid of the image */
+    gls_grid grid;                    /* grid of the streamlines */
+    int32_t origin[3], size[3];       /* box of the image that is kept: the tissue and a margin */
+    float map[3][4];                  /* from voxel coordinates of the streamlines to those of the box */
+    double exact[3][4];               /* `map` in double precision */
+    float (*value)[GLS_TISSUE_TYPES]; /* fractions of the voxels of the box, x fastest */
+    bool single;            /* true: values keep single precision; false: they are rounded to half precision */
+    bool has_sgm, has_path; /* true: some voxel has deep grey matter, pathology */
 };
 
-/* Interpolates in double precision at voxel coordinates of the box, without the rule of the nearest voxel. gradient
- * (may be NULL): derivative of grey minus white matter by voxel coordinates. Returns false outside the box. */
+/* Interpolates in double precision at voxel coordinates of the box, whether or not the nearest voxel has tissue.
+ * gradient (may be NULL): derivative of grey minus white matter by voxel coordinates. Returns false, and zeros, outside
+ * the box and where the fractions sum to less than 0.5. */
 bool gls_tissue_blend(const gls_tissue *tissue, const double point[3], double value[GLS_TISSUE_TYPES],
                       double gradient[3]);
 
@@ -43,9 +45,9 @@ static inline bool gls_tissue_is_sgm(const float v[GLS_TISSUE_TYPES])
 
 /* Whether grey matter increases from the point along a direction of unit length in mm, given along the voxel axes. */
 bool gls_tissue_rises(const gls_tissue *tissue, const float point[3], const float direction[3]);
-/* Crops a streamline that ends in cortical grey matter at the interface with white matter. The arguments are its last
- * three points, in voxel coordinates of the streamlines; last is moved onto the interface between `from` and itself.
- * Returns false if last stays. */
+/* Crops a streamline that ends in cortical grey matter at the interface with white matter. before, from, last: its last
+ * three points, in voxel coordinates of the streamlines. Moves `last` to the interface between `from` and `last`;
+ * returns false if `last` stays. */
 bool gls_tissue_crop(const gls_tissue *tissue, const double before[3], const double from[3], double last[3]);
 /* Moves a point, in world mm, to the interface. Returns false if the interface is not near. */
 bool gls_tissue_find_interface(const gls_tissue *tissue, double world[3]);

@@ -35,7 +35,7 @@ bool gls_tissue_rises(const gls_tissue *t, const float point[3], const float dir
     return f[0] > f[1];
 }
 
-/* Point at share u between p[1] and p[2] on MRtrix3's Hermite curve with tension 0.05. */
+/* Point at parameter u, 0 at p[1] to 1 at p[2], of MRtrix3's Hermite curve with tension 0.05. */
 static void hermite(const double p[4][3], double u, double out[3])
 {
     const double k = 0.05, u2 = u * u, u3 = u2 * u;
@@ -44,8 +44,8 @@ static void hermite(const double p[4][3], double u, double out[3])
     for (int a = 0; a < 3; a++) out[a] = w[0] * p[0][a] + w[1] * p[1][a] + w[2] * p[2][a] + w[3] * p[3][a];
 }
 
-/* Finds the border on the last step by bisection of its share u of the way, along a Hermite spline through the points
- * before, from and last and a point extrapolated behind them, as MRtrix3 does. excess() is positive in grey matter. */
+/* Finds the interface by bisection of parameter u of a Hermite curve from point `from` to point `last`, as MRtrix3
+ * does. The point extrapolated behind `last` is the fourth of the curve. excess() is positive in grey matter. */
 bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double from[3], double last[3])
 {
     double p[4][3], v[GLS_TISSUE_TYPES], box[3], low = 0, high = 1;
@@ -84,7 +84,7 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 
 /* A point that is moved onto the interface. */
 typedef struct moved_point {
-    double inverse[3][4];                               /* affine map from world mm to voxel coordinates of the box */
+    double inverse[3][4]; /* affine map from world mm to voxel coordinates of the tissue image */
     double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: gradient of grey minus white matter, 1/mm */
     double least;                                       /* smallest voxel side, mm */
     bool valid;
@@ -103,7 +103,8 @@ static void look(const gls_tissue *t, moved_point *p)
     }
 }
 
-/* Newton's step to the interface, at most half a voxel long. Returns false where the slope is zero. */
+/* Newton's step to the interface, at most half the smallest voxel side long. Returns false on the interface, where the
+ * slope is zero, and where there is no tissue. */
 static bool newton(const moved_point *p, double step[3])
 {
     double square = 0, f = excess(p->value), length = 0;
@@ -138,8 +139,8 @@ static bool is_no_seed(const double v[GLS_TISSUE_TYPES])
     return gls_tissue_is_csf(f) || is_path || f[GLS_TISSUE_WM] == 0;
 }
 
-/* Goes to the interface by Newton steps along the gradient, then on to the side of grey matter: MRtrix3's rule for
- * seeds, which lie in grey matter, if only just. */
+/* Goes to the interface by Newton steps along the gradient, then on to the side of grey matter: as in MRtrix3, a seed
+ * lies just inside grey matter. */
 bool gls_tissue_find_interface(const gls_tissue *t, double world[3])
 {
     const double *side = t->image.voxel_size;
@@ -183,7 +184,7 @@ static const float *value_at(const gls_tissue *t, int32_t x, int32_t y, int32_t 
     return t->value[((size_t)i[2] * (size_t)t->size[1] + (size_t)i[1]) * (size_t)t->size[0] + (size_t)i[0]];
 }
 
-/* Change along an axis: the smaller of the changes of grey and white matter. */
+/* Change along an axis, per voxel: the smaller of the changes of grey and white matter. */
 static double step_along(const gls_tissue *t, const int32_t at[3], int axis)
 {
     int32_t low[3] = {at[0], at[1], at[2]}, high[3] = {at[0], at[1], at[2]};
@@ -221,7 +222,8 @@ gls_status gls_tissue_interface(const gls_tissue *t, gls_image **out)
     return GLS_OK;
 }
 
-/* Whether one of the six neighbours of a voxel without tissue is white matter. */
+/* Whether a voxel has no tissue, but one of its six neighbours more than 0.5 white matter. voxel: coordinates in the
+ * tissue image. */
 static bool touches_white_matter(const gls_tissue *t, const double voxel[3])
 {
     int32_t i[3];

@@ -3,7 +3,7 @@
 
 #include <nifti1.h>
 
-/* Reverses the byte order of n values of 2, 4 or 8 bytes; others stay as they are. */
+/* Reverses the byte order of n values of 2, 4 or 8 bytes each. Values of one byte stay as they are. */
 static void swap_bytes(void *data, size_t n, size_t bytes)
 {
     if (bytes == 2) {

@@ -46,7 +46,7 @@ static const gls_lapack_functions absent = {GLS_LAPACK_FUNCTIONS(ABSENT)};
 
 /* --- loading ---------------------------------------------------------------- */
 
-/* held while the library is loaded, so that it is loaded once */
+/* held by the thread that loads the library, so that only one does */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(const gls_lapack_functions *) loaded; /* NULL: not loaded yet */
 /* number of threads that gls_blas_set_threads() asked for; 0: OpenBLAS decides */
@@ -80,8 +80,8 @@ static bool find_folder(char *folder, size_t size)
     return slash && snprintf(folder, size, "%.*s", (int)(slash - path), path) < (int)size;
 }
 
-/* Opens the library of src/blas: beside the program or shared library that contains this function, then where it is
- * installed relative to there, then where the system looks. */
+/* Opens the library of src/blas: beside the program or shared library that contains this function, then in the folders
+ * relative to that where it may be installed, then where the system looks. */
 static void *open_library(void)
 {
     static const char *const places[] = {"", "/..", ("/" GLS_BLAS_FROM_PROGRAM)};
@@ -122,10 +122,11 @@ static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
         omp_get_max_threads() > 1 ? "; with fewer threads (--nthreads) it needs less" : "");
 }
 
-/* Loads OpenBLAS unless the limit on the address space is too small for it, because it would then wait for ever. */
+/* Loads OpenBLAS unless the limit on the address space is too small for it, because OpenBLAS would then wait for ever.
+ */
 static gls_status load(const char *what)
 {
-    /* what loading takes, and the memory of each thread that will use it */
+    /* bytes: memory for loading OpenBLAS, and for each thread that will use it */
     const uint64_t limit = gls_address_limit();
     const size_t bytes = LIBRARY_BYTES + (size_t)omp_get_max_threads() * THREAD_BYTES;
     if (limit > 0 && !has_room(bytes)) return fail_for_room(what, limit, bytes);
@@ -180,8 +181,9 @@ const char *gls_blas_config(void)
 
 /* --- threads ---------------------------------------------------------------- */
 
-/* State of a build of OpenBLAS with threads of its own, whose number holds for the process. users: open pairs of all
- * threads; before: number of threads outside these pairs. */
+/* State of a build of OpenBLAS with threads of its own, whose number holds for the process. users: pairs of
+ * gls_blas_begin() and gls_blas_end() that are open, on all threads; before: number of threads before the first of
+ * these pairs. */
 static struct {
     pthread_mutex_t lock;
     int users, before;

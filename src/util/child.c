@@ -15,14 +15,15 @@
 
 #include "util/clock.h"
 
-/* Replaces the exit handlers of the parent: the child must not flush or close what belongs to the parent. */
+/* Exit handler of the child, which ends the child before the exit handlers of the parent would run: the child must not
+ * flush or close what belongs to the parent. */
 static void leave(void)
 {
     _exit(1);
 }
 
 /* Prepares the child: it dies with its parent, handles signals in the default way, leaves no core file and writes
- * nothing to standard output. */
+ * nothing to standard output; if quiet, nothing to standard error. */
 static void begin_copy(pid_t parent, bool quiet)
 {
     static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGXCPU, SIGSEGV, SIGBUS,
@@ -76,7 +77,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
     return started;
 }
 
-/* Reads lines until the child closes its end. Returns false when the time is over. */
+/* Reads lines until the child closes its end of the pipe. Returns false when the time is over. */
 static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
 {
     char text[8192];

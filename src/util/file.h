@@ -13,13 +13,13 @@
  * follows. *data comes from malloc. GLS_ERR_INPUT names the file. */
 gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t *n);
 
-/* Like gls_file_read(), for text without quotes around line ends: \r\n and \r become \n, and NUL bytes at the end are
- * left out. GLS_ERR_INPUT: NUL bytes elsewhere, as in UTF-16. */
+/* Like gls_file_read(), for text in which line ends do not stand in quotes: \r\n and \r become \n, and NUL bytes at the
+ * end are left out. GLS_ERR_INPUT: NUL bytes elsewhere, as in UTF-16. */
 gls_status gls_file_read_text(const char *path, size_t max_bytes, char **text, size_t *n);
 
 /* The part of a path behind its last slash. */
 const char *gls_file_name(const char *path);
-/* Whether two paths lead to the same file: the same inode, or, if no file exists yet, the same name in the same
+/* Whether two paths lead to the same file: the same inode, or, if neither file exists, the same name in the same
  * folder. */
 bool gls_same_file(const char *a, const char *b);
 

@@ -26,7 +26,7 @@ float gls_half_value(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16, magnitude = half & 0x7fffu, bits;
     float value;
-    /* subnormal numbers are multiples of 2^-24; for the others the exponent's bias changes from 15 to 127 */
+    /* subnormal numbers are multiples of 2^-24; for normal numbers the exponent's bias changes from 15 to 127 */
     if (magnitude < 0x0400u) {
         value = (float)magnitude * 0x1p-24f;
         memcpy(&bits, &value, sizeof bits);

@@ -22,7 +22,7 @@ char *gls_format_count(uint64_t n, char *buffer, size_t size)
     return buffer;
 }
 
-/* Divides *v by 1000 until it is below 999.5, and returns the prefix for it. */
+/* Divides *v by 1000 until it is below 999.5, or no larger prefix is left. Returns the prefix. */
 static const char *scale(double *v, const char *const *prefixes)
 {
     while (*v >= 999.5 && prefixes[1]) {

@@ -47,7 +47,7 @@ static bool host_goes_on(void)
     return go_on;
 }
 
-/* Opens a file or pipe for reading; -1 with errno. */
+/* Opens a file or pipe for reading. Returns its descriptor, or -1 with errno set. */
 static int open_for_reading(const char *path)
 {
     /* O_NONBLOCK: opening a pipe without a writer must not block */

@@ -52,7 +52,7 @@ cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped)
     return parsed(json, text, n);
 }
 
-/* Number of bytes at the start of text that can be copied: printable ASCII without backslashes. */
+/* Number of bytes at the start of text that can be copied: printable ASCII without backslashes, line ends and tabs. */
 static size_t plain_bytes(const char *text)
 {
     size_t n = 0;

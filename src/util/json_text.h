@@ -38,7 +38,7 @@ gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, s
 
 /* --- Numbers that JSON readers get back exactly, comparison, files. */
 
-/* Adds a text; null if there is none. */
+/* Adds a text; null if text is NULL. */
 void gls_json_text(cJSON *object, const char *key, const char *text);
 /* Adds the shortest decimal that reads back as the same double; null if v is not finite. */
 void gls_json_double(cJSON *object, const char *key, double v);

@@ -45,7 +45,7 @@ typedef struct gls_lapack_functions {
 extern const gls_lapack_functions gls_lapack_loaded;
 
 /* The functions of BLAS and LAPACK; loads OpenBLAS at the first call. Never NULL: if gls_blas_check() fails, the
- * functions of LAPACK return LAPACK_WORK_MEMORY_ERROR and the others do nothing. */
+ * functions of LAPACK return LAPACK_WORK_MEMORY_ERROR, and the other members are NULL. */
 const gls_lapack_functions *gls_lapack(void);
 
 #endif

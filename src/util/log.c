@@ -58,7 +58,7 @@ void gls_log_mute_info(bool mute)
     muted += mute ? 1 : -1;
 }
 
-/* Adds a copy of a line; if memory runs out, the warning is left out of the record. */
+/* Adds a copy of a line to a collection; if memory runs out, the collection lacks this line. */
 static void keep(gls_warnings *warnings, const char *line)
 {
     char **grown = realloc(warnings->line, (warnings->n + 1) * sizeof *grown);

@@ -108,7 +108,7 @@ double gls_median(double *value, size_t n);
  * n is 0. */
 void gls_quantiles_of_floats(float *value, size_t n, const double *q, size_t n_quantiles, double *out);
 
-/* Number of the bin of a histogram that contains the value of this rank, from 0 in ascending order. */
+/* Index of the bin of a histogram that contains the value of this rank; ranks count from 0 in ascending order. */
 size_t gls_histogram_bin(const uint64_t *bin, size_t n_bins, uint64_t rank);
 /* Median of the bin numbers of all n > 0 values of a histogram. */
 double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);

@@ -8,7 +8,7 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* Whether a character counts as a blank: NUL bytes do. */
+/* Whether a character counts as a blank. In headers NUL bytes do, too. */
 static bool is_blank(char c)
 {
     return c == '\0' || gls_is_space((unsigned char)c);
@@ -90,7 +90,7 @@ gls_status gls_mrtrix_data_file(const char *path, const char *value, char **file
     if (n == 0 || (blank && !gls_parse_uint64(blank + 1, offset)))
         return gls_fail(GLS_ERR_INPUT, "%s: cannot read 'file: %.60s' in its header: a name and a number are needed",
                         path, value);
-    /* the data are in the file itself; otherwise the name counts from the folder of the header */
+    /* ".": the data are in the file of the header; any other relative name counts from the folder of the header */
     if (n == 1 && *value == '.') return GLS_OK;
     const char *slash = strrchr(path, '/');
     int folder = slash && *value != '/' ? (int)(slash + 1 - path) : 0;

@@ -12,12 +12,12 @@
 #define GLS_DECIMAL_BYTES 32
 
 /* Prints the shortest decimal that reads back as the same double, without an exponent, followed by a NUL. Returns its
- * length; 0 for numbers that it does not print: not finite, below 1e-4 in size (except 0), from 1e14 on, or in need of
- * an exponent. */
+ * length; 0 for numbers that are not printed: not finite, below 1e-4 in size (except 0), from 1e14 on, or multiples of
+ * 10 from 1e6 on, which "%g" may print with an exponent. */
 size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES]);
 
-/* Prints n digits, 1 to 17, like "%.*g" of printf(), followed by a NUL. Returns the length; 0 for 0 and for the numbers
- * that gls_decimal_print() does not print. */
+/* Prints v rounded to n digits, 1 to 17, like "%.*g" of printf(), followed by a NUL. Returns the length; 0 for 0, for
+ * numbers with more than n digits before the point, and for numbers that gls_decimal_print() does not print. */
 size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES]);
 
 /* --- Numbers for people and for JSON. Each function writes at most size bytes to buffer and returns buffer. */

@@ -86,7 +86,7 @@ typedef struct gls_length {
 #define GLS_OPTION_RANGE_OF(low, high, open, least, most, whole, ...) \
     .range = {low, high, open}, .min_values = least, .max_values = most, .integral = whole
 
-/* Who has a parameter; for others it had no part in the result. */
+/* Getters and inputs that use a parameter. With any other getter or input, the parameter has no part in the result. */
 typedef enum gls_param_user {
     GLS_FOR_ALL,
     GLS_FOR_BOOT,
@@ -171,14 +171,15 @@ static inline bool gls_option_in_mm(const gls_option *option, const void *option
 
 /* The value of an option as one number. */
 typedef struct gls_option_number {
-    /* the number in its own unit; of a choice, the index of the word; of a text or a list, 0 */
+    /* the number in its own unit; of a flag, 0 or 1; of a choice, the index of the word; of a count, a seed, a text or
+     * a list, 0 */
     double value;
-    /* of a length: the number is in mm, not in voxels */
+    /* of a length: true if value is in mm, false if it is in voxels */
     bool mm;
 } gls_option_number;
 /* The value that the option has in the struct `options`. */
 gls_option_number gls_option_get_number(const gls_option *option, const void *options);
-/* Stores a number; does nothing if the value is not a number. */
+/* Stores a number, a flag or the index of a choice. Does nothing for a count, a seed, a text or a list. */
 void gls_option_set_number(const gls_option *option, void *options, gls_option_number number);
 /* Bytes of the value of an option, without the flag of a length. */
 size_t gls_option_size(const gls_option *option);

@@ -100,8 +100,8 @@ static int open_named(const char *path, char **name)
     return -1;
 }
 
-/* Whether a path stands for a descriptor, like /dev/stdout. Other programs may be writing to the file behind it, and
- * replacing it would take its name away. */
+/* Whether a path stands for a descriptor, like /dev/stdout. Other programs may be writing to the file of the
+ * descriptor, and replacing that file would take its name away. */
 static bool is_descriptor(const char *path)
 {
     char at[PATH_MAX], to[PATH_MAX], next[PATH_MAX];
@@ -289,7 +289,8 @@ static int name_file_once(gls_output *output, replaced_file *old)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", output->fd);
-    /* a nameless file gets its name by a link, which cannot replace a file; then it needs a temporary name first */
+    /* a nameless file gets its name by a link, which cannot replace a file: over an existing file, make a temporary
+     * name first */
     if (!output->temporary) {
         if (linkat(AT_FDCWD, self, AT_FDCWD, output->path, AT_SYMLINK_FOLLOW) == 0) return 0;
         if (errno != EEXIST || !output->overwrite) return -1;
@@ -312,7 +313,7 @@ static int name_file_once(gls_output *output, replaced_file *old)
     return -1;
 }
 
-/* Names the file; if the first name is taken, gives the file the second name that was offered. */
+/* Names the file; if the first name is taken, gives the file the second name that gls_output_offer() allowed. */
 static int name_file(gls_output *output, replaced_file *old)
 {
     int result = name_file_once(output, old);
@@ -352,7 +353,7 @@ static gls_status synchronise(gls_output *output)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
-/* Fails for a file that got no name, by errno. */
+/* Returns the error for a file that got no name; errno is the reason. */
 static gls_status fail_naming(const gls_output *output)
 {
     if (errno == EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is not overwritten", output->path);

@@ -59,7 +59,7 @@ gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *
 gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset);
 /* Shortens the file to `bytes`; the next write appends there. */
 gls_status gls_output_truncate(gls_output *output, uint64_t bytes);
-/* Number of bytes written so far. */
+/* Size of the file so far. */
 uint64_t gls_output_size(const gls_output *output);
 /* Waits until the data are on the disk and gives the file its name, or hands the complete file to its group. On success
  * and failure alike output is then as after gls_output_discard(). */

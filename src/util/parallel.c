@@ -7,13 +7,13 @@
 
 /* A call of gls_parallel(). It lies on the stack of the caller, who leaves only when busy is 0. */
 typedef struct job {
-    /* function that is called for pieces of the work */
+    /* function that works on items */
     gls_parallel_task task;
     /* argument of the task */
     void *user;
-    /* number of elements, and of a piece */
+    /* number of items of the job, and of items that a thread takes at a time */
     size_t n, grain;
-    /* first element that no thread has taken */
+    /* first item that no thread has taken */
     atomic_size_t next;
     int seats, taken, busy; /* seats: threads that may take part; taken: threads that have taken part; busy: threads at
                                work beside the caller */

@@ -11,7 +11,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Comparison for qsort(): floats in rising order. */
+/* Comparison for qsort(): floats in ascending order. */
 static int compare_floats(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;

@@ -15,7 +15,7 @@
 /* Stores a message of one line for gls_last_error(). Returns status. */
 gls_status gls_fail(gls_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* GLS_ERR_MEMORY: "out of memory". */
+/* Returns GLS_ERR_MEMORY with the message "out of memory". */
 gls_status gls_no_memory(void);
 
 /* Whether memory of the host or of a device ran out, so that a smaller attempt may succeed. */
@@ -50,16 +50,17 @@ bool gls_log_enabled(gls_log_level level);
  * itself. Calls nest. */
 void gls_log_mute_info(bool mute);
 
-/* Warnings of all threads between begin and end, for files that record how they were made. */
+/* Warnings of all threads between gls_warnings_begin() and gls_warnings_end(), for files that record how they were
+ * made. */
 typedef struct gls_warnings {
-    /* owned */
+    /* the warnings, owned */
     char **line;
     /* number of lines */
     size_t n;
-    /* next collection that is open; a warning goes to all */
+    /* next open collection; a warning goes to all open collections */
     struct gls_warnings *next;
 } gls_warnings;
-/* Starts a collection, which must end before its memory goes. */
+/* Starts a collection. It must end before the memory of *warnings is freed. */
 void gls_warnings_begin(gls_warnings *warnings);
 /* Ends the collection and frees its lines. Does nothing if the collection was not begun. */
 void gls_warnings_end(gls_warnings *warnings);

@@ -26,7 +26,7 @@ typedef struct parser {
     size_t rows, cols;
 } parser;
 
-/* Blanks within a line. */
+/* Whether a character is a blank within a line. */
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\v' || c == '\f';
@@ -38,7 +38,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* Appends a number. GLS_ERR_MEMORY. */
+/* Appends a number to the table. */
 static gls_status add(parser *s, double value)
 {
     if (s->n == s->capacity) {

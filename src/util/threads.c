@@ -30,7 +30,8 @@ static void take_smaller_cpus(gls_cgroup *limits, double quota, double period)
     if (limits->cpus == 0 || cpus < limits->cpus) limits->cpus = cpus;
 }
 
-/* Version 1 of control groups writes a number near 2^63 for no limit. */
+/* Lowers the limit to `bytes`. 0 and numbers from 2^60 on mean no limit: version 1 of control groups writes a number
+ * near 2^63. */
 static void take_smaller_memory(gls_cgroup *limits, unsigned long long bytes)
 {
     if (bytes == 0 || bytes >= 1ull << 60) return;
@@ -63,7 +64,7 @@ static void read_group(const char *folder, gls_cgroup *limits)
         take_smaller_memory(limits, strtoull(line, NULL, 10));
 }
 
-/* Reads the limits of the group and of its parents up to the root of the hierarchy; group is cut. */
+/* Reads the limits of the group and of its parents up to the root of the hierarchy. Cuts the text of group. */
 static void read_groups(const char *hierarchy, char *group, gls_cgroup *limits)
 {
     char folder[4200];

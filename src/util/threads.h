@@ -36,7 +36,8 @@ void gls_threads_apply(void);
 typedef void (*gls_parallel_task)(void *user, int thread, size_t from, size_t until);
 
 /* Calls task for items 0 .. n - 1, `grain` items at a time, on at most n_threads threads. Calls from several threads at
- * the same time each get their own helpers; a call from inside a task runs on the calling thread alone. */
+ * the same time each get their own helpers; a call from inside a task, or for at most `grain` items, calls task once,
+ * for all items, on the calling thread. */
 void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task, void *user);
 
 /* --- Locks after fork(). The copy of a process has one thread: locks that other threads held stay locked, and their
@@ -119,7 +120,8 @@ gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line 
  * GLS_ERR_UNSUPPORTED: the library is missing. what: names the work in messages. */
 gls_status gls_blas_check(const char *what);
 
-/* Sets the number of threads for matrix products, now or when OpenBLAS is loaded. */
+/* Sets the number of threads of OpenBLAS, now or when it is loaded. Has no effect while the address space is limited.
+ */
 void gls_blas_set_threads(int n);
 /* Configuration string of OpenBLAS; NULL if it was not loaded. */
 const char *gls_blas_config(void);
