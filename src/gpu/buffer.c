@@ -227,7 +227,7 @@ gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void
     } else {
         status = read_mapped(offset, bytes, data);
     }
-    /* report an error of the driver rather than a missing completion count, which it explains */
+    /* report an error of the driver rather than the missing completion count that the error explains */
     gls_status checked = gls_device_check_reset(device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
     if (!status) status = gls_completion_verify(device, "reading a buffer");
@@ -348,8 +348,8 @@ void gls_texture_destroy(gls_texture *texture)
     free(texture);
 }
 
-/* Converts n values to half precision. finite: values beyond its range become its largest value, because infinity would
- * spoil the samples beside it. */
+/* Converts n values to half precision. finite: values beyond the range of half precision become its largest value,
+ * because interpolation would spread infinity. */
 static uint16_t *to_half(const float *data, size_t n, bool finite)
 {
     const size_t part = 65536;

@@ -39,7 +39,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program);
 /* Takes the storage of a destroyed buffer of exactly this kind and size out of the pool and returns its GL name, which
  * the caller then owns; 0: the pool has none. */
 GLuint gls_cache_take_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes);
-/* Puts the storage of a destroyed buffer into the pool. Returns false if the pool does not take it; the caller then
+/* Adds the storage of a destroyed buffer to the pool. Returns false if the pool does not take it; the caller then
  * deletes it. */
 bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t bytes, GLuint name);
 

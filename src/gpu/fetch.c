@@ -74,7 +74,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
     f->offset = offset;
     f->bytes = bytes;
     if (bytes > 0 && bytes <= f->capacity) {
-        /* Queue the copy behind all earlier commands, then that of the completion count, then the fence. */
+        /* Queue the copy behind all earlier commands, then the copy of the completion count, then the fence. */
         gls_order_mark(device);
         glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
         glBindBuffer(GL_COPY_READ_BUFFER, source->name);

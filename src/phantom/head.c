@@ -94,7 +94,8 @@ static phantom_tissue hemisphere(const double p[3], double depth, double fold, d
     double slit = fmin(medial, lateral) - FISSURE, cortex = fmin(depth, slit) - CORTEX - 0.4 * fold;
     m = nearer(m, slit);
     m = nearer(m, cortex);
-    /* signed distances to the CSF inside the brain, and to deep grey matter; 4 mm where none is near */
+    /* vessel, grey: signed distances to the CSF inside the brain and to deep grey matter; grey is 4 where no nucleus is
+     * near */
     double vessel = fmax(hypot(p[1] + 6, p[2]) - 9, p[0] - 1.6); /* third ventricle */
     double grey = 4;
     if (p[0] < 38 && p[1] > -52 && p[1] < 40 && p[2] > -34 && p[2] < 22) {

@@ -26,7 +26,7 @@ typedef struct phantom_station {
     double reach;               /* length of the longer half axis, mm */
 } phantom_station;
 
-/* Number of stations in a bounding sphere. */
+/* Number of slabs, between consecutive stations, in a bounding sphere. */
 #define PHANTOM_CHUNK 8
 
 /* A bundle: a tube around a centre line of stations. */
@@ -37,7 +37,8 @@ typedef struct phantom_tube {
     phantom_station *station;
     size_t n_chunks;
     double (*sphere)[4]; /* centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK (k + 1) */
-    size_t grey[2]; /* on each side of the middle, the nearest station at which the centre line lies in grey matter */
+    size_t grey[2]; /* on each side of the middle, the nearest station at which the centre line has left white matter,
+                       or the last */
     double end_range[2]; /* grey matter before the first or behind the second station number belongs to that end of the
                             bundle */
 } phantom_tube;
@@ -78,14 +79,14 @@ void gls_phantom_signal(const phantom_scan *scan, const phantom_row *row, size_t
 
 /* --- Voxels: tissues and fibres of a voxel, from 27 sample points. */
 
-/* Everything that decides what is in a voxel. Read-only while voxels are filled, by all threads. */
+/* Everything that decides what is in a voxel. Threads that fill voxels share it, and only read it. */
 typedef struct phantom_scene {
     const phantom_tube *tube;
     size_t n_tubes;
     double scale[3];      /* factors from the reference frame to mm of the world */
     double map[3][4];     /* affine map from voxel coordinates to the reference frame */
     double offset[27][3]; /* sample points relative to the centre of the voxel, in the reference frame */
-    double radius;        /* radius of the sphere around the sample points */
+    double radius;        /* radius of the sphere around the sample points, mm of the reference frame */
     gls_phantom *phantom; /* the phantom whose images are filled */
 } phantom_scene;
 
@@ -102,7 +103,8 @@ typedef struct phantom_bench {
     struct phantom_share *share;
 } phantom_bench;
 
-/* Returns false if memory runs out. Call gls_phantom_bench_finish() in either case. */
+/* Allocates the memory of a thread. Returns false if memory runs out. Call gls_phantom_bench_finish() in either case.
+ */
 bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene);
 /* Frees what gls_phantom_bench_init() allocated. */
 void gls_phantom_bench_finish(phantom_bench *bench);

@@ -247,7 +247,7 @@ static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *gr
     }
     status = phantom_directions(n_dir, direction + n_b0);
     if (status) goto done;
-    /* from the last shell down, because the first shell holds the set that the others copy */
+    /* because the first shell holds the directions that the other shells copy */
     for (int shell = p->n_shells - 1; shell >= 0; shell--) {
         double(*of_shell)[3] = direction + n_b0 + (size_t)shell * n_dir;
         memmove(of_shell, direction + n_b0, n_dir * sizeof *of_shell);
@@ -332,8 +332,8 @@ static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *sc
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
 }
 
-/* Makes sure that both ends of each bundle have a voxel. On a coarse grid no voxel may hold an eighth of a small grey
- * matter region; then the voxel in which the centre line ends stands for it. */
+/* Makes sure that both ends of each bundle have a voxel. On a coarse grid a small region of grey matter may not fill an
+ * eighth of any voxel; then the voxel in which the centre line ends stands for the region. */
 static void ends_ensure(gls_phantom *phantom)
 {
     const gls_grid *grid = &phantom->mask->grid;

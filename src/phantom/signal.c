@@ -17,7 +17,7 @@
 
 #define BLOCK 64 /* number of voxels for which random words are made at a time */
 
-/* Number with these bits, and its inverse below: memcpy() is the way that the C standard allows. */
+/* The float with these bits. memcpy() is the way that the C standard allows. */
 static inline float from_bits(int32_t bits)
 {
     float x;
@@ -84,8 +84,8 @@ static inline float rician(float signal, float sigma, uint32_t word0, uint32_t w
 }
 
 /* Computes the signal of volume v of a row without noise. signal: one value for each voxel; amplitude: memory for one
- * value for each fibre population. The sum over populations runs in their order, so that results do not depend on
- * vectors. */
+ * value for each fibre population. The sum over populations runs in their order, so that results do not depend on the
+ * width of vector instructions. */
 static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, float *amplitude, float *signal)
 {
     double b = scan->gradients->bval[v];

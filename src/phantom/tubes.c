@@ -18,7 +18,7 @@ typedef struct knot {
 } knot;
 
 /* A bundle as it is written down. Knots are those of the right hemisphere. A commissure continues as its mirror image
- * behind the last knot (x = 0); another bundle has a twin on the left. */
+ * behind the last knot (x = 0); any other bundle has a twin on the left. */
 typedef struct design {
     const char *name;
     bool commissure;
@@ -286,8 +286,9 @@ static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n
     return GLS_OK;
 }
 
-/* Computes tangents, half axes, and the derivatives of both, by differences between neighbouring stations. axis:
- * direction of the first half axis, made normal to the tangent; the second is normal to both. */
+/* Computes tangents and half axes, and the derivatives of centres and half axes by differences between neighbouring
+ * stations. axis: direction of the first half axis, made normal to the tangent; the second half axis is normal to both.
+ */
 static void stations_orient(phantom_tube *tube, const double axis[3])
 {
     phantom_station *station = tube->station;
@@ -338,9 +339,9 @@ static gls_status spheres_make(phantom_tube *tube)
     return GLS_OK;
 }
 
-/* Finds the run of white matter around the middle of the centre line, and the station numbers beyond which grey matter
- * counts as an end: 4 mm and 0.7 of the tube's radius earlier, because the rim of a fan meets the cortex earlier than
- * its centre. */
+/* Finds the stretch of white matter around the middle of the centre line, and the station numbers beyond which grey
+ * matter counts as an end: 4 mm and 0.7 of the longer half axis before that stretch ends, because the rim of a fan
+ * meets the cortex earlier than its centre. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;

@@ -134,8 +134,8 @@ static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_
 }
 
 /* Samples a voxel at its 27 points. count: number of samples of each tissue; PHANTOM_WHITE counts white matter without
- * fibres. A voxel far from all surfaces and tubes is not sampled: its tissue is that of the centre. Returns the number
- * of tubes near the voxel. */
+ * fibres. A voxel far from all surfaces and tubes is not sampled: its tissue is the tissue at its centre. Returns the
+ * number of tubes near the voxel. */
 static size_t voxel_sample(const phantom_scene *scene, const double centre[3], phantom_bench *bench, int count[4])
 {
     double margin;
@@ -171,8 +171,8 @@ static void peak_insert(float peak[12], const float direction[3], float fraction
     peak[4 * at + 3] = fraction;
 }
 
-/* Moves the fibre populations of a voxel to the row and the images of peaks and bundles. n: number of tubes near the
- * voxel; voxel: its index in the grid. Returns the total volume fraction of fibres. */
+/* Adds the fibre populations of a voxel to the row and to the images of peaks and bundles. n: number of tubes near the
+ * voxel; voxel: index of the voxel in the grid. Returns the total volume fraction of fibres. */
 static double fibres_store(const phantom_scene *scene, phantom_bench *bench, size_t n, int x, size_t voxel)
 {
     gls_phantom *phantom = scene->phantom;

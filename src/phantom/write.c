@@ -76,7 +76,7 @@ static gls_status path_join(char path[MAX_PATH], const char *folder, const char 
     return GLS_OK;
 }
 
-/* Fails if a file exists already and must not be overwritten, before anything is computed. */
+/* Fails if a file exists already and must not be overwritten, before anything is written. */
 static gls_status targets_check(const writer *w, bool overwrite)
 {
     char path[MAX_PATH];
@@ -139,7 +139,7 @@ static gls_status tissue_write(const char *path, bool overwrite, gls_output_grou
     return status;
 }
 
-/* Writes all files under temporary names as a group, which the caller commits. */
+/* Writes all files of the phantom into a group, which the caller commits. */
 static gls_status items_write(const writer *w, const gls_phantom *p, bool overwrite, gls_output_group *group)
 {
     char path[MAX_PATH];

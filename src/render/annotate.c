@@ -100,7 +100,7 @@ static gls_status draw_item(const gls_foot *foot, const gls_item *item, gls_canv
         gls_canvas_fill(canvas, left, middle - thick / 2, wide, thick, plan->ink);
         x += wide + s;
     } else if (item->kind == GLS_ITEM_COLOURS) {
-        /* a column of pixels for each position of the colour map, with the numbers at both ends */
+        /* a column of pixels for each position of the colour map, between item->text and item->other */
         double from = x + gls_text_width(item->text, s) + s / 2;
         int wide = (int)lround(8 * s);
         for (int i = 0; i < wide; i++)
@@ -143,7 +143,7 @@ static void name_direction(const double direction[3], char letters[4])
                 order[k] = order[k + 1];
                 order[k + 1] = swap;
             }
-    for (int i = 0; i < 3; i++) /* a share below 0.3, 17 degrees, gets no letter */
+    for (int i = 0; i < 3; i++) /* an axis with a component up to 0.3, an angle of 17 degrees, gets no letter */
         if (fabs(direction[order[i]]) > 0.3) letters[n++] = names[order[i]][direction[order[i]] > 0];
     letters[n] = 0;
 }

@@ -1,4 +1,5 @@
-/* The image behind streamlines where the user names none: the one that their run read, or their density. */
+/* The image behind streamlines where the user names none: the stop map of the run that tracked them, or their density.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Edge of voxels where the file has no grid, mm; larger where the grid would have too many voxels. */
+/* Edge of voxels, mm, where the tractogram has no grid; larger where there would be more than MAX_VOXELS. */
 #define VOXEL_MM 2.0
 #define MAX_VOXELS 8e6
 
@@ -48,13 +49,13 @@ static char *named_image(const char *tractogram)
     return found;
 }
 
-/* Grid of the file, or one along the world axes around the streamlines. */
+/* Grid of the tractogram if it has at most MAX_VOXELS voxels, else one along the world axes around the streamlines,
+ * whose voxels are as large as that limit demands. */
 static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_grid *grid)
 {
     int32_t dim[3];
     double voxel = VOXEL_MM, volume = 1;
     if (source->has_grid && (double)gls_grid_voxels(&source->grid) <= MAX_VOXELS) {
-        /* voxels as large as they must be for the box of the streamlines, with one voxel around it */
         *grid = source->grid;
         return GLS_OK;
     }

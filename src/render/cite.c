@@ -62,7 +62,7 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
             : strcmp(dg->valuestring, "nulldist2") == 0 ? "nulldist1"
                                                         : dg->valuestring);
     }
-    /* Older sidecars do not name the stop map: runs without another one used FA from the fit. */
+    /* Older sidecars have no tensor_fit: their runs fitted tensors unless the user gave a stop map. */
     const cJSON *tensor = cJSON_GetObjectItemCaseSensitive(sidecar, "tensor_fit");
     if (tensor ? cJSON_IsTrue(tensor) : cJSON_IsString(dg) && !cJSON_IsString(at(sidecar, "parameters", "fa")))
         add(key, &n, "tensor");

@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Progress of a pump: false ends it, where the caller's go_on() says so. */
+/* Progress callback of gls_tractogram_pump(): ends it if the caller's go_on() returns false. */
 static bool go_on(void *user, double share)
 {
     const gls_render_options *o = user;
@@ -182,8 +182,8 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
     if (plan->colouring == GLS_COLOUR_BUNDLE || plan->colouring == GLS_COLOUR_GROUP) paint.colour = source->colour;
     if (source->candidates == 0) return GLS_OK;
     gls_status status = open_source(source, plan, &reader);
-    /* the chain is built from its end: scene, fewer points, a spread of streamlines, then those that are valid and long
-     * enough */
+    /* the chain is built from its end: the scene; the filter that leaves out points; the filter that keeps a spread of
+     * streamlines; the filters for finite points and lengths */
     if (!status) status = gls_filter_compress_create(tolerance, INFINITY, &chain, &filter);
     if (!status) {
         chain = filter;
@@ -226,8 +226,7 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
     return rank;
 }
 
-/* Colour of a bundle: the one that the user names, or that of its rank. The last of several colours for one name
- * counts. */
+/* Colour of a bundle: the last that the user gave for its name, or the colour of its rank. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
 {
     for (size_t k = plan->n_named; k-- > 0;)

@@ -7,7 +7,7 @@
 
 /* Colour where there is no direction or not a number. */
 #define GREY 0x909090u
-/* Colours of a map; others are interpolated. */
+/* Number of colours that a map lists; the colours between them are interpolated. */
 #define STOPS 33
 
 /* 0xrrggbb at equal distances along the map; see third_party_notes/colour_maps.md */
@@ -30,7 +30,7 @@ static const uint32_t maps[][STOPS] = {
                      0xc53e3d, 0xba2832, 0xab162a, 0x930e26, 0x7c0722, 0x67001f},
 };
 
-/* The eight colours of Okabe and Ito without black, and others between them. */
+/* The seven colours of Okabe and Ito that are not black, then five more. */
 static const uint32_t bundles[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
                                    0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
 

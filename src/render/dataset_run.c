@@ -110,7 +110,7 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_log_mute_info(run->jobs > 1);
 }
 
-/* Writes what to cite, from the last unit: all units have the same options. */
+/* Writes what to cite. Each tracked unit writes the same file anew: all units have the same options. */
 static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job)
 {
     gls_dataset_files files;
@@ -267,7 +267,7 @@ static bool is_final(const outcome *out)
     return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
 }
 
-/* Records the outcome of a unit, logs it, and decides whether the run goes on. */
+/* Records the outcome of a unit, logs a success, and decides whether the run goes on. */
 static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, counts *t)
 {
     *place = *out;

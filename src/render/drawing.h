@@ -19,7 +19,8 @@ gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height
 void gls_canvas_finish(gls_canvas *canvas);
 /* Fills a rectangle. Parts beyond the borders of the canvas are left out. */
 void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour);
-/* Copies a picture of width x height pixels to x, y. Parts beyond the borders of the canvas are left out. */
+/* Copies a picture of width x height pixels to x, y. Rows below the canvas are left out; a picture that would begin
+ * left of or above the canvas, or is too wide, is not copied. */
 void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba);
 
 /* Width of a text whose capitals are `size` pixels high. Characters beyond ASCII are shown as '?'. */

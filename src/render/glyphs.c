@@ -91,7 +91,7 @@ void gls_glyphs_destroy(gls_glyphs *glyphs)
 
 /* --- The glyphs of a slice -------------------------------------------------- */
 
-/* Amplitudes of a voxel's ODF. Returns false if it has none. */
+/* Amplitudes of a voxel's ODF. Returns false if none is above 0, or one is not finite. */
 static bool sample(const gls_glyphs *g, const int64_t voxel[3], glyph *out)
 {
     const int32_t *dim = g->sh->grid.dim;
@@ -180,7 +180,7 @@ typedef struct band {
     uint32_t *depth, *colour;
 } band;
 
-/* Product of two vectors. */
+/* Dot product of two vectors. */
 static double dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -190,7 +190,7 @@ static double dot(const double a[3], const double b[3])
 static uint32_t shade(const double direction[3], const double normal[3], const gls_camera *c)
 {
     double size = sqrt(dot(normal, normal)), light = size > 0 ? fabs(dot(normal, c->toward)) / size : 1;
-    /* a third of the light reaches every side, the rest by the angle to the viewer */
+    /* 0.3 of the light reaches every side, the rest by the angle to the viewer */
     uint32_t rgb = gls_colour_of_direction(direction), out = 0xff000000u;
     for (int shift = 0; shift < 24; shift += 8)
         out |= (uint32_t)((rgb >> shift & 255) * (0.3 + 0.7 * light) + 0.5) << shift;

@@ -38,7 +38,8 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     return status;
 }
 
-/* Whether a file was made from the existing output of this job. */
+/* GLS_ERR_OUTPUT unless the file was made from the existing output of this job. role: what the sidecar calls the file;
+ * command: the command that makes it. */
 static gls_status find(const char *path, const gls_job *job, const char *role, const char *command)
 {
     const bool missing = access(path, F_OK) != 0;

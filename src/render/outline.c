@@ -8,14 +8,15 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Radius of the smoothing, mm, so that voxels do not show as steps; and its passes. */
+/* The mask is smoothed, so that voxels do not show as steps: sum of the radii of the box filters along an axis, mm, and
+ * their number. */
 #define SMOOTH_MM 3.0
 #define PASSES 2
 /* Opacity where the surface faces the viewer, and what is added at its rim. */
 #define FACE 0.05
 #define RIM 0.7
 
-/* Mean of 2 r + 1 neighbours along a line of n values; 0 beyond its ends. line: copy of the values. */
+/* Mean of 2 r + 1 neighbours along a line of n values; 0 beyond its ends. line: memory for n values. */
 static void smooth_line(float *data, size_t stride, int32_t n, int32_t r, float *line)
 {
     double sum = 0;
@@ -65,7 +66,7 @@ gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
 
 /* --- Rays -------------------------------------------------------------------- */
 
-/* A ray from the viewer, in the world and in voxels; t: mm from its start. */
+/* A ray from the viewer. Positions on it are in mm from its start. */
 typedef struct ray {
     /* the mask, smoothed */
     const gls_sampler *sampler;
@@ -98,7 +99,7 @@ static bool enter(const ray *r, double t[2])
     return t[0] < t[1];
 }
 
-/* Finds the first place on the ray at which the smoothed mask rises to a half: in steps by the nearest voxel, then by
+/* Finds the first place on the ray at which the smoothed mask rises to 0.5: in steps by the nearest voxel, then by
  * bisection of the interpolated values. step: mm. */
 static bool meet(const ray *r, double step, double *place)
 {
@@ -137,7 +138,7 @@ static double opacity(const ray *r, double step)
         size += gradient[a] * gradient[a];
         facing += gradient[a] * r->along[a];
     }
-    /* cosine of the angle between surface and viewer */
+    /* cosine of the angle between the surface's normal and the ray */
     facing = size > 0 ? fabs(facing) / sqrt(size) : 1;
     return FACE + RIM * pow(1 - facing, 3);
 }

@@ -189,7 +189,7 @@ static gls_status read_views(gls_render_plan *p)
                        : slabs                           ? "400x400"
                        : o->odf && !o->views && !o->turn ? "1200x1200"
                                                          : "800x800";
-    /* limits of the whole picture */
+    /* the size of a view, then the limits of the whole picture */
     if (!read_numbers(text, 'x', size, 2) || !(size[0] >= 64 && size[0] <= 8192 && size[1] >= 64 && size[1] <= 8192) ||
         size[0] != floor(size[0]) || size[1] != floor(size[1]))
         return gls_fail(GLS_ERR_ARGUMENT, "--tile: '%s' is not WIDTHxHEIGHT in pixels, each from 64 to 8192", text);

@@ -24,7 +24,7 @@ static double sample(const gls_sampler *s, const double world[3])
     double v[3], f[3], sum = 0;
     int64_t i[3];
     gls_affine_apply(s->to_voxel, world, v);
-    /* coordinates within half a voxel of the outer centres take the value at the border */
+    /* positions up to half a voxel beyond the outer voxel centres have the value at those centres */
     for (int a = 0; a < 3; a++) {
         if (!(v[a] >= -0.5 && v[a] <= dim[a] - 0.5)) return NAN;
         v[a] = fmin(fmax(v[a], 0), dim[a] - 1);
@@ -60,7 +60,7 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){0.02, 0.98}, 2, range);
     window->low = range[0];
     window->high = range[1];
-    /* a mask has one value inside and zero around it */
+    /* where some voxels are 0, as around a mask, black is at most 0 */
     if (n > 0 && n < voxels && window->low > 0) window->low = fmin(window->low, 0);
     *flat = !(window->high > window->low) || n == 0;
     if (*flat) window->high = window->low + 1;

@@ -12,7 +12,7 @@
 /* --- Choice of 256 colours by median cut: of all boxes of colours the one with the largest product of pixels and
  * longest side is halved at its median, repeatedly. Colours are distinguished by 5 bits for each channel. */
 
-/* Colours of 5 bits a channel. */
+/* Number of colours with 5 bits a channel. */
 #define BINS 32768
 
 /* A box of colours, a leaf of the median cut. */
@@ -56,7 +56,8 @@ static void measure(const cutter *c, box *b)
     b->side = high[b->axis] - low[b->axis];
 }
 
-/* Sorts the bins of a box along an axis by counting, and halves the box. */
+/* Cuts a box across its longest side at the median of its pixels. *b becomes the lower part. Returns the upper part; n
+ * = 0: memory ran out. */
 static box halve(cutter *c, box *b)
 {
     uint32_t start[33] = {0};
@@ -224,7 +225,8 @@ static int paeth(int a, int b, int c)
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/* Filters a row: subtracts the prediction from its neighbours. Returns the sum of absolute differences. */
+/* Filters a row: subtracts from each byte its prediction from the neighbours. above: NULL for the first row. Returns
+ * the sum of absolute differences. */
 static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, size_t n, size_t step, uint8_t *out)
 {
     uint64_t sum = 0;

@@ -63,7 +63,7 @@ static bool cut(const gls_camera *c, const float a[3], const float b[3], double 
     return true;
 }
 
-/* Position in sixteenths of a sample: x to the right, y down from the first row of the strip. */
+/* Position in sixteenths of a sample: x to the right, y down, from the upper left corner of the picture. */
 static void place_of(const maker *m, const double p[3], double out[2])
 {
     const gls_camera *c = m->camera;
@@ -101,7 +101,8 @@ static bool cut_far(const maker *m, const float a[3], const float b[3], double t
     return true;
 }
 
-/* Position as integers, z towards the viewer. */
+/* Position as integers, in sixteenths of a sample: x to the right, y down from the first row of the strip, z towards
+ * the viewer. */
 static void project(const maker *m, const double p[3], int64_t out[3])
 {
     double place[2];
@@ -111,7 +112,7 @@ static void project(const maker *m, const double p[3], int64_t out[3])
     out[2] = gls_depth_of(m->camera, p);
 }
 
-/* Whether a segment from a to b, with the width of its tube, lies beside the strip. */
+/* Whether a segment from a to b, with the width of its tube, lies outside the strip. */
 static bool outside(const maker *m, const int64_t a[3], const int64_t b[3])
 {
     int64_t r = (int64_t)(m->strip->radius * 16) + 16, w = (int64_t)m->camera->width * GLS_SAMPLES * 16,
@@ -146,8 +147,8 @@ static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t
                               .along_x = 1 << 14,
                               .colour_0 = colour_0,
                               .colour_1 = colour_1};
-    /* unit vector of the segment in 2^-14, 2^24 over its length, and the slope of its minor axis in 2^-16: the integers
-     * from which the kernel finds distances */
+    /* unit vector of the segment in units of 2^-14, 2^24 over its length, and the slope of its minor axis in units of
+     * 2^-16: the integers from which the kernel finds distances */
     if (length > 0) {
         double major = fabs(dy) > fabs(dx) ? dy : dx, minor = fabs(dy) > fabs(dx) ? dx : dy;
         r->along_x = (int)lround(16384 * dx / length);

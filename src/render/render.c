@@ -128,7 +128,8 @@ static char *name_frame(const char *folder, uint32_t frame)
     return NULL;
 }
 
-/* Writes every frame of a turn as a file of its own; all appear together, or none, and a folder that was made goes. */
+/* Writes every frame of a turn as a file of its own; all appear together, or none. After a failure removes the folder
+ * if it was made. */
 static gls_status write_frames(gls_studio *s, const char *folder)
 {
     gls_output_group group = {0};

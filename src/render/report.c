@@ -22,8 +22,8 @@
 
 /* The image of the 3-D view has at most so many voxels, which take about 0.25 MB of the report. */
 #define MAX_VOXELS 4e5
-/* Values of the image are whole numbers from 1 (black) to 255 (white), 0: nothing. They are rounded to multiples of
- * this, so that the image compresses better. */
+/* Values of the image are 1 (black) plus multiples of this, up to 253 (white); 0: nothing. With fewer values the image
+ * compresses better. */
 #define STEP 4
 
 /* Makes the image behind the streamlines from their density: its logarithm, so that thin bundles are seen beside thick
@@ -54,7 +54,8 @@ static gls_status find_image(gls_report *r)
     return status;
 }
 
-/* Layout: u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3] mm, then the values, x fastest. Little-endian. */
+/* Appends an image as the page's script reads it: u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3] mm, then
+ * the values, x fastest; little-endian, compressed. */
 static gls_status pack(const gls_image *image, gls_text *out)
 {
     gls_box box;
@@ -263,7 +264,7 @@ static gls_status append_lengths(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Progress of a pump: false ends it, where the caller's go_on() says so. */
+/* Progress callback of gls_tractogram_pump(): ends it if the caller's go_on() returns false. */
 static bool go_on(void *user, double share)
 {
     const gls_report_options *o = user;
@@ -271,7 +272,7 @@ static bool go_on(void *user, double share)
     return !o->go_on || o->go_on();
 }
 
-/* Takes the grid of the tractogram, else that of the sidecar. */
+/* Takes the grid of the tractogram, else the grid in the sidecar. */
 static void choose_grid(gls_report *r, const gls_tractogram_info *info)
 {
     const cJSON *dims = gls_report_get(r, "grid/dimensions"), *rows = gls_report_get(r, "grid/voxel_to_rasmm");
@@ -292,7 +293,7 @@ static void choose_grid(gls_report *r, const gls_tractogram_info *info)
     r->has_grid = gls_grid_init(&r->grid, dim, affine) == GLS_OK;
 }
 
-/* Reads the file once: summary, lengths, density. */
+/* Reads the tractogram once, for the summary, the lengths and the density. */
 static gls_status read_tractogram(gls_report *r)
 {
     gls_tractogram_reader *reader = NULL;

@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Edges of the circle, and rows of the table. */
+/* Largest numbers of edges in the circle, and of rows in the table. */
 #define EDGES_DRAWN 100
 #define EDGES_LISTED 20
 #define ALL_NAMES 120  /* largest number of regions that are named even without a drawn edge */
@@ -42,7 +42,7 @@ static bool is_edge(double v)
     return isfinite(v) && v != 0;
 }
 
-/* Comparison for qsort(): edges by falling size; equally large edges by their regions. */
+/* Comparison for qsort(): edges by falling absolute value; equally large edges by their regions. */
 static int by_size(const void *a, const void *b)
 {
     const edge *x = a, *y = b;
@@ -65,7 +65,7 @@ static edge *sort_edges(const gls_report_matrix *m, size_t *n)
 
 /* --- The matrix. */
 
-/* Range of the values: the smallest and the largest size. *is_signed: some are below 0. */
+/* Smallest and largest absolute value of an edge. *is_signed: some values are below 0. */
 static void measure(const gls_report_matrix *m, double range[2], bool *is_signed)
 {
     range[0] = INFINITY;

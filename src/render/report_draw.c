@@ -16,7 +16,8 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* Tolerance of the lines of the 3-D view, in mm. */
+/* Tolerance of the lines of the 3-D view, mm. It grows until the points are few enough, or it is above VIEW_COARSEST.
+ */
 #define VIEW_TOLERANCE 0.25
 #define VIEW_COARSEST 2.0
 #define VIEW_POINTS 120000 /* largest number of points of the 3-D view: about 0.75 MB of the report */
@@ -133,7 +134,7 @@ static gls_status simplify(gls_scene *scene)
 
 /* --- Density ---------------------------------------------------------------- */
 
-/* Maximum intensity projection of a map along the view of a camera, on pixels of one voxel. */
+/* Maximum intensity projection of a map along the view of a camera, on pixels of `voxel` mm. */
 static void project(const gls_grid *grid, const double *values, const gls_camera *c, double voxel, double *out)
 {
     for (size_t v = 0; v < gls_grid_voxels(grid); v++) {

@@ -19,7 +19,7 @@
 
 /* --- Streamlines ---------------------------------------------------------- */
 
-/* Little-endian numbers, as scripts of pages read them. */
+/* Stores a little-endian number, as the page's script reads it. */
 static void put32(uint8_t *at, uint32_t v)
 {
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> 8 * i);

@@ -78,8 +78,7 @@ static gls_status parse_matrix(const char *path, char *text, gls_report_matrix *
     return status || row == m->n ? status : no_matrix(path);
 }
 
-/* Names the rows of a matrix by the table of its regions. A table of another number of regions is not of this matrix.
- */
+/* Names the rows of a matrix by the table of its regions. A table that does not fit the number of rows is ignored. */
 static gls_status parse_nodes(char *text, gls_report_matrix *m)
 {
     char *field[64];
@@ -124,7 +123,7 @@ static gls_status name_rows(gls_report *r, gls_report_matrix *m)
     return status;
 }
 
-/* Reads a matrix, which owns path afterwards. */
+/* Reads the matrix of the report, which owns path afterwards. */
 static gls_status read_matrix(gls_report *r, char *path)
 {
     gls_report_matrix *m = &r->matrix;

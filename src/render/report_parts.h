@@ -22,12 +22,12 @@ typedef struct gls_page_file {
 } gls_page_file;
 extern const gls_page_file gls_page_files[];
 
-/* The embedded file of this name. */
+/* Text of the embedded file of this name; NULL: there is none. */
 const char *gls_page_part(const char *name);
 
 /* Appends text with HTML's special characters escaped, and with the escapes of gls_escape() except for line ends. */
 void gls_html_puts(gls_text *out, const char *text);
-/* Appends a number: "1,234", "12.3"; "-" for NAN. */
+/* Appends a number: "1,234", "12.35"; "-" if it is not finite. */
 void gls_text_number(gls_text *out, double v);
 /* Appends JSON for a script element: '<' becomes \u003c; control characters and bytes that are not UTF-8 become '?'. */
 void gls_html_json(gls_text *out, const char *json);
@@ -105,7 +105,7 @@ gls_status gls_report_add_file(gls_report *report, const char *path, const void 
 
 /* Value in the sidecar at a path of keys such as "counts/seeds"; NULL: none. */
 const cJSON *gls_report_get(const gls_report *report, const char *path);
-/* Number at such a path; NAN: none. */
+/* Number in the sidecar at a path of keys; NAN: none. */
 double gls_report_number(const gls_report *report, const char *path);
 /* Text in the sidecar at a path of keys; NULL: none. */
 const char *gls_report_text(const gls_report *report, const char *path);
@@ -155,12 +155,12 @@ gls_status gls_report_find_matrix(gls_report *report, const char *input);
 bool gls_report_is_matrix(const char *path);
 /* Frees the matrix and its names. */
 void gls_report_matrix_finish(gls_report_matrix *matrix);
-/* Appends the columns and groups of these streamlines as a JSON array. */
+/* Appends the columns and groups of the streamlines of the 3-D view as a JSON array. */
 void gls_report_columns(const gls_report *report, gls_text *out);
 /* Histogram of lengths in bins of equal width from 0. Returns the number of bins, at most 40; 0 without streamlines. */
 size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40]);
 
-/* Draws the pictures of the tractogram. If that fails, report->no_pictures gets the reason. */
+/* Draws the pictures of the tractogram, and keeps the streamlines of the 3-D view. */
 gls_status gls_report_draw(gls_report *report);
 /* Adds the file of versions of program and libraries, for pipelines. */
 gls_status gls_report_versions(gls_report *report);

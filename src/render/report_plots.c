@@ -85,7 +85,7 @@ static void append_words(gls_text *out, const char *key)
     gls_html_puts(out, words);
 }
 
-/* Next member whose count is not zero, or, with zero, is zero. */
+/* The first member from `item` on whose count is zero, or, if `zero` is false, is not zero; NULL: none. */
 static const cJSON *next_count(const cJSON *item, bool zero)
 {
     while (item && !(cJSON_IsNumber(item) && item->valuedouble >= 0 && item->valuedouble <= 0x1p53 &&
@@ -173,11 +173,12 @@ static void append_bars(gls_text *out, const cJSON *object, const char *caption,
 /* Appends a table of what the particle filter did, if there was one. */
 static void append_filter(const gls_report *report, gls_text *out)
 {
-    static const char *const row[][2] = {{"streamlines_taken_back", "streamlines with a half that was taken back"},
-                                         {"runs", "times that a half was taken back"},
-                                         {"saved_by_a_particle", "of these, a particle saved the half"},
-                                         {"no_particle_left", "of these, no particle was left"},
-                                         {"trials_used_up", "halves that ended with all trials used up"}};
+    static const char *const row[][2] = {
+        {"streamlines_taken_back", "streamlines with a half-streamline that was taken back"},
+        {"runs", "times that a half-streamline was taken back"},
+        {"saved_by_a_particle", "of these, a particle saved the half-streamline"},
+        {"no_particle_left", "of these, no particle was left"},
+        {"trials_used_up", "half-streamlines that ended with all trials used up"}};
     char path[64];
     if (!gls_report_get(report, "counts/particle_filter")) return;
     gls_text_puts(out, "<table><caption>Particle filter, in all streamlines that were begun</caption><thead><tr>"
@@ -199,7 +200,7 @@ void gls_report_ends(const gls_report *report, gls_text *out)
         gls_report_missing(report, out, "why streamlines ended");
         return;
     }
-    append_bars(out, ends, "Why each of the two halves of a streamline ended", "bar");
+    append_bars(out, ends, "Why half-streamlines ended", "bar");
     append_bars(out, rejected, "Streamlines that were not kept", "bar2");
     append_filter(report, out);
     gls_text_puts(out, "<p>Seeds without a direction: ");

@@ -12,13 +12,13 @@
 #include "util/json_text.h"
 #include "util/numbers.h"
 
-/* Warnings of the run and of making this report. */
+/* Number of warnings of the run and of making this report. */
 static size_t count_warnings(const gls_report *report)
 {
     return (size_t)cJSON_GetArraySize(gls_report_get(report, "warnings")) + report->run.warnings.n;
 }
 
-/* v NAN: appends nothing. */
+/* Appends a box with a name, a number and its unit; nothing if v is NAN. */
 static void append_box(gls_text *out, const char *name, double v, const char *unit)
 {
     if (isnan(v)) return;
@@ -375,7 +375,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-/* Name of a model or getter in a sentence, with its reference. */
+/* Words for a model or getter in a sentence. */
 static const char *in_words(const char *word)
 {
     static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},
@@ -403,7 +403,7 @@ static const char *in_words(const char *word)
     return word ? word : "an unknown method";
 }
 
-/* Says by which rules tissue ended streamlines, if it did, and what became of bad ends. */
+/* Appends by which rules tissue ended streamlines, if it did, and what happened at bad ends. */
 static void put_tissue(const gls_report *r, gls_text *out)
 {
     const char *rule = gls_report_text(r, "parameters/act_rule");
@@ -448,7 +448,8 @@ void gls_report_methods(const gls_report *r, gls_text *out)
     if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
     const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
     const bool of_fa = strncmp(dg, "tensor", 6) == 0;
-    /* getters that stop at no threshold of the data have NaN here, tissue in place of a stop map less than 0 */
+    /* threshold is NaN for getters that stop at no threshold of the data, and below 0 where tissue replaces the stop
+     * map */
     if (threshold >= 0)
         gls_text_printf(out, ", and %s of %g",
                         by_map  ? "a stop threshold"

@@ -71,7 +71,7 @@ static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, si
     return paint->colour;
 }
 
-/* Colour of the first group that a streamline is of. */
+/* Colour of the first group of which a streamline is a member; dark grey if there is none. */
 static uint32_t colour_of_groups(const gls_paint *paint, const gls_streamlines *s, size_t line)
 {
     for (size_t i = 0; i < paint->n_groups; i++) {
@@ -88,7 +88,7 @@ static float value_of(const gls_paint *paint, const gls_column *column, size_t l
     return (float)gls_column_value(column, paint->colouring == GLS_COLOUR_DPS ? line : point);
 }
 
-/* Adds the columns of one number a row to the scene, at most `most`. */
+/* Adds the columns with one number a row to the scene, until it has `most` columns. */
 static void choose_columns(gls_scene *scene, const gls_column *columns, size_t n, gls_column_of of, size_t most)
 {
     for (size_t i = 0; i < n && scene->n_columns < most; i++) {
@@ -120,7 +120,7 @@ static const gls_column *find_column(const gls_streamlines *s, const gls_line_co
     return found && found->components == 1 ? found : NULL;
 }
 
-/* Appends the values of a block's streamlines; NAN where it has no such column. */
+/* Appends the values of a block's streamlines; NAN where the block has no such column. */
 static gls_status keep_columns(gls_scene *scene, const gls_streamlines *s)
 {
     gls_status status = create_columns(scene, s);

@@ -84,7 +84,7 @@ typedef enum gls_colouring {
     GLS_COLOUR_END,       /* direction between the two ends */
     GLS_COLOUR_LENGTH,
     GLS_COLOUR_BUNDLE, /* one colour for each file */
-    GLS_COLOUR_GROUPS, /* one colour for each group; of several that of the first by name */
+    GLS_COLOUR_GROUPS, /* one colour for each group; a member of several groups has the colour of the first by name */
     GLS_COLOUR_GROUP,
     GLS_COLOUR_DPS,
     GLS_COLOUR_DPV,
@@ -146,7 +146,8 @@ typedef struct gls_window {
     /* values that are black and white */
     double low, high;
 } gls_window;
-/* Chooses the 2nd and 98th percentile of the values that are neither 0 nor NaN. *flat: the image has only one value. */
+/* Chooses the 2nd and 98th percentile of the values that are neither 0 nor NaN; black is at most 0 if some voxels are
+ * 0. *flat: there is no range of values. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
@@ -177,7 +178,7 @@ int64_t gls_depth_of(const gls_camera *camera, const double world[3]);
 void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows, uint32_t *depth,
                      uint32_t *colour);
 
-/* Draws the glyphs of the planes into what gls_planes_fill() computed. Those of a slice have one scale. */
+/* Draws the glyphs of the planes into what gls_planes_fill() computed. All glyphs of a view have one scale. */
 gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
                            uint32_t *depth, uint32_t *colour);
 
@@ -213,7 +214,7 @@ typedef struct gls_render_plan {
     const char *name; /* name of the group or column, or path of the map */
     /* GLS_COLOUR_PLAIN: the colour of all streamlines */
     uint32_t colour;
-    /* which length fills a view */
+    /* what fills a view */
     enum { GLS_FIT_AUTO, GLS_FIT_IMAGE, GLS_FIT_STREAMLINES, GLS_FIT_MM } fit;
     /* GLS_FIT_MM: mm along the shorter side of a view */
     double fit_mm;
@@ -234,7 +235,7 @@ typedef struct gls_render_plan {
 /* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
 /* Replaces the views of a plan by slabs in three axes, which show what lies where in a crowd of streamlines. Returns
- * false, and changes nothing, where the options name views or their pixels, or ask for a turn. */
+ * false, and changes nothing, where the options set views, tile, columns, turn or outline. */
 bool gls_render_plan_slice(gls_render_plan *plan);
 /* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);

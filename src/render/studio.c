@@ -19,7 +19,7 @@
 #define DEGREE (3.14159265358979323846 / 180)
 /* Half the width of lines, in pixels. */
 #define LINE_RADIUS 0.5
-/* Number of streamlines of which a picture from outside shows no more than their surface. */
+/* Number of streamlines from which on a picture from outside shows only the surface of the crowd. */
 #define CROWD 10000
 
 /* --- Image ---------------------------------------------------------------- */
@@ -160,7 +160,7 @@ static void choose_cuts(gls_studio *s)
 
 /* --- Foot ----------------------------------------------------------------- */
 
-/* Prints a bound with three digits, or whole numbers, such as counts, in full. */
+/* Prints a bound with three digits; from 1000 to 10^7 as a whole number, so that counts are complete. */
 static void format_bound(double v, char *text, size_t size)
 {
     gls_snprintf(text, size, fabs(v) >= 1000 && fabs(v) < 1e7 ? "%.0f" : "%.3g", v);

@@ -24,7 +24,7 @@ typedef enum gls_item_kind { GLS_ITEM_TEXT, GLS_ITEM_SWATCH, GLS_ITEM_SCALE, GLS
 typedef struct gls_item {
     /* title, swatch, bar of colours or of a length */
     gls_item_kind kind;
-    char text[96], other[32]; /* GLS_ITEM_COLOURS: values at both ends */
+    char text[96], other[32]; /* other: with GLS_ITEM_COLOURS, the value at the upper end */
     uint32_t colour;          /* colour of a swatch */
     /* GLS_ITEM_COLOURS: map of the colours */
     gls_colormap map;
@@ -83,9 +83,9 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
  * tolerance, mm. sampler: of the image that gives colours, or NULL. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
-/* Puts all streamlines with finite points and the wanted lengths into a sink; *sink is freed. */
+/* Sends all streamlines with finite points and the wanted lengths to a sink; *sink is freed. */
 gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan, gls_sink *sink);
-/* Gives every file a colour, by its name. */
+/* Gives every file and every group a colour, by its name. */
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan);
 
 /* --- Records that host and kernels of glsl/render exchange; the shaders read the same lists. */
@@ -103,7 +103,7 @@ typedef struct gls_resolve_uniforms {
 #include "layout/resolve.def"
     /* offsets of the samples that are looked at for occlusion: x + 128, and y + 128 in the second byte */
     uint32_t around[256];
-    uint32_t alpha[256]; /* together 1024 bytes */
+    uint32_t alpha[256]; /* alpha of 0 .. 1023 tubes in front of each other, a byte each */
 } gls_resolve_uniforms;
 #undef FIELD
 #undef uint
@@ -155,11 +155,11 @@ typedef struct gls_studio {
     double planes_at[3];
     /* streamlines of all files */
     gls_scene scene;
-    double range[2]; /* range of the colour map */
-    gls_box box;     /* what is shown, world mm */
-    double scale;    /* pixels for each mm, the same for all views */
-    gls_device_set devices;
-    /* device of the raster, opened for this picture */
+    double range[2];        /* range of the colour map */
+    gls_box box;            /* what is shown, world mm */
+    double scale;           /* pixels for each mm, the same for all views */
+    gls_device_set devices; /* device that draws, opened for this picture */
+    /* draws the streamlines */
     gls_raster *raster;
     /* text below the views */
     gls_foot foot;
@@ -183,12 +183,12 @@ char *gls_file_beside(const char *sidecar, const char *path);
 /* Logarithm of the density of n sources, on the grid of the first, or on one in their box. */
 gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
                                 gls_image **image);
-/* Sets the image of a studio: what the sidecar of its first source names, or the density. */
+/* Sets the image of a studio: the stop map that the sidecar of its first source names, or the density. */
 gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
 
 /* --- Outline: a surface as of glass around streamlines. */
 
-/* Reads or computes what the option names; nothing where it names none. */
+/* Reads or computes the surface that --outline names; does nothing without it. */
 gls_status gls_outline_open(gls_studio *studio, const gls_box *streamlines);
 /* Draws the outline over a view whose upper left corner is at left, top. */
 void gls_outline_draw(const gls_studio *studio, const gls_camera *camera, int left, int top, gls_canvas *canvas);
