@@ -24,8 +24,8 @@ gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu
 
 /* --- Conversion between the types of <glslines/compute.h>. */
 
-/* Converts n values from from_type to via and then to to_type, like two calls of gls_convert(): values must fit via,
- * which is the type of the array, too. first: number of the first element, for messages. */
+/* Converts n values from from_type to via and then to to_type, like two calls of gls_convert(): values must also fit
+ * `via`, the type of the array. first: number of the first element, for messages. */
 gls_status gls_convert_via(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
                            gls_type to_type);
 

@@ -79,7 +79,8 @@ static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gl
     return status;
 }
 
-/* Rows, columns and depth of a block, multiples of the tile sizes. */
+/* Chooses rows, columns and depth of a block. Rows and columns are multiples of the tile sizes, or all of the matrix.
+ */
 static void choose_block(const product *p, tiling t, uint64_t block[3])
 {
     uint64_t max_columns = (uint64_t)p->device->info.max_work_groups * t.columns,

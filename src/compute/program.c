@@ -185,8 +185,8 @@ static bool same_slot(gls_arg_kind a, uint32_t slot_a, gls_arg_kind b, uint32_t 
     return slot_a == slot_b && (a == b || (is_scalar(a) && is_scalar(b)));
 }
 
-/* Checks that slots of the kernel and arguments match one to one, and that buffers are large enough. gls_kernel_run()
- * checks kinds and devices. */
+/* Checks that each slot of the kernel has an argument, that no slot has two, and that buffers are large enough.
+ * gls_kernel_run() checks kinds and devices. */
 static gls_status check_arguments(const gls_program *program, const gls_kernel *kernel, const gls_arg *args,
                                   size_t n_args)
 {

@@ -1,5 +1,5 @@
-/* Arrays that exist on host and device: each side is copied when it is needed and the other one has changed. Any thread
- * may ask for either side; the lock guards the state, not the contents. */
+/* Arrays that exist on host and device: before one side is used, it is updated from the other side if that has changed.
+ * Any thread may ask for either side; the lock guards the state, not the contents. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -34,8 +34,8 @@ GLS_IN_COPIES(renew)
 
 static rule rules[MAX_RULES];
 static size_t n_rules;
-/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernel runs, without those of
- * gathering. */
+/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernel runs, kernels that gather left
+ * out. */
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
 static double owed;       /* seconds for which the simulated slow device is still busy */
 static bool late;         /* true: a kernel took longer than the rule "patience" allows */
@@ -149,7 +149,7 @@ bool gls_inject_full(uint64_t bytes)
 void gls_inject_run(const char *label, const uint32_t groups[3])
 {
     uint64_t begun = 0, value = 0;
-    if (strstr(label, "gather")) return; /* the kernels of gathering only copy, and take no time */
+    if (strstr(label, "gather")) return; /* kernels that gather only copy, and take no time */
     pthread_mutex_lock(&lock);
     n_runs++;
     for (size_t i = 0; i < n_rules; i++)

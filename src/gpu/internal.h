@@ -169,10 +169,10 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
 
 /* Whether the device can have memory that host and device both see. */
 bool gls_staging_offered(const gls_device *device);
-/* Creates a buffer in such memory and maps it until it is deleted. way: GL_MAP_READ_BIT or GL_MAP_WRITE_BIT, for the
- * host. NULL: not available. */
+/* Creates a buffer in memory that host and device both see, and maps it until it is deleted. way: GL_MAP_READ_BIT or
+ * GL_MAP_WRITE_BIT, for the host. NULL: not available. */
 void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name);
-/* Copies bytes from or to such memory, by several threads if there are many. */
+/* Copies bytes from or to memory that host and device both see, by several threads if there are many bytes. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
 /* Whether reading from a buffer of this size is faster through gls_staging_read(), and memory for it is available. The
  * device must be held. */

@@ -20,7 +20,7 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-/* Largest number of failed drivers. With so many probing gives up, and its result is not kept. */
+/* Largest number of failed drivers. After so many failures probing gives up, and its result is not kept. */
 #define MAX_FAILURES 16
 #define SECONDS 30 /* time limit for a driver, s; some drivers first start up a GPU */
 
@@ -185,7 +185,8 @@ static bool find_note(bool make, char *path, size_t size)
     return gls_kept_path("drivers", key, make, path, size);
 }
 
-/* Reads the file: "STATE", then "PLACE\tREASON" for each place that fails, then "end". */
+/* Reads the result of an earlier process from its file: "STATE", then "PLACE\tREASON" for each place that fails, then
+ * "end". Returns false if there is none, or the drivers have changed. */
 static bool read_note(void)
 {
     char path[4096], *text = NULL, *rest = NULL;

@@ -8,7 +8,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* Bytes of a piece read, of which there are two, and of a piece written, of which there are GLS_SENT_PIECES. */
+/* Bytes of a piece: reading uses two pieces, writing GLS_SENT_PIECES. */
 #define PIECE ((size_t)16 << 20)
 #define SENT_PIECE ((size_t)8 << 20)
 
@@ -70,7 +70,7 @@ void gls_staging_copy(void *data, const uint8_t *from, size_t bytes)
     gls_parallel(bytes, (size_t)1 << 20, half < 1 ? 1 : half > 8 ? 8 : half, copy_some, &copy);
 }
 
-/* Starts copying the piece at position `at` of a range of the buffer to one half of the memory for reading. The
+/* Starts copying the piece at position `at` of a range of the buffer to half 0 or 1 of the memory for reading. The
  * returned fence is reached when the piece has arrived. */
 static GLsync request(gls_device *device, GLuint source, size_t offset, size_t at, size_t bytes, unsigned half)
 {
@@ -85,7 +85,7 @@ static GLsync request(gls_device *device, GLuint source, size_t offset, size_t a
 
 gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, size_t bytes, void *data)
 {
-    /* The device fills one half while the host empties the other. */
+    /* The device fills one half of the memory while the host empties the other half. */
     unsigned half = 0;
     GLsync pending = request(device, source, offset, 0, bytes, half);
     for (size_t at = 0; at < bytes; at += PIECE, half ^= 1) {

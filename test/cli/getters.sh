@@ -90,7 +90,7 @@ for name, how in needs.items():
     if name in told_of:
         run("report", f"{name}.trx", "-o", f"{name}.html", "-q")
         html = open(f"{name}.html").read()
-        faults.extend(f"{name}.html: says nothing of \"{text}\"" for text in ("Why each of the two halves", told_of[name]) if text not in html)
+        faults.extend(f"{name}.html: says nothing of \"{text}\"" for text in ("Why half-streamlines ended", told_of[name]) if text not in html)
 
     # in batches as large as the shards
     for part in ("1/2", "2/2"):
