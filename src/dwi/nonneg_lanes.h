@@ -60,7 +60,7 @@ TARGET static inline VD NAME(root)(VD x)
 
 #include "dwi/nonneg_active.h"
 
-/* Computes y_u of the block. */
+/* Computes the unconstrained solutions y_u of the voxels of the block. */
 TARGET static void NAME(project)(const gls_nonneg_plan *plan, const double *data, SLOTS *s)
 {
     const VD *in = (const VD *)data;
@@ -127,7 +127,8 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
     return true;
 }
 
-/* Computes tiles of I + B' diag(d) B: row of tiles i0, `columns` tiles from j0 on. */
+/* Computes rows i0 .. i0 + T - 1 of I + B' diag(d) B, in `columns` columns from j0 on, up to the diagonal. a: the lower
+ * triangle, row by row. */
 TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const gls_nonneg_plan *plan, const VD *weight,
                                                                      size_t i0, size_t j0, size_t columns, VD *a)
 {
@@ -203,8 +204,8 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
             square += s->centre[r];
         }
     }
-    /* Mehrotra's rule: the complementarity that the predictor would reach, relative to the present one, to the third
-     * power, is the aim of the corrector. */
+    /* Mehrotra's rule: the corrector aims at the same s l in all rows, the present mean of s l times the third power of
+     * the ratio by which the predictor would reduce the sum of s l. */
     VD way = 1.0 / most, ratio = (s->gap + way * (linear + way * square)) / s->gap;
     VD aim = ratio * ratio * ratio * s->gap * (1.0 / (double)plan->n_rows);
     for (size_t r = 0; r < plan->n_rows; r++) {
@@ -304,7 +305,8 @@ TARGET static void NAME(finish)(const gls_nonneg_plan *plan, const SLOTS *s, dou
         }
 }
 
-/* Solves voxels one by one with the active set method and marks those that are done. Returns their number. */
+/* Solves voxels one by one with the active set method, and sets done[] of those that it solves. Returns their number.
+ */
 TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, void *scratch, bool *done)
 {
     NAME(active) voxel = NAME(active_layout)(plan, scratch);
@@ -318,7 +320,8 @@ TARGET static size_t NAME(activate)(const gls_nonneg_plan *plan, SLOTS *s, size_
     return n;
 }
 
-/* Solves the remaining voxels with the interior point method. Returns the number that did not converge. */
+/* Solves the voxels that are not marked in done[] with the interior point method. Returns the number that did not
+ * converge. */
 TARGET static size_t NAME(interior)(const gls_nonneg_plan *plan, SLOTS *s, size_t count, const bool *done)
 {
     bool busy[LANES] = {false};

@@ -73,8 +73,8 @@ static void monomials(const double p[3], double term[TERMS])
     memcpy(term, all, sizeof all);
 }
 
-/* Lists the voxels of the mask that have a signal, with their densities, negative ones as 0, and their positions, which
- * are scaled to -1 .. 1 over the grid. */
+/* Lists the voxels of the mask that have a signal, with their densities, negative ones as 0, and their positions, in
+ * the units of locate(). */
 static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_image *mask)
 {
     const gls_grid *grid = &mask->grid;
@@ -135,7 +135,8 @@ static bool find_outliers(normalisation *s, double range)
 
 /* Finds the balance factors for which the weighted sum of the densities, divided by the field, is nearest to 1 in the
  * least-squares sense, then scales them to a geometric mean of 1. A tissue whose factor is not positive is left out
- * from then on and gets the factor 1. GLS_ERR_INPUT if the data do not determine the factors. */
+ * from then on and gets the factor 1; if fewer than two tissues are left, all factors are 1. GLS_ERR_INPUT if the data
+ * do not determine the factors. */
 static gls_status find_balance(normalisation *s)
 {
     for (;;) {
@@ -250,8 +251,8 @@ static void divide(const normalisation *s, gls_image *const *tissue, gls_image *
     }
 }
 
-/* Stores the range of the field over the listed voxels, its geometric mean over those that are no outliers, and the
- * balance factors. */
+/* Stores the range of the field over the listed voxels, its geometric mean over the voxels that are no outliers, and
+ * the balance factors. */
 static void summarise(const normalisation *s, gls_normalise_result *result)
 {
     double sum = 0, n = 0;

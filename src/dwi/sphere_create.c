@@ -63,8 +63,8 @@ static gls_status set_neighbours(gls_sphere *s, const uint32_t (*face)[3], size_
     for (size_t f = 0; f < n_faces; f++) {
         for (int i = 0; i < 3; i++) list[end[face[f][i] % n]++] = face[f][(i + 1) % 3] % n;
     }
-    /* end[v] is the end of v's list. On an antipodal set a neighbour can occur twice, once for each half; repeated
-     * entries are removed. */
+    /* end[v] is the end of v's list. On an antipodal set a neighbour can occur twice, once on each side of the sphere;
+     * repeated entries are removed. */
     for (uint32_t v = 0, begin = 0; v < n; begin = end[v++]) {
         qsort(list + begin, end[v] - begin, sizeof *list, compare_index);
         for (uint32_t i = begin, last = v; i < end[v]; i++) {

@@ -12,7 +12,7 @@
  * is zero), then of 2 (one is zero), then of 1 (on an axis). test/peer/make_spheres.py makes the data. */
 struct gls_sphere_data {
     const char *name;
-    size_t n_pairs, n_orbits;
+    size_t n_pairs, n_orbits; /* numbers of antipodal pairs in all, and of orbits */
     const double (*first)[3];
 };
 
@@ -29,10 +29,10 @@ extern const double gls_sphere_symmetric362[181][3];
 #define GLS_HULL_MIN_ANGLE 1e-3
 
 /* Computes the triangles of the hull of n >= 4 unit vectors, none closer than GLS_HULL_MIN_ANGLE. Facets with more than
- * three corners (cube, half icosahedron) are split; points with the same label are treated alike, so that a set closed
- * under v -> -v with one label for each pair gets an antipodal triangulation. (*face)[f]: three indices,
- * counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4. GLS_ERR_INPUT if all points lie in a
- * plane. */
+ * three corners (of a cube, or of one half of an icosahedron) are split; points with the same label are treated alike,
+ * so that a set closed under v -> -v with one label for each pair gets an antipodal triangulation. (*face)[f]: three
+ * indices, counter-clockwise from outside; freed by the caller. *n_faces is 2 n - 4. GLS_ERR_INPUT if all points lie in
+ * a plane. */
 gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
                            size_t *n_faces);
 

@@ -1,4 +1,4 @@
-/* Tensor fits of a whole series: the WLS fit of DIPY, and that of dwi2tensor of MRtrix3, also of single voxels; FA,
+/* Tensor fits of a whole series: the WLS fit of DIPY, and the fit of MRtrix3's dwi2tensor, also of single voxels; FA,
  * eigenvalues and maps of tensors. */
 #include <math.h>
 #include <omp.h>
@@ -106,7 +106,7 @@ static bool fit_voxel(const gls_image *dwi, const double (*design)[P], size_t n,
     return true;
 }
 
-/* Computes FA and the principal eigenvector, a unit vector. */
+/* Computes FA and the principal eigenvector, a unit vector; 0 and the z axis if the fit failed (good = false). */
 static void find_axis(const double p[P], bool good, float *fa, double axis[3])
 {
     double evals[3], matrix[9] = {p[0], 0, 0, p[3], p[1], 0, p[4], p[5], p[2]};
@@ -265,7 +265,7 @@ typedef struct workspace {
     float *signal;   /* n x BLOCK */
     double *scratch; /* 2 n GLS_TENSOR_LANES; also enough for the fit by SVD */
     gls_tensor_solution solution;
-    uint32_t offset[CHUNK + BLOCK]; /* voxels of the mask in a chunk, counted from its first */
+    uint32_t offset[CHUNK + BLOCK]; /* voxels of the mask in a chunk, counted from the first voxel of the chunk */
     size_t n_svd;                   /* voxels that were fitted by SVD */
 } workspace;
 
@@ -362,8 +362,8 @@ static gls_status fit_all(job *job)
     return GLS_OK;
 }
 
-/* Fits by the methods of dwi2tensor: tensors, then FA and eigenvalues from these. images: FA, tensor, eigenvalues; NULL
- * where not wanted. */
+/* Fits by the methods of dwi2tensor: tensors, then FA and eigenvalues of the tensors. images: FA, tensor, eigenvalues;
+ * NULL where not wanted. */
 static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, bool weighted,
                              gls_image *const images[3])
 {
