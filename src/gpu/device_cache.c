@@ -10,8 +10,8 @@
 
 #include "util/status.h"
 
-/* Limits of the pool: size of one buffer, size of all, number. Larger buffers are few and live long, so their memory is
- * returned to the driver. */
+/* Limits of the pool: size of one buffer, size of all buffers, number of buffers. Larger buffers are few and live long,
+ * so their memory is returned to the driver. */
 #define MAX_POOLED_BUFFER ((size_t)16 << 20)
 #define MAX_POOLED_BYTES ((uint64_t)64 << 20)
 #define MAX_POOLED_BUFFERS 64

@@ -30,7 +30,8 @@ struct gls_device_team {
     bool closing;
 };
 
-/* Does the work of one device, and holds the device meanwhile: in some drivers releasing it waits for its work. */
+/* Does the work of one device, and holds the device meanwhile: in some drivers releasing a device waits for its work.
+ */
 static void work_on(member *m)
 {
     gls_device_team *t = m->team;

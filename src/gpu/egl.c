@@ -19,8 +19,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Mesa keeps an allocation about processors until the end. LeakSanitizer cannot suppress it by name, because the driver
- * is unloaded when LeakSanitizer looks. */
+/* Mesa keeps an allocation about processors until the process ends. LeakSanitizer cannot suppress it by name, because
+ * the driver is unloaded when LeakSanitizer looks. */
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
 #else
@@ -53,8 +53,8 @@ gls_status gls_egl_check_process(void)
                                     "with 'spawn' or 'forkserver')");
 }
 
-/* The shared libraries that can be loaded. The dispatcher opens them at the first call that needs one and ends the
- * process if it cannot, so they are tried first. */
+/* The shared libraries that can be loaded. libepoxy opens a library at the first call that needs it and ends the
+ * process if that fails, so the libraries are tried before. */
 static struct {
     bool egl, gl, gles;
     /* libgbm is loaded at run time, so that the program starts without it */
@@ -187,7 +187,7 @@ static size_t add_software_device(gls_candidate *candidate)
 }
 
 /* Lists both places of the software renderer: the surfaceless platform and Mesa's software device among the EGL
- * devices. The first one may lead to the GPU of the machine instead. */
+ * devices. The surfaceless platform may lead to the GPU of the machine instead. */
 size_t gls_egl_software(gls_candidate candidates[2])
 {
     size_t n = 0;
@@ -302,8 +302,8 @@ static void display_free(gls_display *display)
     free(display);
 }
 
-/* Displays are shared: EGL returns the same display for the same platform and device, and terminating it would end the
- * contexts of all who use it. The list counts their users. */
+/* Displays are shared: EGL returns the same display for the same platform and device, and terminating a display would
+ * end the contexts of all devices on it. The list counts the users of each display. */
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
 {
     gls_status status = GLS_OK;

@@ -82,7 +82,7 @@ void gls_device_mark_lost(gls_device *device, const char *why)
     device->lost = true;
 }
 
-/* GLS_ERR_LOST with the reason for the loss. */
+/* Returns GLS_ERR_LOST, with the reason for the loss in the message. */
 static gls_status fail_lost(const gls_device *device, const char *what)
 {
     return gls_fail(GLS_ERR_LOST, "%s: the device was lost: %s", what, device->lost_why);

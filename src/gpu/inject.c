@@ -1,5 +1,5 @@
-/* Injects failures of the driver, for tests. The rules and counts are those of the whole process, under `lock`; without
- * rules the inline functions of inject.h only read gls_inject_active. */
+/* Injects failures of the driver, for tests. Rules and counts hold for the whole process, under `lock`; without rules
+ * the inline functions of inject.h only read gls_inject_active. */
 #include "gpu/inject.h"
 
 #include <pthread.h>

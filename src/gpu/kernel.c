@@ -350,8 +350,8 @@ gls_status gls_kernel_run(gls_kernel *kernel, const uint32_t groups[3], const gl
     gls_span_end(device);
     if (gpu_seconds) *gpu_seconds = timer_stop(device, &timer);
     glMemoryBarrier(GL_ALL_BARRIER_BITS);
-    /* Later reads compare the counter of finished work groups with what is expected here. A dispatch that the driver
-     * refused runs no group. */
+    /* Later reads compare the counter of finished work groups with the number that is expected. A dispatch that the
+     * driver refused runs no group. */
     gls_completion_expect(device, groups);
     status = gls_device_check(device, kernel->label);
     if (status) gls_completion_forgive(device, groups);

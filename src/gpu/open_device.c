@@ -17,7 +17,8 @@
 /* Largest number of places that are searched. */
 #define MAX_CANDIDATES 64
 
-/* Receives messages of the driver; those on the kernel that is being compiled are kept for its listener. */
+/* Receives messages of the driver; messages about the kernel that is being compiled are kept for the device's listener.
+ */
 static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLenum severity, GLsizei length,
                                      const GLchar *text, const void *user)
 {

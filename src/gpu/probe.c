@@ -267,7 +267,7 @@ static bool hear(void *user, const char *line)
 }
 
 /* Repeats the search, each time without the places that have failed, until one search ends normally. Returns false if
- * no child process can be started. */
+ * no child process can be started, too many drivers fail, or one fails a second time. */
 static bool run_trials(trial *t, double seconds, bool quiet)
 {
     while (n_failures < MAX_FAILURES) {

@@ -29,7 +29,7 @@ gls_status gls_image_reorient(gls_image **image, const char *name, const gls_gri
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
 /* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
-/* Returns GLS_ERR_INPUT if all values are 0 or no numbers: the image has none of what is looked for, such as "peak". */
+/* Returns GLS_ERR_INPUT if all values are 0 or no numbers: what: what the message says is missing, such as "peak". */
 gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
 
 /* --- Voxel values: from the types of files to float, and back. */
@@ -76,7 +76,7 @@ gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pac
 
 /* --- NIfTI. */
 
-/* Facts of the header that a reader of the voxels needs. */
+/* Contents of a NIfTI header that a reader of the voxels needs. */
 typedef struct gls_nifti_header {
     gls_grid grid;
     size_t n_volumes;

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Largest distance, in voxels, between the corners of grids that count as the same: without a warning, and with one.
- * Files of one series that passed through different programs differ by rounding; a sform with a slight shear differs
- * from its qform by some thousandths. */
+/* Largest distance, in voxels, between the corners of grids that count as the same: SAME_GRID without a warning,
+ * NEARLY_SAME_GRID with a warning. Files of one series that passed through different programs differ by rounding; a
+ * sform with a slight shear differs from its qform by some thousandths. */
 #define SAME_GRID 0.01
 #define NEARLY_SAME_GRID 0.1
 
@@ -111,8 +111,8 @@ static void nearest_rotation(const gls_grid *grid, double q[3][3])
 
 void gls_grid_axis_codes(const gls_grid *grid, char codes[4])
 {
-    /* The method is that of nibabel's io_orientation(), because readers of TRK files compare these letters with those
-     * of nibabel. */
+    /* The method is that of nibabel's io_orientation(), because readers of TRK files compare these letters with
+     * nibabel's. */
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
     bool taken[3] = {false, false, false};
     double q[3][3];

@@ -35,7 +35,7 @@ const char *gls_region_role_name(gls_region_role role)
     return (unsigned)role < GLS_REGION_ROLES ? kinds[role].option : "unknown";
 }
 
-/* Whether the tracker tests regions of this role; others only filter streamlines that exist. */
+/* Whether the tracker tests regions of this role. Regions of other roles only filter finished streamlines. */
 static bool is_for_tracking(gls_region_role role)
 {
     return (unsigned)role < GLS_REGION_ROLES && kinds[role].where != GLS_REGION_FILTERS;
@@ -160,7 +160,7 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* Refuses a region on one grid more, or a sphere more, than a device looks up. */
+/* Refuses a region that needs one grid more, or is one sphere more, than a device looks up. */
 static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {
     const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_layers;

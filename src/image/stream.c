@@ -177,7 +177,7 @@ static gls_status refill(gls_stream *s)
 }
 
 /* Opens a file; one that begins with the mark of gzip, 1f 8b, is decompressed. again: the file will be read twice,
- * which pipes cannot. */
+ * which a pipe does not allow. */
 static gls_status open_stream(const char *path, bool again, gls_stream **stream)
 {
     gls_stream *s = malloc(sizeof *s);
@@ -250,7 +250,8 @@ static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *go
     return status;
 }
 
-/* Called at the end of a member: prepares for the next member, or skips padding. */
+/* Called at the end of a member: prepares for the next member. Anything else behind the member is padding, which ends
+ * the data. */
 static gls_status next_member(gls_stream *s)
 {
     if (s->in_pos == s->in_n) {

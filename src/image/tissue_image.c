@@ -274,8 +274,8 @@ bool gls_tissue_blend(const gls_tissue *t, const double p[3], double value[GLS_T
         low[a] = (int32_t)floor(p[a]);
         w[a] = p[a] - floor(p[a]);
     }
-    /* k: corner of the cell, one bit an axis. The gradient is that of grey matter minus white matter: the derivative of
-     * a trilinear blend along an axis is the difference between the two faces across it. */
+    /* k: corner of the cell, one bit an axis. gradient: of grey matter minus white matter. The derivative of a
+     * trilinear blend along an axis is the difference between the two faces across it. */
     for (int k = 0; k < 8; k++) {
         const int bit[3] = {k & 1, k >> 1 & 1, k >> 2};
         const int32_t at[3] = {low[0] + bit[0], low[1] + bit[1], low[2] + bit[2]};

@@ -14,7 +14,7 @@ struct gls_tissue {
     gls_grid image;                   /* grid of the image */
     gls_grid grid;                    /* grid of the streamlines */
     int32_t origin[3], size[3];       /* box of the image that is kept: the tissue and a margin */
-    float map[3][4];                  /* from voxel coordinates of the streamlines to those of the box */
+    float map[3][4];                  /* from voxel coordinates of the streamlines to voxel coordinates of the box */
     double exact[3][4];               /* `map` in double precision */
     float (*value)[GLS_TISSUE_TYPES]; /* fractions of the voxels of the box, x fastest */
     bool single;            /* true: values keep single precision; false: they are rounded to half precision */

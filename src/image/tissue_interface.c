@@ -10,7 +10,7 @@
 /* mm on both sides of a seed at which tissue is compared to find the direction into white matter */
 #define PROBE 1e-3
 
-/* Maps voxel coordinates of the streamlines to those of the box. */
+/* Maps voxel coordinates of the streamlines to voxel coordinates of the box. */
 static void to_box(const gls_tissue *t, const double point[3], double box[3])
 {
     gls_affine_apply(t->exact, point, box);
@@ -45,7 +45,7 @@ static void hermite(const double p[4][3], double u, double out[3])
 }
 
 /* Finds the interface by bisection of parameter u of a Hermite curve from point `from` to point `last`, as MRtrix3
- * does. The point extrapolated behind `last` is the fourth of the curve. excess() is positive in grey matter. */
+ * does. A point extrapolated behind `last` is the fourth point of the curve. excess() is positive in grey matter. */
 bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double from[3], double last[3])
 {
     double p[4][3], v[GLS_TISSUE_TYPES], box[3], low = 0, high = 1;

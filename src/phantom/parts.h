@@ -5,8 +5,8 @@
 
 #include <glslines/phantom.h>
 
-/* Anatomy and tubes use a reference frame: RAS, in mm of a brain 172 mm long, origin at the centre of the head. These
- * are the half extents of the head. */
+/* Anatomy and tubes use a reference frame: RAS, in mm of a brain 172 mm long, origin at the centre of the head.
+ * PHANTOM_HEAD_...: half of the head's extent along each axis, mm. */
 #define PHANTOM_HEAD_X 72.0
 #define PHANTOM_HEAD_Y 91.0
 #define PHANTOM_HEAD_Z 67.0

@@ -56,8 +56,8 @@ static void repel(size_t n, double (*p)[3], double (*force)[3])
     }
 }
 
-/* Orders directions so that each is the one that those before it repel least: a scan that is cut short has even
- * directions too. energy: memory for n numbers. */
+/* Orders directions so that each is the one that the directions before it repel least: a scan that is cut short has
+ * even directions too. energy: memory for n numbers. */
 static void order(size_t n, double (*p)[3], double *energy)
 {
     memset(energy, 0, n * sizeof *energy);

@@ -17,7 +17,7 @@ typedef struct knot {
     double x, y, z, r1, r2;
 } knot;
 
-/* A bundle as it is written down. Knots are those of the right hemisphere. A commissure continues as its mirror image
+/* A bundle as it is written down. Its knots lie in the right hemisphere. A commissure continues as its mirror image
  * behind the last knot (x = 0); any other bundle has a twin on the left. */
 typedef struct design {
     const char *name;
@@ -354,7 +354,7 @@ static void ends_find(phantom_tube *tube)
     tube->end_range[1] = fmax((double)b - (4 + 0.7 * tube->station[b].reach) / STEP, 0.6 * (double)last);
 }
 
-/* Makes a tube from its design. side: -1 left, 1 right; commissures have only one. */
+/* Makes a tube from its design. side: -1 left, 1 right; a commissure has only one tube, made with side 1. */
 static gls_status tube_init(phantom_tube *tube, const design *d, double side)
 {
     knot knots[MAX_KNOTS];

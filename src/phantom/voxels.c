@@ -104,8 +104,8 @@ static void add_direction(phantom_share *s, const double scale[3])
     for (int k = 0; k < 3; k++) s->direction[k] += norm * world[k];
 }
 
-/* Assigns a sample point in white or grey matter to those of the n listed tubes that hold the point: in white matter by
- * their densities, in grey matter to their ends. Returns whether a tube has fibres at the point. */
+/* Assigns a sample point in white or grey matter to each of the n listed tubes that contains the point: in white matter
+ * by their densities, in grey matter to their ends. Returns whether a tube has fibres at the point. */
 static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_t n, const double p[3],
                    phantom_tissue tissue)
 {

@@ -50,7 +50,7 @@ void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t 
                (size_t)width * 4);
 }
 
-/* Strokes of a character of ASCII, or those of ? for any other. */
+/* Strokes of an ASCII character; the strokes of ? for any other character. */
 static const char *glyph_of(char c)
 {
     return gls_font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];

@@ -29,7 +29,7 @@ static const char *reference_of(const char *key, size_t *length)
     return found;
 }
 
-/* Adds a key unless the list has it, if there is a paper of that name. Names without a paper add nothing. */
+/* Adds the key `name` if there is a paper with this key and the list does not have it yet. */
 static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
 {
     size_t length = 0;
@@ -56,7 +56,7 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
     const cJSON *dg = at(sidecar, "parameters", "dg"), *model = at(sidecar, "model", "name");
     if (cJSON_IsString(model)) add(key, &n, model->valuestring);
     if (cJSON_IsString(dg)) {
-        /* SD_STREAM is described in the paper of iFOD1, NullDist2 in that of NullDist1 */
+        /* SD_STREAM is described in the paper of iFOD1, NullDist2 in the paper of NullDist1 */
         add(key, &n,
             strcmp(dg->valuestring, "sdstream") == 0    ? "ifod1"
             : strcmp(dg->valuestring, "nulldist2") == 0 ? "nulldist1"

@@ -36,7 +36,7 @@ static gls_status pump(gls_tractogram_reader *reader, gls_sink *chain, const gls
     return status == GLS_ERR_CANCELLED ? gls_fail(status, "interrupted: no picture was written") : status;
 }
 
-/* Puts filters in front of *next that keep streamlines with finite points and the wanted lengths. *next becomes the
+/* Adds filters in front of *next that keep streamlines with finite points and the wanted lengths. *next becomes the
  * whole chain. */
 static gls_status create_selection(const gls_render_options *o, gls_filter_counts *valid, gls_sink *next)
 {

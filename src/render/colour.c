@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Colour where there is no direction or not a number. */
+/* Colour of a direction of length 0, and of NaN. */
 #define GREY 0x909090u
 /* Number of colours that a map lists; the colours between them are interpolated. */
 #define STOPS 33

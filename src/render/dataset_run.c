@@ -228,7 +228,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
     return gls_fail(GLS_ERR_MEMORY, "cannot start a process: %s", strerror(errno));
 }
 
-/* Reads the outcome that a process has sent. One that sent none has crashed, and its unit has failed. */
+/* Reads the outcome that a process has sent. A process that sent none has crashed, and its unit has failed. */
 static outcome collect(const gls_dataset_task *run, worker *w, int status)
 {
     outcome out = {.state = GLS_UNIT_FAILED};
@@ -276,7 +276,7 @@ static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const 
         gls_log(GLS_LOG_INFO, "%s: %s", u->name, state_names[out->state]);
         return;
     }
-    /* the status that ends the run wins over that of a unit */
+    /* the status that ends the run wins over the status of a unit */
     if (t->worst == GLS_OK || is_final(out)) t->worst = out->status;
     t->ends = t->ends || is_final(out) || run->choice->stop_on_error;
 }
@@ -302,8 +302,8 @@ static bool has_ended(const worker *w, int *status)
     return pid > 0 || (pid < 0 && errno == ECHILD);
 }
 
-/* Takes in the processes that have ended; waits 20 ms if there are none. Passes an interruption on to all processes,
- * once. */
+/* Collects the outcomes of processes that have ended; waits 20 ms if there are none. Passes an interruption on to all
+ * processes, once. */
 static void reap(const gls_dataset_task *run, const gls_dataset *dataset, worker *workers, counts *t, bool *stopped)
 {
     int status;
@@ -350,7 +350,7 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
             workers[free_one].unit = next;
             gls_status status = start(run, &dataset->unit[next], (size_t)free_one, &workers[free_one]);
             if (status) {
-                /* a process that does not start ends the run; those that run are awaited */
+                /* a process that does not start ends the run; running processes are awaited */
                 gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
                 t->worst = status;
                 t->ends = true;

@@ -75,7 +75,7 @@ typedef struct gls_png {
     uint32_t frames;             /* number of frames; 1: a still picture */
     uint32_t frames_per_second;  /* used if there are several frames */
     double mm_per_pixel;         /* scale of the picture, stored in the file; 0: unknown */
-    const uint8_t (*palette)[3]; /* 256 colours, and pixels are their numbers; NULL: pixels are colours */
+    const uint8_t (*palette)[3]; /* 256 colours, of which pixels are indices; NULL: pixels are RGBA */
     gls_png_taker take;
     /* argument of take() */
     void *user;

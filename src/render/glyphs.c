@@ -151,7 +151,7 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
 /* Turns amplitudes into mm, so that nearly all glyphs fit into their voxels. */
 static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 {
-    /* the quantile of the largest radii becomes half a voxel; larger glyphs are cut */
+    /* the FITTING quantile of the glyphs' largest radii becomes half a voxel; larger glyphs are cut */
     float *sorted = malloc((n + 1) * sizeof *sorted);
     double most = 1;
     if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu glyphs", n);

@@ -77,8 +77,8 @@ int64_t gls_depth_of(const gls_camera *c, const double world[3])
     return DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
 }
 
-/* Intersection of the ray through a sample with the plane across axis a. Returns false if there is none, or beyond the
- * borders of the plane. */
+/* Intersection of the ray through a sample with the plane across axis a. Returns false if there is none, or it lies
+ * beyond the borders of the plane. */
 static bool meet(const gls_planes *planes, const gls_camera *c, int a, const double on[3], double world[3])
 {
     if (fabs(c->toward[a]) < 1e-6) return false;
@@ -90,7 +90,7 @@ static bool meet(const gls_planes *planes, const gls_camera *c, int a, const dou
     return true;
 }
 
-/* Draws the slices into one row of samples; the nearest one hides those behind it. */
+/* Draws the slices into one row of samples; the nearest slice hides the slices behind it. */
 static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row, uint32_t *depth, uint32_t *colour)
 {
     double step = 1 / (c->scale * GLS_SAMPLES), y = (c->height * GLS_SAMPLES / 2.0 - (double)row - 0.5) * step;

@@ -81,7 +81,7 @@ static box halve(cutter *c, box *b)
     return upper;
 }
 
-/* The box to halve next: that with the most pixels times side; -1: every box is one colour. */
+/* The box to halve next: the box with the most pixels times side; -1: every box is one colour. */
 static int worst(const box *boxes, int n)
 {
     int found = -1;
@@ -92,8 +92,8 @@ static int worst(const box *boxes, int n)
     return found;
 }
 
-/* Median cut (Heckbert 1982): halves the box with the most pixels times side, until there are 256. Returns their
- * number, -1 if memory ran out. */
+/* Median cut (Heckbert 1982): halves the box with the most pixels times side, until there are 256 boxes or each box is
+ * one colour. Returns the number of boxes, -1 if memory ran out. */
 static int cut_boxes(cutter *c, box *boxes)
 {
     int n = 1;

@@ -92,7 +92,7 @@ static bool cut_far(const maker *m, const float a[3], const float b[3], double t
     }
     double most = 0;
     for (int i = 0; i < 4; i++) most = fmax(most, fabs(place[i / 2][i % 2]));
-    /* most lines are near; only lines that are not need the cut */
+    /* most lines lie near the picture; only lines that reach far out need the cut */
     if (most <= FAR) return true;
     for (int k = 0; k < 2; k++)
         if (!narrow(place[0][k], place[1][k] - place[0][k], -FAR, FAR, part)) return false;
@@ -243,7 +243,7 @@ enum {
     BUFFER_RESOLVE,
     N_BUFFERS
 };
-/* PASS_LAYERS draws transparent tubes in one pass; opaque ones need the depth first, then the colour. */
+/* PASS_LAYERS draws transparent tubes in one pass; opaque tubes need the depth first, then the colour. */
 enum { PASS_DEPTH, PASS_COLOUR, PASS_LAYERS, N_PASSES };
 
 struct gls_raster {
@@ -370,7 +370,7 @@ static void fill_tubes(gls_raster *r, const gls_strip *strip)
     gls_tubes_uniforms *u = &r->tubes;
     uint32_t radius = (uint32_t)lround(fmax(strip->radius * 16, 8));
     *u = (gls_tubes_uniforms){.width = (int)(r->width * GLS_SAMPLES), .height = (int)strip->rows};
-    /* the squared radius is shifted into 12 bits, so that products stay within 32 */
+    /* the squared radius is shifted into 12 bits, so that products stay within 32 bits */
     u->radius = (int)radius;
     while ((radius * radius) >> u->radius_shift >= 4096) u->radius_shift++;
     u->radius_squared = (radius * radius) >> u->radius_shift;

@@ -101,8 +101,8 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
     return status;
 }
 
-/* Appends a column of points: its 2nd and 98th percentile, and compressed a byte for each point, from 1 to 255 between
- * the percentiles; 0: not a number. Sets json->failed if memory runs out. */
+/* Appends a column of points: its 2nd and 98th percentile, and, compressed, a byte for each point, from 1 to 255
+ * between the percentiles; 0: not a number. Sets json->failed if memory runs out. */
 static void append_points(gls_text *json, const float *value, size_t n)
 {
     float *sorted = malloc((n + 1) * sizeof *sorted);

@@ -91,7 +91,7 @@ static gls_status parse_nodes(char *text, gls_report_matrix *m)
     char **name = at < columns ? calloc(m->n + 1, sizeof *name) : NULL;
     while (name && n <= m->n && (width = gls_record_next(&records, field, 64)) > at && width <= 64)
         name[n++] = gls_text_copy(field[at]);
-    if (name && n + 1 == m->n) { /* with --keep-unassigned the first row is that of ends without a region */
+    if (name && n + 1 == m->n) { /* with --keep-unassigned the first row counts ends without a region */
         memmove(name + 1, name, n++ * sizeof *name);
         name[0] = gls_text_copy("unassigned");
     }

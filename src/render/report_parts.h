@@ -89,7 +89,7 @@ typedef struct gls_report {
     const gls_summary_result *counted;
     float *length; /* length of each streamline, mm */
     size_t n_lengths, length_room;
-    /* grid of the tractogram or the sidecar, for the density */
+    /* true: the tractogram or the sidecar states the grid, which the density needs */
     bool has_grid;
     /* valid if has_grid */
     gls_grid grid;

@@ -45,7 +45,7 @@ void gls_report_missing(const gls_report *r, gls_text *out, const char *what)
         gls_text_printf(out, "<p>The sidecar does not record %s.</p>\n", what);
 }
 
-/* If the sidecar is of another command than track, appends its command and input. */
+/* For a sidecar of another command than track: appends the command and its first input. */
 static void append_maker(const gls_report *r, gls_text *out)
 {
     const char *command = command_of(r);
@@ -60,7 +60,7 @@ static void append_maker(const gls_report *r, gls_text *out)
     gls_text_puts(out, ".</p>\n");
 }
 
-/* Appends counts of the sidecar and of the objects in it, those of 0 left out: "read 4,126; failed by: length 520". */
+/* Appends counts of the sidecar and of the objects in it, counts of 0 left out: "read 4,126; failed by: length 520". */
 static void append_counts(const cJSON *counts, gls_text *out)
 {
     const char *between = "";
@@ -86,7 +86,7 @@ void gls_report_summary(const gls_report *r, gls_text *out)
 {
     size_t n = count_warnings(r);
     const gls_summary_result *c = r->counted;
-    /* counts of the tractogram itself come before those of the sidecar, which may be older */
+    /* counts of the tractogram itself are used rather than counts in the sidecar, which may be older */
     double streamlines = c ? (double)c->streamlines : gls_report_number(r, "counts/streamlines"),
            directions = gls_report_number(r, "counts/directions");
     /* the verdict: no sidecar, no warnings, or some */
@@ -218,7 +218,7 @@ static void append_command_line(gls_text *out, const cJSON *words)
             gls_html_puts(out, text);
             continue;
         }
-        /* a quote inside quotes of a shell: end the quotes, quote it, begin again */
+        /* a quote inside quotes of a shell: end the quotes, write an escaped quote, begin quotes again */
         gls_text_puts(out, "&#39;");
         for (; *text; text += strcspn(text, "'") + (text[strcspn(text, "'")] != 0)) {
             size_t n = strcspn(text, "'");
@@ -245,7 +245,7 @@ static const gls_param *find_param(const char *key)
     return NULL;
 }
 
-/* Whether a list of texts has this one. */
+/* Whether a list contains this text. */
 static bool is_in(const cJSON *list, const char *text)
 {
     const cJSON *item;
@@ -282,7 +282,7 @@ static origin origin_of(const gls_report *r, const cJSON *item)
     return !changed ? UNKNOWN : is_in(changed, item->string) ? GIVEN : DEFAULT;
 }
 
-/* Appends the parameters that the user gave, or those that kept their defaults. */
+/* Appends the parameters that the user gave, or (given = false) all others. */
 static void append_parameters(gls_text *out, const gls_report *r, bool given)
 {
     static const char *const words[] = {

@@ -50,7 +50,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 /* Rows of a column. */
 typedef enum gls_column_of {
     GLS_OF_LINES,  /* a number for each line */
-    GLS_OF_GROUP,  /* 1 for its members, 0 for other lines */
+    GLS_OF_GROUP,  /* 1 for members of the group, 0 for other lines */
     GLS_OF_POINTS, /* a number for each point */
 } gls_column_of;
 
@@ -58,7 +58,7 @@ typedef enum gls_column_of {
 typedef struct gls_line_column {
     /* name of the column or group */
     char name[64];
-    /* a number a line or a point */
+    /* whether its numbers belong to lines, to a group or to points */
     gls_column_of of;
     /* n_lines or n_points numbers */
     float *value;

@@ -43,7 +43,7 @@ static gls_status use_image(gls_studio *s, const gls_image *image)
     return GLS_OK;
 }
 
-/* Reads the image that the options name, or takes the one they hold. */
+/* Reads the image that the options name, or takes their image_data. */
 static gls_status read_image(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -75,7 +75,7 @@ static gls_status read_odf(gls_studio *s)
 
 /* --- What is shown -------------------------------------------------------- */
 
-/* Rotates the camera about the S axis by an angle in degrees. */
+/* Rotates the camera about the axis from feet to head by an angle in degrees. */
 static void turn_camera(gls_camera *c, double degrees)
 {
     double *axes[3] = {c->right, c->up, c->toward}, cosine = cos(degrees * DEGREE), sine = sin(degrees * DEGREE);
@@ -356,7 +356,7 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
     if (!status) status = read_odf(s);
     if (!status) status = read_sources(s, tractograms);
     if (!status) status = colour_scene(s);
-    /* the device is opened last: slips in options and files show up sooner */
+    /* the device is opened last: mistakes in options and files show up sooner */
     if (!status) status = gls_device_set_open(&s->devices, options->device ? options->device : "auto", 1, options->api);
     if (!status) {
         const gls_raster_style style = {options->style == GLS_RENDER_LINES ? LINE_RADIUS
@@ -380,7 +380,7 @@ static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camer
     *planes = (gls_planes){.sampler = s->image ? &s->sampler : NULL, .glyphs = s->glyphs, .window = s->window};
     if ((!s->image && !s->glyphs) || s->plan.planes == GLS_PLANES_NONE) return false;
     int along = -1;
-    /* a view along an axis shows one slice behind everything; others show three among the streamlines */
+    /* a view along an axis shows one slice behind everything; other views show three slices among the streamlines */
     for (int a = 0; a < 3; a++) {
         planes->at[a] = s->planes_at[a];
         planes->low[a] = camera->low[a];

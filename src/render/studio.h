@@ -67,7 +67,7 @@ typedef struct gls_source {
     char name[64];           /* name without folder and suffix */
     uint64_t total;          /* number of streamlines in the file */
     gls_filter_counts valid; /* streamlines whose points are finite */
-    uint64_t candidates;     /* number of these with the wanted lengths */
+    uint64_t candidates;     /* number of streamlines with finite points and the wanted lengths */
     /* colour of its streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
     uint32_t colour;
     /* the file states its grid */
@@ -79,7 +79,7 @@ typedef struct gls_source {
 
 /* Counts the streamlines of a file and widens *box by them. *empty: nothing is in the box yet. */
 gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, gls_box *box, bool *empty);
-/* Appends the streamlines to draw to the scene. Points are left out where the others describe the line within the
+/* Appends the streamlines to draw to the scene. Points are left out where the other points describe the line within the
  * tolerance, mm. sampler: of the image that gives colours, or NULL. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
@@ -144,7 +144,7 @@ typedef struct gls_studio {
     /* owned: the background, the image of colours, the ODFs */
     gls_image *image_read, *map, *odf;
     gls_glyphs *glyphs; /* made from `odf` */
-    char behind[64];    /* what the image is, where the studio chose it */
+    char behind[64];    /* name of the image, if the studio chose it */
     /* samplers of `image` and of `map` */
     gls_sampler sampler, map_sampler;
     gls_image *outline; /* mask of the outline, smoothed; NULL: none */
@@ -177,10 +177,11 @@ void gls_studio_close(gls_studio *studio);
 
 /* --- Backdrop: what stands behind streamlines where no image is given. */
 
-/* A file by its path, or by its name beside a sidecar (NULL: none) that names it. From malloc; NULL: it is not there.
- */
+/* Path of the file beside `sidecar` (NULL: none) with the name of `path`, or `path` if no such file is there. From
+ * malloc; NULL: neither can be read. */
 char *gls_file_beside(const char *sidecar, const char *path);
-/* Logarithm of the density of n sources, on the grid of the first, or on one in their box. */
+/* Logarithm of the density of n sources, on the grid of the first source, or on a grid in the box of the streamlines.
+ */
 gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
                                 gls_image **image);
 /* Sets the image of a studio: the stop map that the sidecar of its first source names, or the density. */

@@ -85,7 +85,7 @@ bool gls_trace_is_on(void)
     return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
-/* Forgets all phases and rows. This function and the next three need the lock. */
+/* Forgets all phases and rows. empty(), find_lane(), call_this_thread() and keep() need the lock. */
 static void empty(void)
 {
     free(trace.phase);

@@ -25,7 +25,7 @@ gls_status gls_hash_open_file(const char *path, int fd, uint64_t *hash)
     gls_status status = GLS_OK;
     if (!state || XXH3_64bits_reset(state) != XXH_OK) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     ssize_t n = 1;
-    /* pread() leaves the position of the file to its owner */
+    /* pread() does not move the position of the file */
     for (off_t at = 0; !status && n != 0; at += n > 0 ? n : 0) {
         n = pread(fd, data, BYTES, at);
         if (n < 0 && errno != EINTR) status = gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", path, strerror(errno));

@@ -16,8 +16,8 @@
 cJSON *gls_json_parse(const char *text);
 /* Like gls_json_parse(), for a text of n bytes. */
 cJSON *gls_json_parse_bytes(const char *text, size_t n);
-/* Parses a text that is one JSON value and nothing else; n bytes, followed by a NUL. NULL: it is not, and *stopped
- * points to the error. */
+/* Parses a text that is one JSON value and nothing else; n bytes, followed by a NUL. NULL: the text is anything else,
+ * and *stopped points to the error. */
 cJSON *gls_json_parse_whole(const char *text, size_t n, const char **stopped);
 
 /* Prints JSON on several lines. From malloc; NULL: out of memory. */

@@ -48,9 +48,9 @@ typedef struct gls_option {
     size_t offset, mm_offset;
     const char *default_text; /* shown in place of the initial value; "" shows no default */
     const char *help;
-    /* only rows of glslines/params.def: GLS_OF_, GLS_ROLE_ and GLS_FOR_ of track/track_params.h */
+    /* only in rows of glslines/params.def: a GLS_OF_... of track/track_params.h */
     unsigned owner;
-    /* role and user of the parameter */
+    /* only in rows of glslines/params.def: a GLS_ROLE_... of track/track_params.h, and a gls_param_user */
     int role, user;
 } gls_option;
 
@@ -94,9 +94,9 @@ typedef enum gls_param_user {
     GLS_FOR_PTT,
     GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
     GLS_FOR_PEAKS,    /* boot, prob, det and ptt: seeds start along peaks */
-    GLS_FOR_STARTS,   /* those of GLS_FOR_PEAKS, fact and eudx: several streamlines may start from a seed */
+    GLS_FOR_STARTS,   /* the getters of GLS_FOR_PEAKS, fact and eudx: several streamlines may start from a seed */
     GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
-    GLS_FOR_CUTOFF,   /* those of GLS_FOR_FOD, fact, eudx, tensordet, tensorprob and bedpost; prob and det where
+    GLS_FOR_CUTOFF,   /* the getters of GLS_FOR_FOD, fact, eudx, tensordet, tensorprob and bedpost; prob and det where
                          amplitudes have a unit */
     GLS_FOR_IFOD,     /* ifod1, ifod2 */
     GLS_FOR_IFOD2,

@@ -185,7 +185,7 @@ bool gls_output_is(const gls_output *output, const char *path)
     return same;
 }
 
-/* Asks the kernel to begin to write what it holds of the file, so that not all is left to the end of the run. */
+/* Asks the kernel to begin to write the file to the disk, so that less is left to write at the end of the run. */
 static void send(gls_output *output, size_t bytes)
 {
     output->unsent += bytes;
@@ -397,7 +397,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
 gls_status gls_output_commit(gls_output *output)
 {
     gls_output_group *group = output->group;
-    /* a group waits with the complete file until all are complete */
+    /* a group keeps a complete file until all its files are complete */
     if (!group) return commit_outputs(output, 1);
     gls_status status = synchronise(output);
     if (!status && group->n == group->capacity) {

@@ -17,9 +17,9 @@ struct gls_output_group;
 typedef struct gls_output {
     /* descriptor that is open for writing; -1: none */
     int fd;
-    char *path;        /* final name; a symbolic link to a file is followed */
-    char *temporary;   /* NULL while the file has no name */
-    char *second;      /* name to use if another file has appeared under path meanwhile; NULL: that is an error */
+    char *path;      /* final name; a symbolic link to a file is followed */
+    char *temporary; /* NULL while the file has no name */
+    char *second;    /* name to use if another file has appeared under path meanwhile; NULL: such a file is an error */
     bool *took_second; /* set when the file gets its second name */
     bool overwrite;
     uint64_t unsent;                /* bytes written since the disk was last asked to take them */
@@ -39,8 +39,8 @@ typedef struct gls_output_group {
     char *folder; /* folder that was made for the files; NULL: none */
 } gls_output_group;
 
-/* Checks that path may be written. GLS_ERR_OUTPUT if it is one of the other outputs (under any name; NULL entries are
- * skipped), if it exists and overwrite is false, or if it is not a regular file. */
+/* Checks that path may be written. GLS_ERR_OUTPUT if path is one of the other outputs (under any name; NULL entries are
+ * skipped), if the file exists and overwrite is false, or if it is not a regular file. */
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others);
 
 /* Opens a new file with the permissions of the file that it replaces, else those of the umask. GLS_ERR_OUTPUT names the
@@ -53,7 +53,8 @@ gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 bool gls_output_is(const gls_output *output, const char *path);
 /* Appends. GLS_ERR_OUTPUT names the file and the reason; the caller then discards the output. */
 gls_status gls_output_write(gls_output *output, const void *data, size_t bytes);
-/* Overwrites at an offset from the start of the file; the position for appending stays. Errors as above. */
+/* Overwrites at an offset from the start of the file; the position for appending stays. Errors as of
+ * gls_output_write(). */
 gls_status gls_output_write_at(gls_output *output, uint64_t offset, const void *data, size_t bytes);
 /* Reserves bytes at the end for a later gls_output_write_at(); *offset: where they begin. */
 gls_status gls_output_reserve(gls_output *output, uint64_t bytes, uint64_t *offset);

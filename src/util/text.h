@@ -20,8 +20,8 @@ void gls_plain_leave(locale_t before);
 
 /* strtod() in the C locale: the point is "." whatever locale the calling program has set. */
 double gls_strtod(const char *text, char **end);
-/* The functions below are those of the C library without gls_, in the C locale. The two that allocate set *text to NULL
- * after a failure. */
+/* These functions do in the C locale what the functions without gls_ of the C library do. gls_vasprintf() and
+ * gls_asprintf() set *text to NULL after a failure. */
 int gls_snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int gls_vsnprintf(char *text, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 int gls_vasprintf(char **text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
