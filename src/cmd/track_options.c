@@ -20,22 +20,22 @@ const char *const model_option_aliases[] = {"normalize", "normalise", "no-normal
 
 int model_options_check(const gls_model_options *o, const cmd_arguments *arguments)
 {
-    /* options of q-ball models, and of an estimated response */
-    static const char *const qball_only[] = {"sm-lambda", "min-signal", NULL};
     static const char *const estimate[] = {"response-fa", "response-radius", "response-voxels", NULL};
     bool csd = o->model == GLS_MODEL_CSD, qball = o->model == GLS_MODEL_OPDT || o->model == GLS_MODEL_CSA;
-    const char *name = NULL;
     gls_status status = gls_model_options_check(o);
     if (status) return cmd_error(CMD_EXIT_USAGE, "%s", gls_last_error());
-    if ((name = cmd_options_first(arguments, estimate)) && !csd)
-        return cmd_error(CMD_EXIT_USAGE, "--%s: only --model csd has it", name);
-    if (!csd && cmd_options_given(arguments, "csd-rule"))
-        return cmd_error(CMD_EXIT_USAGE, "--csd-rule: only --model csd has it");
+    /* options of one model only, by their rows */
+    for (const gls_option *row = gls_params; row->name; row++) {
+        const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd has"
+                             : row->user == GLS_FOR_QBALL && !qball ? "opdt and csa have"
+                                                                    : NULL;
+        if (models && cmd_options_given(arguments, row->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: only --model %s it", row->name, models);
+    }
+    const char *name = cmd_options_first(arguments, estimate);
     if (name && o->response) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", name);
     if (o->response_voxels && cmd_options_given(arguments, "response-fa"))
         return cmd_error(CMD_EXIT_USAGE, "--response-fa and --response-voxels exclude each other");
-    if (!qball && (name = cmd_options_first(arguments, qball_only)))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: only --model opdt and csa have it", name);
     return CMD_EXIT_OK;
 }
 
