@@ -164,7 +164,8 @@ static uint16_t to_half(double value)
     (((min) == 0 ? (x) >= 0 : (x) >= (int64_t)(min)) && ((x) < 0 || (uint64_t)(x) <= (uint64_t)(max)))
 #define FITS_UNSIGNED(x, low, end, min, max) ((x) <= (uint64_t)(max))
 
-/* The three functions narrow a block of one kind; each returns the index of the first value that does not fit, or n. */
+/* The three functions below narrow a block of one kind; each returns the index of the first value that does not fit, or
+ * n. */
 static size_t narrow_double(const wide *in, size_t n, void *out, gls_type type)
 {
     NARROW_FLOATS(d);

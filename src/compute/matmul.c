@@ -96,7 +96,7 @@ static void choose_block(const product *p, tiling t, uint64_t block[3])
 }
 
 /* Computes a block of the product. first, block: position and size along m, n and k; with first[2] > 0 the block is
- * added to what is there. */
+ * added to the values in c. */
 static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, const uint64_t first[3],
                             const uint64_t block[3], double *gpu_seconds)
 {

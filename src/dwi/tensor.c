@@ -121,8 +121,8 @@ static void find_axis(const double p[P], bool good, float *fa, double axis[3])
     *fa = (float)gls_tensor_fa(descending);
 }
 
-/* A fit of the n voxels listed in `voxel`. Results: fa and axis, n elements each, or the image `tensor`; those that are
- * NULL are not wanted. passes: see fit_voxel(). */
+/* A fit of the n voxels listed in `voxel`. Results: fa and axis, n elements each, or the image `tensor`; a result that
+ * is NULL is not wanted. passes: see fit_voxel(). */
 typedef struct tensor_job {
     const gls_image *dwi;
     const gls_gradients *gradients;
@@ -314,8 +314,8 @@ static void store(const job *job, workspace *work, const float *signal, size_t l
     for (size_t e = 0; job->evals && e < 3; e++) job->evals[e * job->voxels + voxel] = (float)evals[e];
 }
 
-/* Fits the voxels of the mask in [first, end): gathers BLOCK voxels at a time, and fits GLS_TENSOR_LANES of these at
- * once. */
+/* Fits the voxels of the mask in [first, end): gathers BLOCK voxels at a time, and fits GLS_TENSOR_LANES of the
+ * gathered voxels at once. */
 static void fit_chunk(const job *job, size_t first, size_t end, workspace *work)
 {
     size_t count = 0;

@@ -1,16 +1,26 @@
 /* Injects failures of the driver, for tests. Calls of each kind are counted over the whole process. A rule names the
- * call that fails. It fails as the driver's call would: nothing is done, and the error is that of the driver. Rules are
- * a text such as "alloc:3,compile:1,reset:40". KIND:N fails the N-th call, counted from 1; KIND:N+ fails the N-th call
- * and all later ones. Kinds: - open: gls_device_open() gets no context - alloc: creating a buffer or texture, out of
- * memory - upload: writing or clearing a buffer or texture, out of memory - compile: a kernel does not compile -
- * silent: a kernel does not compile, and the driver gives no reason - crash: the compiler of the driver crashes - hang:
- * the compiler of the driver does not return - dispatch: running a kernel, error of the driver - skip: a kernel is not
- * run, without an error - readback: reading from a buffer, out of memory - reset: any of these except open, or a
- * synchronisation: the device is lost and stays lost Three rules are not about calls: - memory:BYTES: memory of each
- * device; an allocation beyond it fails - slow:N=NANOSECONDS: from the N-th kernel run on, each work group takes this
- * long, until the next such rule. Kernels that gather are not counted and take no time. Where the host waits for the
- * device, the clock is moved forward instead of waiting - patience:MILLISECONDS: the device is lost when a kernel takes
- * longer than this */
+ * call that fails. Such a call fails as the driver's own call would: nothing is done, and the error is the driver's.
+ *
+ * Rules are a text such as "alloc:3,compile:1,reset:40". KIND:N fails the N-th call, counted from 1; KIND:N+ fails the
+ * N-th call and all later ones. Kinds:
+ * - open: gls_device_open() gets no context
+ * - alloc: creating a buffer or texture, out of memory
+ * - upload: writing or clearing a buffer or texture, out of memory
+ * - compile: a kernel does not compile
+ * - silent: a kernel does not compile, and the driver gives no reason
+ * - crash: the compiler of the driver crashes
+ * - hang: the compiler of the driver does not return
+ * - dispatch: running a kernel, error of the driver
+ * - skip: a kernel is not run, without an error
+ * - readback: reading from a buffer, out of memory
+ * - reset: any of these except open, or a synchronisation: the device is lost and stays lost
+ *
+ * Three rules are not about calls:
+ * - memory:BYTES: memory of each device; an allocation beyond it fails
+ * - slow:N=NANOSECONDS: from the N-th kernel run on, each work group takes this long, until the next such rule. Kernels
+ * that gather are not counted and take no time. Where the host waits for the device, the clock is moved forward
+ * instead of waiting
+ * - patience:MILLISECONDS: the device is lost when a kernel takes longer than this */
 #ifndef GLS_GPU_INJECT_H
 #define GLS_GPU_INJECT_H
 

@@ -18,7 +18,7 @@
 
 #define MAX_GPUS 64
 
-/* A GPU of the node, as the kernel lists it. */
+/* A GPU of the node, as Linux lists it. */
 typedef struct gpu {
     char address[24], id[64], model[96];
     long order;    /* order in which a scheduler counts: device minor number, or node of the topology */
@@ -142,8 +142,8 @@ static size_t choose(const gpu *list, size_t n, const char *text, gpu *chosen)
     return k;
 }
 
-/* Whether Slurm's list, such as "0,2-3", contains a number. Slurm numbers all GPUs of the node, also those that the job
- * cannot see. */
+/* Whether Slurm's list, such as "0,2-3", contains a number. Slurm numbers all GPUs of the node, also the GPUs that the
+ * job cannot see. */
 static bool has_number(const char *text, long number)
 {
     while (*text) {
