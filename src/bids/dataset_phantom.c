@@ -20,8 +20,8 @@ typedef struct subject {
     /* folder of the data set */
     const char *directory;
     char label[128], session[128]; /* session "": none */
-    bool overwrite;
-    gls_output_group group; /* all files of the subject, and those of the data set with the first one */
+    bool overwrite, again;         /* again: an earlier session has the anatomy */
+    gls_output_group group;        /* all files of the subject, and those of the data set with the first one */
 } subject;
 
 /* Path of a file of a subject. Anatomical files lie beside the folders of sessions. */
@@ -134,7 +134,7 @@ static gls_status write_sidecars(subject *s)
         {"anat", "label-GM_probseg.json", "\"Description\": \"Grey matter of the phantom\""},
         {"anat", "label-CSF_probseg.json", "\"Description\": \"Cerebrospinal fluid of the phantom\""}};
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < sizeof what / sizeof *what && !status; i++) {
+    for (size_t i = 0; i < (s->again ? 2 : sizeof what / sizeof *what) && !status; i++) {
         gls_text text = {0};
         gls_text_printf(&text,
                         "{\"SpatialReference\": \"bids::sub-%s/anat/sub-%s_space-ACPC_label-WM_probseg.nii.gz\", %s}\n",
@@ -157,9 +157,9 @@ static gls_status write_subject(subject *s)
     if (!status) status = write_image(s, "dwi", "desc-preproc_dwi.nii.gz", s->phantom->dwi, GLS_IMAGE_INT16);
     if (!status) status = write_tables(s);
     if (!status) status = write_image(s, "dwi", "desc-brain_mask.nii.gz", s->phantom->mask, GLS_IMAGE_UINT8);
-    if (!status) status = write_tissue(s, 0, "label-WM_probseg.nii.gz");
-    if (!status) status = write_tissue(s, 1, "label-GM_probseg.nii.gz");
-    if (!status) status = write_tissue(s, 2, "label-CSF_probseg.nii.gz");
+    static const char *const tissue[] = {"label-WM_probseg.nii.gz", "label-GM_probseg.nii.gz",
+                                         "label-CSF_probseg.nii.gz"};
+    for (size_t i = 0; i < 3 && !s->again && !status; i++) status = write_tissue(s, i, tissue[i]);
     if (!status) status = write_sidecars(s);
     if (!status) status = gls_output_group_commit(&s->group);
     gls_output_group_discard(&s->group);
@@ -229,7 +229,12 @@ gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *dir
     if (!status) status = describe(&s, first);
     for (rest = labels; *rest && !status; ++*n) {
         gls_phantom *phantom = NULL;
+        subject other = s;
+        const char *here = rest;
         status = next_label(&rest, &s);
+        s.again = false;
+        for (const char *before = labels; before < here && !next_label(&before, &other);)
+            s.again |= strcmp(other.label, s.label) == 0;
         /* the k-th subject has its own noise */
         own.seed = params->seed + *n;
         if (!status) status = gls_phantom_create(&own, &phantom);
