@@ -99,12 +99,21 @@ typedef struct gls_dataset_options {
     gls_bids_ending region_file;
     /* threshold of GLS_DATASET_FA, 0 to 1 */
     double fa;
-    bool raw;          /* true: accept a data set that is not preprocessed */
-    bool force;        /* true: track units again that were tracked with other parameters */
-    bool tissue;       /* true: take label-WM_probseg, GM and CSF as fractions of tissue */
-    bool fit_outputs;  /* true: also write FA and spherical harmonics */
-    bool legacy_names; /* true: use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
+    const gls_job_options *job; /* options of track, without the files that the data set has */
+    bool raw;                   /* true: accept a data set that is not preprocessed */
+    bool force;                 /* true: track units again that were tracked with other parameters */
+    bool tissue;                /* true: take label-WM_probseg, GM and CSF as fractions of tissue */
+    bool fit_outputs;           /* true: also write FA and spherical harmonics */
+    bool legacy_names;          /* true: use the suffix _tractography.trk of the BIDS draft that pyAFQ follows */
 } gls_dataset_options;
+
+/* A list of texts from malloc. */
+typedef struct gls_dataset_texts {
+    /* the texts, NULL if there are none */
+    char **text;
+    /* number of texts */
+    size_t n;
+} gls_dataset_texts;
 
 /* A series to track. All texts are from malloc. */
 typedef struct gls_dataset_unit {
@@ -118,6 +127,8 @@ typedef struct gls_dataset_unit {
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
     gls_dataset_region kind; /* kind of region; AUTO: a mask */
     gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */
+    gls_dataset_texts value; /* values of options of track with entities in braces, filled in, in the order of rows */
+    gls_dataset_texts files; /* the files that these values name */
     char *problem;           /* why the series cannot be tracked; NULL: the series can be tracked */
 } gls_dataset_unit;
 
@@ -167,13 +178,15 @@ typedef struct gls_dataset_choice {
 } gls_dataset_choice;
 /* Sets the choice. shard: "I/N", "auto" or NULL. */
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
-/* Returns GLS_ERR_INPUT if the chosen unit does not exist. */
-gls_status gls_dataset_check(const gls_dataset *dataset, const gls_dataset_choice *choice);
+/* GLS_ERR_INPUT: the chosen unit does not exist. GLS_ERR_ARGUMENT: entities in braces that are none, or an option of
+ * track with one file for several units of which each has its own. */
+gls_status gls_dataset_check(const gls_dataset_options *options, const gls_dataset *dataset,
+                             const gls_dataset_choice *choice);
 /* Whether the unit with this index is chosen. */
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
 /* A table with one line for each unit and a header, columns separated by tabs. From malloc; NULL: out of memory. */
-char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset, const gls_dataset_choice *choice,
-                       const gls_job_options *job);
+char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset,
+                       const gls_dataset_choice *choice);
 /* Paths of the files of a unit. */
 typedef struct gls_dataset_files {
     char tractogram[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH], report[GLS_DATASET_MAX_PATH],
@@ -207,10 +220,10 @@ gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
  * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
-/* Sets the member Sources, which BIDS asks for: n files, of which any may be NULL, or, where path is NULL, the series
- * of the unit with its gradient table. With a unit also SpatialReference. */
-void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *const *path,
-                             size_t n, struct cJSON *root);
+/* Sets the member Sources, which BIDS asks for: with `series` that of the unit with its gradient table; then n files,
+ * of which any may be NULL. With a unit also SpatialReference. */
+void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, bool series,
+                             const char *const *path, size_t n, struct cJSON *root);
 /* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv. weights: as for
  * `glslines connectome`, or NULL. Leaves a connectome from the same inputs as it is unless force is set.
  * GLS_ERR_OUTPUT: a file of the name is by another program. */
@@ -221,6 +234,8 @@ gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dat
 gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,
                               const gls_model_options *model, gls_image **mask, gls_image **seeds);
 
+/* Key of an entity by its name in pybids or by the key itself, such as "ses" of session; NULL: unknown. */
+const char *gls_bids_key(const char *name);
 /* The value of a key in a name of BIDS; "" if the key is absent. Returns value. */
 const char *gls_bids_value(const char *name, const char *key, char *value, size_t size);
 /* Names in a folder that are not hidden, sorted by bytes, NULL-terminated. Free with gls_bids_names_free(). A folder

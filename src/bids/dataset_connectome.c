@@ -131,7 +131,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as one that may be replaced */
     /* the command line is that of `glslines bids`, with other options; the parameters below describe the matrix */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
-    gls_dataset_add_sources(o, NULL, GLS_PATHS(m->tractogram, m->labels, m->names), root);
+    gls_dataset_add_sources(o, NULL, false, GLS_PATHS(m->tractogram, m->labels, m->names), root);
     parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "assign", "radial");
     cJSON_AddNumberToObject(parameters, "radius_mm", 4);

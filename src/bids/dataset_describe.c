@@ -75,15 +75,16 @@ static void bids_uri(const gls_dataset_options *o, const char *path, char *uri, 
     append_path(path + n[best] + 1, uri, size);
 }
 
-void gls_dataset_add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, const char *const *path, size_t n,
-                             cJSON *root)
+void gls_dataset_add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, bool series,
+                             const char *const *path, size_t n, cJSON *root)
 {
     char uri[GLS_DATASET_MAX_URI];
-    const char *const series[] = {u ? u->dwi : NULL, u ? u->bval : NULL, u ? gls_table_path(u->bvec) : NULL};
+    const char *const own[] = {u ? u->dwi : NULL, u ? u->bval : NULL, u ? gls_table_path(u->bvec) : NULL};
     cJSON *sources = cJSON_CreateArray();
-    for (size_t i = 0; i < (path ? n : 3); i++) {
-        if (!(path ? path : series)[i]) continue;
-        bids_uri(o, (path ? path : series)[i], uri, sizeof uri);
+    for (size_t i = series ? 0 : 3; i < 3 + n; i++) {
+        const char *source = i < 3 ? own[i] : path[i - 3];
+        if (!source) continue;
+        bids_uri(o, source, uri, sizeof uri);
         cJSON_AddItemToArray(sources, cJSON_CreateString(uri));
     }
     cJSON_DeleteItemFromObjectCaseSensitive(root, "Sources");

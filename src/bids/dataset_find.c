@@ -100,6 +100,8 @@ void gls_dataset_finish(gls_dataset *dataset)
         char *texts[] = {u->name, u->subject, u->session, u->space, u->folder,    u->dwi,       u->bval,     u->bvec,
                          u->mask, u->region,  u->problem, u->table, u->tissue[0], u->tissue[1], u->tissue[2]};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) free(texts[k]);
+        gls_dataset_texts_finish(&u->value);
+        gls_dataset_texts_finish(&u->files);
     }
     free(dataset->unit);
     free(dataset->ignored);
@@ -174,13 +176,6 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
     return found;
 }
 
-/* Path of an image in the space of the unit, in whichever data set. From malloc; NULL: none. */
-static char *find_image(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
-                        const char *suffix)
-{
-    return find_image_of(o, u, key, value, suffix, NULL);
-}
-
 /* Checks that the labels of each atlas exist for a unit. */
 static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
 {
@@ -216,7 +211,7 @@ static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
 static gls_status find_file(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const gls_bids_ending *e = &o->region_file;
-    u->region = find_image(o, u, e->key, e->value, e->suffix);
+    u->region = find_image_of(o, u, e->key, e->value, e->suffix, NULL);
     u->kind = strcmp(e->suffix, "probseg") == 0 ? GLS_DATASET_WM : GLS_DATASET_AUTO;
     if (u->region) return GLS_OK;
     gls_asprintf(&u->problem, "no %s-%s_%s in its space", e->key, e->value, e->suffix);
@@ -228,7 +223,7 @@ static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     static const char *const label[] = {"WM", "GM", "CSF"};
     for (int i = 0; i < 3 && o->tissue && !u->problem; i++) {
-        u->tissue[i] = find_image(o, u, "label", label[i], "probseg");
+        u->tissue[i] = find_image_of(o, u, "label", label[i], "probseg", NULL);
         if (!u->tissue[i] && gls_asprintf(&u->problem, "no label-%s_probseg in its space", label[i]) < 0)
             return gls_no_memory();
     }
@@ -240,20 +235,26 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     /* a unit with a problem is kept, and reported as such */
     if (u->problem) return GLS_OK;
-    u->mask = find_image(o, u, "desc", "brain", "mask");
+    gls_job_options job = *o->job;
+    gls_dataset_take_values(u, &job);
+    u->mask = job.mask ? strdup(job.mask) : find_image_of(o, u, "desc", "brain", "mask", NULL);
     if (!u->mask) {
-        u->problem = strdup("no desc-brain_mask in its space");
+        u->problem = strdup("no desc-brain_mask in its space; --mask behind -- names another");
         return u->problem ? GLS_OK : gls_no_memory();
+    }
+    if (job.roi) {
+        u->region = strdup(job.roi);
+        return u->region ? GLS_OK : gls_no_memory();
     }
     u->kind = o->region;
     /* the user's file in each unit, else the first of WM, aseg, dseg and FA that is there */
     if (o->region == GLS_DATASET_FILE) return find_file(o, u);
     if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
-        u->region = find_image(o, u, "label", "WM", "probseg");
+        u->region = find_image_of(o, u, "label", "WM", "probseg", NULL);
         if (u->region) u->kind = GLS_DATASET_WM;
     }
     if (!u->region && (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_ASEG)) {
-        u->region = find_image(o, u, "desc", "aseg", "dseg");
+        u->region = find_image_of(o, u, "desc", "aseg", "dseg", NULL);
         if (u->region) u->kind = GLS_DATASET_ASEG;
     }
     gls_status status = GLS_OK;
@@ -300,6 +301,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     bool enough = gls_asprintf(&u->dwi, "%s/%s/%s", o->input, folder, file) >= 0 && stem && u->name && u->subject &&
                   u->session && u->space && u->folder;
     gls_status status = enough ? find_tables(o->input, stem, u) : gls_no_memory();
+    if (!status) status = gls_dataset_find_values(o->job, u);
     if (!status) status = find_images(o, u);
     if (!status) status = find_tissue(o, u);
     if (!status) status = check_atlases(o, u);
@@ -468,7 +470,8 @@ gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)
     struct stat info;
     if (stat(o->input, &info) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", o->input, strerror(errno));
     if (!S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: is no folder", o->input);
-    gls_status status = check_description(o);
+    gls_status status = gls_dataset_check_values(o, false);
+    if (!status) status = check_description(o);
     if (!status) status = gls_bids_names(o->input, &names);
     if (!status) status = gls_dataset_check_labels(o, names);
     /* folders of participants; others are ignored */

@@ -1,4 +1,4 @@
-/* Writes group.tsv, a table of the tractograms of a data set. */
+/* Tables of a data set: of the units to track, and group.tsv, of its tractograms. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,38 @@
 #include "util/output_file.h"
 #include "util/status.h"
 #include "util/text.h"
+#include "util/text_tables.h"
+
+/* --- Units. */
+
+char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset, const gls_dataset_choice *choice)
+{
+    gls_text text = {0};
+    gls_dataset_files files;
+    gls_job_options job = *options->job;
+    const gls_param *row = gls_params;
+    int next = 0;
+    gls_text_puts(&text, "unit\tsubject\tsession\tdwi\tmask\tregion");
+    while (gls_dataset_next_braces(&job, &row, &next)) gls_text_printf(&text, "\t--%s", row->name);
+    gls_text_puts(&text, "\tstate\n");
+    for (size_t i = 0; i < dataset->n; i++) {
+        const gls_dataset_unit *u = &dataset->unit[i];
+        const char *region = u->region ? u->region : u->problem ? "" : "FA";
+        if (!gls_dataset_chosen(dataset, choice, i)) continue;
+        gls_dataset_name(options, u, options->job, &files);
+        /* without a look at the contents: the list must be quick */
+        bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
+        const char *const field[] = {u->name, u->subject, u->session, u->dwi, u->mask ? u->mask : "", region};
+        const size_t n = sizeof field / sizeof *field;
+        for (size_t k = 0; k < n + u->value.n; k++) {
+            gls_field_show(&text, k < n ? field[k] : u->value.text[k - n], '\t');
+            gls_text_puts(&text, "\t");
+        }
+        gls_field_show(&text, u->problem ? u->problem : tracked ? "tracked" : "ready", '\t');
+        gls_text_puts(&text, "\n");
+    }
+    return gls_text_take(&text);
+}
 
 /* --- The page of a data set, index.html: a row with a picture and a link to the report for each tractogram. */
 

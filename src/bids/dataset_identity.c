@@ -33,8 +33,7 @@ static bool is_in_tractogram(const char *name)
 /* Whether the tractogram or its columns depend on an option; threads, devices and other outputs do not matter. */
 static bool matters(const gls_param *p)
 {
-    return p->role == GLS_ROLE_RESULT || p->role == GLS_ROLE_PATH ||
-           (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
+    return gls_role_has_part(p->role) || (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
 }
 
 /* Replaces the name of a file in a value, or in a part of a value, by a hash of the file. Keeps all other text. */
@@ -116,8 +115,8 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
 /* Whether values of a row may name files. */
 static bool names_files(const gls_param *p, const cJSON *value)
 {
-    const bool texts = cJSON_IsString(value) || (cJSON_IsArray(value) && cJSON_IsString(value->child));
-    return texts && (p->role == GLS_ROLE_PATH || strcmp(p->name, "sample") == 0 || strcmp(p->name, "segment") == 0);
+    return gls_dataset_names_files(p) &&
+           (cJSON_IsString(value) || (cJSON_IsArray(value) && cJSON_IsString(value->child)));
 }
 
 /* All parameters. If the model is AUTO, the parameters of both models that AUTO may choose. */

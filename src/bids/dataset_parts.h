@@ -8,6 +8,7 @@
 #include <glslines/common.h>
 
 #include "bids/dataset.h"
+#include "record/run_params.h"
 #include "util/output_file.h"
 
 /* --- What a series was tracked from, with which options, and which files resulted. By this a run knows what is done.
@@ -38,6 +39,24 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
 gls_status gls_dataset_lock(const char *path, bool wait, int *fd);
 /* Releases the lock and removes the file if it is empty. Accepts fd = -1. */
 void gls_dataset_unlock(const char *path, int fd);
+
+/* --- Files of each unit among the options of track: values with entities of BIDS in braces. */
+
+/* Whether values of the row may name files that are read. */
+bool gls_dataset_names_files(const gls_param *param);
+/* The next value of these rows with braces, as a place in `job`; NULL: no more. *row is its row. Begin with *row =
+ * gls_params and *next = 0. */
+const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row, int *next);
+/* Sets the members `value` and `files` of a unit that has its name. A file that is missing becomes the problem of the
+ * unit. */
+gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit *unit);
+/* Puts the values of a unit in place of those with braces. They belong to the unit. */
+void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
+/* GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if there are several units, a
+ * file without braces that all of them would share although each brain has its own. */
+gls_status gls_dataset_check_values(const gls_dataset_options *options, bool several);
+/* Frees the texts of a list. */
+void gls_dataset_texts_finish(gls_dataset_texts *list);
 
 /* --- Which participants, sessions and series the options ask for. */
 

@@ -1,4 +1,4 @@
-/* Which participants, sessions and series the options ask for. */
+/* Which participants, sessions, series and units the options ask for. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "bids/dataset.h"
 #include "bids/dataset_parts.h"
+#include "run/run_shards.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
@@ -202,21 +203,8 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 
 #define MAX_FILTERS ((size_t)1 << 20)
 
-static const struct {
-    const char *name, *key;
-} entities[] = {{"acquisition", "acq"}, {"direction", "dir"},      {"run", "run"},
-                {"space", "space"},     {"resolution", "res"},     {"session", "ses"},
-                {"subject", "sub"},     {"reconstruction", "rec"}, {"description", "desc"}};
 /* entities that every tracked series has, whatever the filter says */
 #define IMPLIED "datatype|suffix|extension"
-
-/* Key of an entity; NULL: unknown. */
-static const char *key_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-        if (strcmp(name, entities[i].name) == 0 || strcmp(name, entities[i].key) == 0) return entities[i].key;
-    return NULL;
-}
 
 /* "key=a|b" from a value or a list of values. NULL: the values are neither texts nor whole numbers, or out of memory.
  */
@@ -246,7 +234,7 @@ static char *filter_text(const char *key, const cJSON *values)
 /* Adds one entity of the filter. GLS_ERR_INPUT: unknown entity, or a value of another type. */
 static gls_status add_filter(const char *path, const cJSON *item, gls_strings *filters)
 {
-    const char *key = key_of(item->string);
+    const char *key = gls_bids_key(item->string);
     if (!key && gls_choice_find(IMPLIED, item->string, strlen(item->string)) >= 0) return GLS_OK;
     if (!key) return gls_fail(GLS_ERR_INPUT, "%s: '%s' is no entity that glslines knows", path, item->string);
     if ((size_t)filters->n == sizeof filters->value / sizeof *filters->value)
@@ -273,4 +261,29 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
         status = add_filter(path, item, filters);
     cJSON_Delete(root);
     return status;
+}
+
+/* --- Units. */
+
+gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard)
+{
+    gls_shard part = {.index = 1, .count = 1};
+    gls_status status = shard ? gls_shard_choose(shard, &part) : GLS_OK;
+    *choice = (gls_dataset_choice){.unit = unit, .index = part.index, .count = part.count};
+    return status;
+}
+
+gls_status gls_dataset_check(const gls_dataset_options *o, const gls_dataset *dataset, const gls_dataset_choice *choice)
+{
+    bool found = !choice->unit;
+    for (size_t i = 0; i < dataset->n && !found; i++) found = strcmp(dataset->unit[i].name, choice->unit) == 0;
+    return found ? gls_dataset_check_values(o, dataset->n > 1 && !choice->unit)
+                 : gls_fail(GLS_ERR_INPUT, "--unit %s: there is no such unit; --list prints all", choice->unit);
+}
+
+bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place)
+{
+    /* a unit keeps its part whatever --unit says, so that both choices combine */
+    return place % choice->count + 1 == choice->index &&
+           (!choice->unit || strcmp(choice->unit, dataset->unit[place].name) == 0);
 }

@@ -127,7 +127,7 @@ static gls_status write_mask(const places *p, const char *name, const gls_image 
     cJSON *root = cJSON_CreateObject();
     cJSON_AddStringToObject(root, "Type", "ROI");
     cJSON_AddStringToObject(root, "Description", description);
-    gls_dataset_add_sources(p->stage.options, p->stage.unit, &source, 1, root);
+    gls_dataset_add_sources(p->stage.options, p->stage.unit, false, &source, 1, root);
     snprintf(file, sizeof file, "%.*s.json", (int)(strlen(name) - strlen(".nii.gz")), name);
     in_stage(p, file, path);
     status = gls_json_write(root, path, true, NULL, "\n");
@@ -174,7 +174,7 @@ static gls_status write_fit_sidecar(const gls_dataset_options *o, const gls_data
     /* pybids needs the word model for the entity. */
     static const char *const parts[][2] = {{"model", "OrientationModel"}, {"sh", "SphericalHarmonics"}};
     cJSON_AddStringToObject(root, "Description", description);
-    gls_dataset_add_sources(o, u, NULL, 0, root);
+    gls_dataset_add_sources(o, u, true, NULL, 0, root);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !is_tensor; i++) {
         const cJSON *part = gls_json_at(fit, parts[i][0]);
         if (part) cJSON_AddItemToObject(root, parts[i][1], cJSON_Duplicate(part, true));
@@ -277,7 +277,8 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     in_stage(p, GLS_STAGE_READY, path);
     gls_status status = gls_json_load(run, MAX_SIDECAR, &root);
     if (status) return status;
-    gls_dataset_add_sources(p->stage.options, p->stage.unit, NULL, 0, root);
+    const gls_dataset_texts *files = &p->stage.unit->files;
+    gls_dataset_add_sources(p->stage.options, p->stage.unit, true, (const char *const *)files->text, files->n, root);
     rename_stage(root->child, strrchr(p->stage.path, '/'));
     cJSON *done = cJSON_Duplicate(identity, true);
     cJSON_AddItemToObject(root, DONE, done);
@@ -472,6 +473,8 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
         own.pve_gm = u->tissue[1];
         own.pve_csf = u->tissue[2];
     }
+    gls_dataset_take_values(u, &own);
+    own.mask = own.roi = NULL; /* those of the unit, on the grid of the series */
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
     gls_status status = gls_bids_make_folders(p.stage.folder, NULL);

@@ -41,7 +41,7 @@ static const gls_option table[] = {
                "Take series that are not preprocessed, of a raw data set."),
     GLS_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
-               "region, state (ready, tracked, or why it cannot be tracked)."),
+               "region, files of options with braces, state (ready, tracked, or why it cannot be tracked)."),
     GLS_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
                "Track only this unit, named as in a line of --list: for workflow managers."),
     GLS_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
@@ -102,18 +102,11 @@ static const char *file_of_all(const gls_param *p, const gls_job_options *track)
 /* Rejects options of `track` that bids sets itself, and those that write one file of all series. */
 static int check_track_options(const gls_job_options *track, const cmd_arguments *arguments)
 {
-    static const char *const chosen[] = {
-        "output", "output-prefix", "write-method", "sidecar", "mask",    "roi",    "fa",      "sh",
-        "odf",    "seeds",         "shard",        "force",   "dry-run", "report", "picture", "write-mask"};
+    static const char *const chosen[] = {"output", "output-prefix", "write-method", "sidecar", "shard",
+                                         "force",  "dry-run",       "report",       "picture", "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
             return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
-    /* directions of one brain, which would be taken for those of any other brain on the same grid */
-    static const char *const of_one[] = {"peaks", "peaks-values", "bedpostx"};
-    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
-        if (cmd_options_given(arguments, of_one[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: belongs to one series: track each with 'glslines track'",
-                             of_one[i]);
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
@@ -144,11 +137,12 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     if (code) return code;
     /* bids sets the files that these checks require */
     const int n_files = arguments->n_positionals;
-    arguments->n_positionals = 5;
-    for (int i = 0; i < 5; i++) arguments->positional[i] = "";
+    arguments->n_positionals = 3;
+    for (int i = 0; i < 3; i++) arguments->positional[i] = "";
     const gls_job_options *job = &track->run.job;
     if (job->track.pft && !job->act && !job->pve_wm && !job->map_include)
-        return cmd_error(CMD_EXIT_USAGE, "--pft: needs tissue of each series: give --tissue before --");
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--pft: needs tissue of each series: give --tissue before --, or files in braces behind it");
     code = track_options_check(track, arguments);
     arguments->n_positionals = n_files;
     return code;
@@ -162,7 +156,7 @@ static void end_process(void)
 }
 
 /* Tracks the chosen units, or lists them. Returns the exit code of the worst unit. */
-static int participants(const bids_options *o, const gls_dataset_options *d, const cmd_arguments *arguments)
+static int participants(const bids_options *o, gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
@@ -171,22 +165,23 @@ static int participants(const bids_options *o, const gls_dataset_options *d, con
     gls_status worst = GLS_OK;
     int code = parse_track(arguments, d->tissue, &track, &track_arguments);
     if (code) return code;
+    /* the placeholders of parse_track() must not be taken for files of a series */
+    gls_job_options job = track.run.job;
+    job.dwi = job.bval = job.bvec = NULL;
+    if (d->tissue) job.pve_wm = job.pve_gm = job.pve_csf = NULL;
+    job.argc = arguments->argc;
+    job.argv = arguments->argv;
+    d->job = &job;
     gls_status status = gls_dataset_choose(&choice, o->unit, o->shard);
     if (!status) status = gls_dataset_open(d, &dataset);
     if (status) return cmd_error_status(status);
     choice.stop_on_error = o->stop_on_error;
-    status = gls_dataset_check(&dataset, &choice);
-    /* the placeholders of parse_track() must not be taken for files of a series */
-    gls_job_options job = track.run.job;
-    job.dwi = job.bval = job.bvec = job.mask = job.roi = NULL;
+    status = gls_dataset_check(d, &dataset, &choice);
     if (!status && o->list) {
-        code = cmd_print(gls_dataset_list(d, &dataset, &choice, &job));
+        code = cmd_print(gls_dataset_list(d, &dataset, &choice));
     } else if (!status) {
-        job.argc = arguments->argc;
-        job.argv = arguments->argv;
         gls_dataset_task task = {.dataset = d,
                                  .choice = &choice,
-                                 .job = &job,
                                  .monitor = cmd_monitor(true),
                                  .go_on = cmd_goes_on,
                                  .jobs = o->jobs,
@@ -284,7 +279,9 @@ const cmd_command command_bids = {
         "segmentations of white matter in the same space, brings masks and segmentations to the grid of the "
         "series, and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there already with the "
         "same options is left as it is, so that a run that was interrupted goes on where it was. A series "
-        "that fails does not stop the others.",
+        "that fails does not stop the others.\n"
+        "A file of one brain among the options of track has entities of BIDS in braces: "
+        "'sub-{subject}/[ses-{session}/]peaks.nii.gz', relative to the current folder; --list shows what comes of it.",
     .positionals = CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
                              "OUT_DIR", "Data set of tractograms, made where it does not exist.", "LEVEL",
                              "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
@@ -294,6 +291,8 @@ const cmd_command command_bids = {
     .examples = CMD_TEXTS(
         "All participants of the output of QSIPrep, by probabilistic tracking of CSD:",
         "glslines bids qsiprep tracts participant -- --model csd --nseeds 1000000",
+        "Along the peaks of each participant:",
+        "glslines bids qsiprep tracts participant -- --peaks 'tractseg/sub-{subject}/peaks.nii.gz' --dg fact",
         "What there is to track:", "glslines bids qsiprep tracts participant --list",
         "Four at a time, on four GPUs:", "glslines bids qsiprep tracts participant --jobs 4 -- --device 0,1,2,3",
         "With the connectome of an atlas, weighted by SIFT2:",

@@ -268,8 +268,7 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     char key[96];
     for (const gls_param *param = gls_params; param->name; param++) {
         /* threads, devices and outputs do not change the result */
-        const bool has_part = param->role == GLS_ROLE_RESULT || param->role == GLS_ROLE_PATH;
-        if (param->owner == GLS_OF_COMMAND || !has_part || !gls_param_is_used(param, o)) continue;
+        if (param->owner == GLS_OF_COMMAND || !gls_role_has_part(param->role) || !gls_param_is_used(param, o)) continue;
         gls_option_key(param, key, sizeof key);
         gls_option_add(own, param, o);
         gls_option_add(defaults, param, &d);

@@ -208,7 +208,7 @@ static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, 
 {
     int ends[2];
     char device[256];
-    gls_job_options job = *run->job;
+    gls_job_options job = *run->dataset->job;
     choose_device(job.device ? job.device : "auto", place, device, sizeof device);
     if (run->jobs > 1) job.device = device;
     if (pipe(ends) != 0) return gls_fail(GLS_ERR_MEMORY, "cannot open a pipe: %s", strerror(errno));
@@ -286,9 +286,9 @@ static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, 
 {
     for (size_t i = 0; i < dataset->n && !t->ends; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
-        if (!gls_dataset_chosen(dataset, run->choice, i)) continue;
+        if (!gls_dataset_chosen(dataset, run->choice, i) || u->problem) continue;
         gls_log(GLS_LOG_INFO, "%s", u->name);
-        outcome out = track_unit(run, u, run->job, run->monitor);
+        outcome out = track_unit(run, u, run->dataset->job, run->monitor);
         enter(run, u, &out, &t->of[i], t);
     }
 }
@@ -342,7 +342,8 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
             if (workers[w].pid == 0 && free_one < 0) free_one = w;
         }
         /* units that the options leave out are skipped */
-        while (next < dataset->n && !gls_dataset_chosen(dataset, run->choice, next)) next++;
+        while (next < dataset->n && (!gls_dataset_chosen(dataset, run->choice, next) || dataset->unit[next].problem))
+            next++;
         bool more = next < dataset->n && !t->ends;
         if (!more && busy == 0) break;
         /* start a unit where a place is free, else wait until a process ends */
@@ -390,6 +391,13 @@ gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *datas
     counts t = {.of = malloc(dataset->n * sizeof *t.of)};
     if (!t.of) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < dataset->n; i++) t.of[i] = (outcome){.state = (gls_dataset_state)-1};
+    /* before the slow work: units that lack a file */
+    for (size_t i = 0; i < dataset->n && !t.ends; i++) {
+        const gls_dataset_unit *u = &dataset->unit[i];
+        if (!gls_dataset_chosen(dataset, run->choice, i) || !u->problem) continue;
+        const outcome out = track_unit(run, u, run->dataset->job, run->monitor);
+        enter(run, u, &out, &t.of[i], &t);
+    }
     if (run->jobs > 1)
         side_by_side(run, dataset, &t);
     else

@@ -28,7 +28,6 @@ typedef struct gls_dataset_task {
     const gls_dataset_options *dataset;
     /* units of this run or shard, borrowed */
     const gls_dataset_choice *choice;
-    const gls_job_options *job; /* options of track, without file names */
     const gls_monitor *monitor; /* reports progress when units run one after another */
     bool (*go_on)(void);        /* returns false to stop */
     int jobs;                   /* number of units at a time, >= 1; if larger than 1, each in a process of its own */

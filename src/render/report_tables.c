@@ -277,8 +277,7 @@ static origin origin_of(const gls_report *r, const cJSON *item)
     const gls_param *param = r->describes_tracking ? find_param(item->string) : NULL;
     if (!r->describes_tracking) return UNKNOWN;
     if (!param) return DERIVED;
-    if (param->role != GLS_ROLE_RESULT && param->role != GLS_ROLE_PATH)
-        return is_plain_default(param, item) ? DEFAULT : GIVEN;
+    if (!gls_role_has_part(param->role)) return is_plain_default(param, item) ? DEFAULT : GIVEN;
     return !changed ? UNKNOWN : is_in(changed, item->string) ? GIVEN : DEFAULT;
 }
 

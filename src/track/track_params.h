@@ -56,9 +56,15 @@ enum {
 typedef enum gls_param_role {
     GLS_ROLE_RESULT,   /* streamlines depend on its value, which is part of the run's identity */
     GLS_ROLE_RESOURCE, /* devices, memory, parts of a run: never changes the result */
-    GLS_ROLE_PATH,     /* names a file whose contents, not its path, are part of the identity */
+    GLS_ROLE_PATH,     /* names a file of one brain; its contents, not its path, are part of the identity */
+    GLS_ROLE_SHARED,   /* the same for a file that all brains may share, such as a response */
     GLS_ROLE_OUTPUT    /* names output files or chooses their format */
 } gls_param_role;
+/* Whether streamlines depend on the value, or on the file that it names. */
+static inline bool gls_role_has_part(int role)
+{
+    return role == GLS_ROLE_RESULT || role == GLS_ROLE_PATH || role == GLS_ROLE_SHARED;
+}
 
 /* Whether the getter uses the parameters of this group of users. */
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);

@@ -240,7 +240,6 @@ exits 3 "no desc-preproc_dwi" bids out participant --filter space=T1w
 exits 2 "is not KEY=VALUE" bids out participant --filter space
 exits 2 "neither participant nor group" bids out both
 exits 2 "bids chooses it" bids out participant -- --output x.trx
-for option in peaks peaks-values bedpostx; do exits 2 "$option: belongs to one series" bids out participant -- --$option x; done
 exits 2 "counted from 1" bids out participant --shard 3/2
 
 # --- a data set that the program makes ---

@@ -251,7 +251,8 @@ static void test_roles(void **state)
     (void)state;
     gls_input_file file[GLS_FILE_N_FILES];
     for (const gls_option *row = gls_params; row->name; row++) {
-        if (row->role != GLS_ROLE_PATH || (row->kind != GLS_KIND_STRING && strncmp(row->name, "peaks", 5) != 0))
+        if ((row->role != GLS_ROLE_PATH && row->role != GLS_ROLE_SHARED) ||
+            (row->kind != GLS_KIND_STRING && strncmp(row->name, "peaks", 5) != 0))
             continue;
         gls_job_options o = gls_job_options_default();
         if (row->kind == GLS_KIND_STRINGS)
