@@ -288,6 +288,7 @@ const cmd_command command_bids = {
                              "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
+    .aliases = CMD_TEXTS("dry-run", "list"),
     .examples = CMD_TEXTS(
         "All participants of the output of QSIPrep, by probabilistic tracking of CSD:",
         "glslines bids qsiprep tracts participant -- --model csd --nseeds 1000000",

@@ -49,6 +49,7 @@ direct() {
     bids peaks participant --list -- --peaks "$peaks" --dg fact > list.tsv 2> /dev/null
     check "--list shows the files" test "$(cut -f 7 list.tsv | tr '\n' ' ')" = \
         "--peaks $derived/fits/sub-01/ses-1/peaks.nii.gz $derived/fits/sub-01/ses-2/peaks.nii.gz $derived/fits/sub-02/ses-1/peaks.nii.gz $derived/fits/sub-02/ses-2/peaks.nii.gz $derived/fits/sub-03/peaks.nii.gz "
+    check "so does --dry-run" test "$("$program" bids data peaks participant --dry-run -- --peaks "$peaks" --dg fact 2> /dev/null)" = "$(cat list.tsv)"
     check "and a state" test "$(cut -f 8 list.tsv | sort | uniq -c | tr -s ' \n' ' ')" = " 5 ready 1 state "
     check "peaks of each participant" bids peaks participant -- --peaks "$peaks" --dg fact $few
     check "the bytes of track, without the series" direct peaks fact --peaks "$derived/fits/sub-02/ses-2/peaks.nii.gz" --dg fact

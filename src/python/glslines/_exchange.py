@@ -108,12 +108,12 @@ class Tracked(FileResult):
     def __getitem__(self, i: int) -> NDArray[np.float32]: ...
 
     @overload
-    def __getitem__(self, i: slice) -> List[NDArray[np.float32]]: ...
+    def __getitem__(self, i: Union[slice, List[int], NDArray[Any]]) -> List[NDArray[np.float32]]: ...
 
     @overload
     def __getitem__(self, i: str) -> Any: ...
 
-    def __getitem__(self, i: Union[int, slice, str]) -> Any:
+    def __getitem__(self, i: Union[int, slice, List[int], NDArray[Any], str]) -> Any:
         return self.stats[i] if isinstance(i, str) else super().__getitem__(i)
 
     def __contains__(self, name: object) -> bool:
@@ -237,6 +237,10 @@ def result_of(tracks: Any) -> Result:
         return tracks
     shape: Any = (1, 1, 1)
     affine: Any = np.eye(4)
+    if hasattr(tracks, "tractogram"):  # a file that nibabel has loaded; a TRK file has a grid
+        shape = tracks.header.get("dimensions", shape)
+        affine = tracks.header.get("voxel_to_rasmm", affine)
+        tracks = tracks.tractogram
     if hasattr(tracks, "to_rasmm"):  # DIPY
         shape, affine = tracks.dimensions, tracks.affine
         if tracks.space.name != "RASMM" or tracks.origin.name != "NIFTI":
@@ -287,8 +291,8 @@ def many(value: Any) -> List[Any]:
 
 
 def tractograms(value: Any) -> List[Any]:
-    """One tractogram, or a list of them; a list of arrays is one of so many streamlines."""
-    return [value] if isinstance(value, list) and value and isinstance(value[0], np.ndarray) else many(value)
+    """One tractogram, or a list of them; a list of arrays is one of so many streamlines, also one without any."""
+    return [value] if isinstance(value, list) and (not value or isinstance(value[0], np.ndarray)) else many(value)
 
 
 def of_tracks(function: Any, tracks: Any, **options: Any) -> Any:
@@ -325,7 +329,7 @@ def call(command: str, kind: str, values: Dict[str, Any], names: Mapping[str, st
         options += ["--%s=%s" % (option, target)]
     else:
         words.append(target)
-    _program.run(command, [*words, *options], progress)
+    _program.run(command, [*words, *options], progress, folder=folder.path)
     if kind == "images":
         return Files(target, folder)
     if kind == "folder":

@@ -79,7 +79,8 @@ def _interrupt(process: "subprocess.Popen[str]") -> None:
 class _Events:
     """What the program tells while it runs, a JSON object a line."""
 
-    def __init__(self, tell: Any) -> None:
+    def __init__(self, tell: Any, folder: str) -> None:
+        self._folder = os.path.join(folder, "") if folder else ""
         self.error, self.other, self.stopped, self._tell = "", [], False, tell  # type: str, List[str], bool, Any
 
     def take(self, line: str, process: "subprocess.Popen[str]") -> None:
@@ -88,6 +89,8 @@ class _Events:
         except ValueError:
             self.other.append(line.strip())
             return
+        if "text" in event and self._folder:  # the temporary folder means nothing to the caller
+            event["text"] = event["text"].replace(self._folder, "")
         kind = event.get("event")
         if kind == "error":
             self.error = event["text"]
@@ -103,10 +106,12 @@ class _Events:
                 _interrupt(process)
 
 
-def run(command: str, arguments: List[str], progress: Progress = None, behind: Optional[List[str]] = None) -> str:
-    """Runs a command and returns what it prints; a failure is the exception of its exit code."""
+def run(command: str, arguments: List[str], progress: Progress = None, behind: Optional[List[str]] = None,
+        folder: str = "") -> str:
+    """Runs a command and returns what it prints; a failure is the exception of its exit code. folder: a temporary one,
+    which messages leave out of the names of files."""
     tell = progress_of(progress, command)
-    events = _Events(tell)
+    events = _Events(tell, folder)
     words = [find(), command, *arguments, "--progress", "json", *(["--", *behind] if behind else [])]
     with tempfile.TemporaryFile("w+", errors="surrogateescape") as printed:
         with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.PIPE, text=True,

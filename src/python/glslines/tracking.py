@@ -328,11 +328,11 @@ class Result:
     def __getitem__(self, i: int) -> NDArray[np.float32]: ...
 
     @overload
-    def __getitem__(self, i: slice) -> List[NDArray[np.float32]]: ...
+    def __getitem__(self, i: Union[slice, List[int], NDArray[Any]]) -> List[NDArray[np.float32]]: ...
 
-    def __getitem__(self, i: Union[int, slice]) -> Union[NDArray[np.float32], List[NDArray[np.float32]]]:
-        if isinstance(i, slice):
-            return [self[k] for k in range(*i.indices(len(self)))]
+    def __getitem__(self, i: Union[int, slice, List[int], NDArray[Any]]) -> Union[NDArray[np.float32], List[NDArray[np.float32]]]:
+        if isinstance(i, (slice, list, np.ndarray)):
+            return [self[int(k)] for k in np.arange(len(self))[i]]
         if not -len(self) <= i < len(self):
             raise IndexError("streamline %d of %d" % (i, len(self)))
         i %= len(self)
