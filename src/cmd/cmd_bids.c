@@ -136,7 +136,6 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
     /* bids sets the files that these checks require */
-    const int n_files = arguments->n_positionals;
     arguments->n_positionals = 3;
     for (int i = 0; i < 3; i++) arguments->positional[i] = "";
     const gls_job_options *job = &track->run.job;
@@ -144,7 +143,7 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
         return cmd_error(CMD_EXIT_USAGE,
                          "--pft: needs tissue of each series: give --tissue before --, or files in braces behind it");
     code = track_options_check(track, arguments);
-    arguments->n_positionals = n_files;
+    arguments->n_positionals = 0;
     return code;
 }
 
