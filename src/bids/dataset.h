@@ -32,8 +32,7 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
 /* Makes a folder and the folders above it if they do not exist. If first is the empty string, it gets the path of the
  * topmost folder that was made, for gls_bids_remove_folders(). first may be NULL. */
 gls_status gls_bids_make_folders(const char *path, char first[1536]);
-/* Removes a folder and the folders above it, up to `first` from gls_bids_make_folders(); stops at a folder that is not
- * empty. */
+/* Removes a folder and the folders above it, up to `first` from gls_bids_make_folders(), as long as they are empty. */
 void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
@@ -47,20 +46,21 @@ bool gls_bids_is_valid(const char *name);
 char *gls_bids_stem(const char *name);
 /* The stem without the entity of this key. */
 char *gls_bids_without(const char *name, const char *key);
-/* The nearest file, in the folders above `folder`, with this suffix and extension whose entities are a subset of the
- * stem's (BIDS inheritance). NULL: none. */
+/* The nearest file, in `folder` and the folders above it up to root, with this suffix and extension whose entities are
+ * all entities of the stem, too (BIDS inheritance). NULL: none. */
 char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
                          const char *extension);
-/* End of a name: KEY-VALUE_SUFFIX. */
+/* The end KEY-VALUE_SUFFIX of a name. */
 typedef struct gls_bids_ending {
     /* texts that do not fit are cut off */
     char key[32], value[64], suffix[32];
 } gls_bids_ending;
-/* Returns false if the text is not of that form. */
+/* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
 /* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
  * series: name of the series that lies beside the image; an image of another run, acquisition or direction is rejected,
- * and of several the one with most entities of the series and fewest others is chosen. series NULL: the first one. */
+ * and of several images the image with most entities of the series and fewest further entities is chosen. series NULL:
+ * the first image. */
 char *gls_bids_find(const char *folder, const char *key, const char *value, const char *space, const char *suffix,
                     const char *series);
 
@@ -90,8 +90,8 @@ typedef enum gls_dataset_region {
 /* Options of `glslines bids`. The texts belong to the caller. */
 typedef struct gls_dataset_options {
     const char *input, *output; /* folders */
-    /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: folders of further
-     * data sets */
+    /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: further data sets
+     */
     gls_strings participants, sessions, filters, derivatives;
     gls_strings atlases; /* atlases, with each of which a connectome is made */
     gls_dataset_region region;
@@ -121,14 +121,14 @@ typedef struct gls_dataset_unit {
     char *subject, *session; /* session: "" if there is none */
     char *space;             /* "" if there is none */
     char *folder;            /* folder of its files in the data set, e.g. sub-01/ses-1/dwi */
-    char *dwi, *bval, *bvec; /* bvec "-": bval is a table of one file */
+    char *dwi, *bval, *bvec; /* bvec "-": bval is a file with the whole table */
     char *table; /* a gradient table in a single file (MRtrix's .b) that exists besides bval and bvec; NULL: none */
     char *mask, *region;     /* region NULL: seeds from FA */
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
-    gls_dataset_region kind; /* kind of region; AUTO: a mask */
+    gls_dataset_region kind; /* kind of `region`; AUTO: a mask */
     gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */
     gls_dataset_texts value; /* values of options of track with entities in braces, filled in, in the order of rows */
-    gls_dataset_texts files; /* the files that these values name */
+    gls_dataset_texts files; /* the files that `value` names */
     char *problem;           /* why the series cannot be tracked; NULL: the series can be tracked */
 } gls_dataset_unit;
 
@@ -138,8 +138,8 @@ typedef struct gls_dataset {
     gls_dataset_unit *unit;
     /* number of series */
     size_t n;
-    size_t n_ignored; /* folders and series that are skipped because their names are invalid */
-    char *ignored;    /* path of the first of these, relative to the data set; NULL: none */
+    size_t n_ignored; /* number of folders and series that are skipped because their names are invalid */
+    char *ignored;    /* path of the first skipped folder or series, relative to the data set; NULL: none */
 } gls_dataset;
 
 /* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: not a data set, nothing to track, an
@@ -152,7 +152,7 @@ void gls_dataset_finish(gls_dataset *dataset);
 typedef enum gls_dataset_state {
     /* files are new */
     GLS_UNIT_TRACKED,
-    /* nothing was done, because options and inputs are those of the run before */
+    /* nothing was done, because an earlier run had the same options and inputs */
     GLS_UNIT_UP_TO_DATE,
     /* another process tracks the unit */
     GLS_UNIT_BUSY,
@@ -167,11 +167,11 @@ gls_status gls_dataset_describe(const gls_dataset_options *options);
  * while files get their final names. */
 gls_status gls_dataset_track(const gls_dataset_options *options, const gls_dataset_unit *unit,
                              const gls_job_options *job, const gls_monitor *monitor, gls_dataset_state *state);
-/* Which units to process: one, or each count-th from the index-th on. index counts from 1. */
+/* Which units to process. */
 typedef struct gls_dataset_choice {
-    /* name of a unit */
+    /* name of the only unit to process */
     const char *unit; /* NULL: all */
-    /* part `index` of `count`; 1 of 1: all units */
+    /* each count-th unit from the index-th on, counted from 1; 1 and 1: all units */
     size_t index, count;
     /* whether the first unit that fails ends the run */
     bool stop_on_error;
@@ -182,7 +182,7 @@ gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, cons
  * track with one file for several units of which each has its own. */
 gls_status gls_dataset_check(const gls_dataset_options *options, const gls_dataset *dataset,
                              const gls_dataset_choice *choice);
-/* Whether the unit with this index is chosen. */
+/* Whether the unit at index `place` (from 0) is chosen. */
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
 /* A table with one line for each unit and a header, columns separated by tabs. From malloc; NULL: out of memory. */
 char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset,
@@ -212,21 +212,21 @@ gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *t
 gls_status gls_dataset_group(const gls_dataset_options *options, size_t *n);
 /* Writes tract_profiles.csv in the output: the rows of all *_desc-profiles_tractography.csv by `glslines profile` or
  * pyAFQ, with the columns subjectID and sessionID. *n: number of tables; 0: nothing is written. pyAFQ writes a file of
- * the same name; tract_profiles.json marks the one of glslines, and no other is replaced. GLS_ERR_INPUT: two tables of
- * one session, or a file that is not such a table. */
+ * the same name; a file without the tract_profiles.json of glslines is not replaced. GLS_ERR_INPUT: two tables of one
+ * session, or a file that is not such a table. */
 gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
 
 /* Path of the labels of an atlas for a unit: seg-ATLAS, atlas-ATLAS or desc-ATLAS, suffix dseg. Looks in the data
  * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
-/* Sets the member Sources, which BIDS asks for: with `series` that of the unit with its gradient table; then n files,
- * of which any may be NULL. With a unit also SpatialReference. */
+/* Sets the member Sources, which BIDS asks for: with `series` the series of the unit and its gradient table; then n
+ * files, of which any may be NULL. With a unit also SpatialReference. */
 void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, bool series,
                              const char *const *path, size_t n, struct cJSON *root);
 /* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv. weights: as for
  * `glslines connectome`, or NULL. Leaves a connectome from the same inputs as it is unless force is set.
- * GLS_ERR_OUTPUT: a file of the name is by another program. */
+ * GLS_ERR_OUTPUT: a file of another program has the name. */
 gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *tractogram,
                                const char *stem, const char *weights);
 

@@ -14,7 +14,7 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
-#define DONE "done" /* member of a sidecar for later runs: inputs, outputs, and replaced files */
+#define DONE "done" /* member of the sidecar of a matrix that later runs read: inputs, outputs, and replaced files */
 
 /* Finds the table with names of labels, beside the image or in a folder above. NULL: none. */
 static char *find_names(const char *labels, const char *root)
@@ -45,8 +45,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* Fills in *inputs: hashes of everything that the matrix depends on; for a text file of weights, the hash of its
- * contents. */
+/* Fills in *inputs: hashes of everything that the matrix depends on, also of a text file of weights. */
 static gls_status identify(const matrix *m, cJSON **inputs)
 {
     *inputs = cJSON_CreateObject();
@@ -75,14 +74,14 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     bool missing = false;
     struct stat info;
     const char *const path[] = {m->matrix, m->nodes};
-    /* without a sidecar all of these are NULL, and no file may exist */
+    /* without a sidecar these three are NULL, and no output may exist */
     cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
     const cJSON *found = gls_json_at(root, DONE), *outputs = gls_json_at(found, "outputs"),
                 *before = gls_json_at(found, "before");
     gls_status status = found || lstat(m->sidecar, &info) != 0 ? GLS_OK : fail_exists(m->sidecar);
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
-        /* before: files as they were when an interrupted run replaced them */
+        /* `before` records files that an interrupted run was about to replace */
         if (lstat(path[i], &info) == 0 && !gls_dataset_note_find(outputs, name) && !gls_dataset_note_find(before, name))
             status = fail_exists(path[i]);
     }
@@ -92,16 +91,16 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     return status;
 }
 
-/* Adds to the sidecar the inputs and outputs by which later runs know this one. The sidecar gets its final name before
- * the other files. If the process is killed in between, some files are still those of the run before; therefore the
- * sidecar describes the old files, too. */
+/* Adds to the sidecar the outputs, by which later runs recognise this run. The sidecar gets its final name before the
+ * outputs. If the process is killed in between, some files of the earlier run still have their names; therefore the
+ * sidecar also describes these old files. */
 static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
 {
     const char *const path[] = {m->matrix, m->nodes};
     struct stat info;
     cJSON *outputs = cJSON_AddArrayToObject(done, "outputs"), *before = cJSON_AddArrayToObject(done, "before");
     gls_status status = GLS_OK;
-    /* hashes of what will be replaced, then of what replaces it */
+    /* hash the old file, then the new file that replaces it */
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);
@@ -129,7 +128,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
     gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as one that may be replaced */
-    /* the command line is that of `glslines bids`, with other options; the parameters below describe the matrix */
+    /* drop the command line, because `glslines bids` has other options; the parameters below describe the matrix */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
     gls_dataset_add_sources(o, NULL, false, GLS_PATHS(m->tractogram, m->labels, m->names), root);
     parameters = cJSON_AddObjectToObject(root, "parameters");

@@ -34,7 +34,7 @@ static cJSON *read_description(const char *folder)
     return gls_json_read(path, MAX_DESCRIPTION);
 }
 
-/* Appends a path to a URI. Percent-encodes all characters except letters, digits and those in the list. */
+/* Appends a path to a URI. Percent-encodes all characters that are not in plain[]. */
 static void append_path(const char *path, char *uri, size_t size)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/+:@!$&'()*,;=";
@@ -48,7 +48,7 @@ static void append_path(const char *path, char *uri, size_t size)
     uri[n] = '\0';
 }
 
-/* URI of a path on this machine, with links resolved. */
+/* Writes the URI of a path on this machine, with links resolved. */
 static void file_uri(const char *path, char *uri, size_t size)
 {
     char *whole = realpath(path, NULL);
@@ -57,7 +57,7 @@ static void file_uri(const char *path, char *uri, size_t size)
     free(whole);
 }
 
-/* BIDS URI of a file of the source data set, of the output, or of another place. */
+/* Writes the BIDS URI of a file of the source data set or of the output, or a file URI of a file elsewhere. */
 static void bids_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
 {
     /* bids:source: is the link of DatasetLinks; bids:: is the data set itself */
@@ -118,8 +118,7 @@ static cJSON *description(const gls_dataset_options *o)
     return root;
 }
 
-/* Adds this version to GeneratedBy if another version of glslines began the data set. Leaves the description of another
- * program as it is. */
+/* Adds this version to GeneratedBy if another version of glslines, and no other program, began the data set. */
 static gls_status add_version(const gls_dataset_options *o)
 {
     char path[1536], versions[256] = "";
@@ -136,7 +135,7 @@ static gls_status add_version(const gls_dataset_options *o)
         size_t n = strlen(versions);
         snprintf(versions + n, sizeof versions - n, "%s%s", n ? ", " : "", version);
     }
-    /* versions that have worked on the folder stay in the list, and this one joins them */
+    /* keep the versions that have worked on the folder, and add this version */
     if (!known && *versions) {
         gls_log(GLS_LOG_WARNING, "%s was begun by glslines %s, and goes on with %s", o->output, versions,
                 gls_version());
@@ -152,8 +151,7 @@ static gls_status add_version(const gls_dataset_options *o)
 
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
-    /* files whose names BIDS has only proposed (extensions for tractograms and maps): the validator must pass over
-     * them */
+    /* files whose names BIDS has only proposed (for tractograms and maps): the validator must pass over them */
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
                                   "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
     /* patterns of entities that pybids does not know */

@@ -15,8 +15,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-/* --- Finds the labels of white matter in a segmentation by its table, because labels of a plain dseg differ between
- * programs. */
+/* --- Finds the labels of white matter in a segmentation by its table, because labels differ between programs. */
 
 /* Largest table of labels, bytes, and most columns that are read. */
 #define MAX_TABLE ((size_t)1 << 20)
@@ -57,7 +56,7 @@ static gls_status read_rows(const char *path, char *text, gls_bids_labels *label
             if (strcmp(cell[i], "abbreviation") == 0) abbreviated = i;
         }
         const bool is_head = head;
-        /* the first row names the columns; all later ones have a label */
+        /* the first row names the columns; each later row has a label */
         head = false;
         if (is_head || index < 0 || index >= n) continue;
         bool white = (named >= 0 && named < n && is_white_matter(cell[named])) ||
@@ -108,7 +107,7 @@ void gls_dataset_finish(gls_dataset *dataset)
     *dataset = (gls_dataset){.n = 0};
 }
 
-/* Finds the table of a series: its own file, or one that applies by BIDS inheritance. */
+/* Finds a file of the gradient table of a series: beside the series, or by BIDS inheritance. */
 static char *find_table(const char *root, const gls_dataset_unit *u, const char *stem, const char *extension)
 {
     char *path = NULL;
@@ -141,8 +140,8 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
     return u->problem ? GLS_OK : gls_no_memory();
 }
 
-/* Path of an anatomical image or a mask in the space of the unit whose key has this value. Looks in the data set first,
- * then in the derivatives. NULL: none. *where: the data set that has it. */
+/* Path of an image with this suffix and this value of `key` in the space of the unit. Looks in the data set first, then
+ * in the derivatives. NULL: none. *where: the data set that has the image. */
 static char *find_image_of(const gls_dataset_options *o, const gls_dataset_unit *u, const char *key, const char *value,
                            const char *suffix, const char **where)
 {
@@ -247,7 +246,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         return u->region ? GLS_OK : gls_no_memory();
     }
     u->kind = o->region;
-    /* the user's file in each unit, else the first of WM, aseg, dseg and FA that is there */
+    /* with AUTO the first of WM, aseg, dseg and FA that exists; else the kind that the user asked for */
     if (o->region == GLS_DATASET_FILE) return find_file(o, u);
     if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
         u->region = find_image_of(o, u, "label", "WM", "probseg", NULL);
@@ -441,7 +440,7 @@ static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
     return GLS_OK;
 }
 
-/* Compares all series of each participant in pairs; units are sorted, so those of one participant are neighbours. */
+/* Compares all series of each participant in pairs. Units are sorted: units of one participant are neighbours. */
 static gls_status check_spaces(gls_dataset *dataset)
 {
     gls_status status = GLS_OK;

@@ -48,7 +48,7 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
 
 /* --- The page of a data set, index.html: a row with a picture and a link to the report for each tractogram. */
 
-/* Text by which a later run recognises its own page and may replace it. */
+/* Text by which a later run recognises a page of glslines, which it may replace. */
 #define PAGE_MARK "<caption>Tractograms by glslines"
 
 static const char head[] =
@@ -80,7 +80,7 @@ static bool is_there(const gls_dataset_options *o, const char *file)
 /* Headings in print_cell(), for narrow screens, where the table has no head. */
 static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
 
-/* Prints lengths to a tenth of a mm. */
+/* Prints a cell with a number, lengths to a tenth of a mm. */
 static void print_cell(FILE *page, const char *column, const char *text, bool is_length)
 {
     double mm;
@@ -95,7 +95,7 @@ static void print_cell(FILE *page, const char *column, const char *text, bool is
 /* Prints a row of group.tsv as HTML. Names of BIDS consist of letters and digits and need no escapes. */
 static void print_row(const gls_dataset_options *o, FILE *page, char *row)
 {
-    /* five cells: name, seeds, streamlines, mean and median length; further ones are for the table alone */
+    /* five cells: name, seeds, streamlines, mean and median length; further cells stand in the table alone */
     char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
     for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
         *row++ = '\0';
@@ -122,7 +122,7 @@ static void print_row(const gls_dataset_options *o, FILE *page, char *row)
     fputs("</tr>\n", page);
 }
 
-/* Writes index.html from the text of group.tsv, in this group. */
+/* Writes index.html, made from the text of group.tsv, in the output group `group`. */
 static gls_status dataset_page(const gls_dataset_options *o, const char *table, gls_output_group *group)
 {
     char *text = NULL, path[GLS_DATASET_MAX_PATH], *rows = strdup(table), *rest = NULL;
@@ -144,7 +144,7 @@ static gls_status dataset_page(const gls_dataset_options *o, const char *table, 
     return status;
 }
 
-/* Head of group.tsv, by which a later run recognises its own table. */
+/* Head of group.tsv, by which a later run recognises a table of glslines. */
 #define MARK "tractogram\tseeds\tstreamlines"
 /* Largest sidecar, bytes. */
 #define MAX_SIDECAR ((size_t)256 << 20)
@@ -177,7 +177,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     print_number(table, root, "counts", "streamlines");
     print_number(table, root, "lengths", "mean_mm");
     print_number(table, root, "lengths", "median_mm");
-    /* the column is not shown on the page */
+    /* the time stands in the table alone, not on the page */
     print_number(table, root, "seconds", "total");
     fputc('\n', table);
     free(stem);

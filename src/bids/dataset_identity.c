@@ -24,7 +24,7 @@
 
 /* --- Options. */
 
-/* Whether the output is a part of the tractogram. */
+/* Whether the output of the option `name` is a part of the tractogram. */
 static bool is_in_tractogram(const char *name)
 {
     return gls_choice_find("sample|stat-tck|segment|segment-unique|weights", name, strlen(name)) >= 0;
@@ -132,7 +132,7 @@ static cJSON *all_parameters(const gls_job_options *given)
     gls_params_add(other, &job, &job.track);
     for (cJSON *item = other ? other->child : NULL, *next; item; item = next) {
         next = item->next;
-        /* only parameters that the first model leaves open are taken from the other one */
+        /* take from CSD only parameters that are null for MSMT */
         if (!cJSON_IsNull(gls_json_at(all, item->string)) || cJSON_IsNull(item)) continue;
         cJSON_ReplaceItemInObjectCaseSensitive(all, item->string, cJSON_Duplicate(item, true));
     }
@@ -195,7 +195,7 @@ gls_status gls_dataset_identity(const gls_dataset_options *o, const gls_dataset_
     if (!status) status = add_input(inputs, "mask", u->mask);
     if (!status) status = add_input(inputs, "region", u->region);
     add_seeds(inputs, o, u);
-    /* as the text is written and read again: later runs compare with numbers from a file */
+    /* write the text and read it again, because later runs compare with numbers from a file */
     if (!status && !(root = gls_json_written(root))) status = gls_no_memory();
     if (status) {
         cJSON_Delete(root);
@@ -292,7 +292,7 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
         if (!cJSON_IsString(name)) continue;
         gls_bids_join(folder, name->valuestring, path, sizeof path);
         const cJSON *old = gls_dataset_note_find(before, name->valuestring);
-        if (stat(path, &info) != 0) /* a file that is gone, or one of the run before: the unit is tracked again */
+        if (stat(path, &info) != 0) /* the file is gone, or is still the file of an earlier run: track the unit again */
             *missing = true;
         else if (is_noted(entry, path))
             continue;

@@ -28,7 +28,7 @@ static float voxel(const gls_image *image, int x, int y, int z)
     return image->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x];
 }
 
-/* Value of the image at a position in voxels. Outside the image all voxels are 0. */
+/* Interpolates the image at a position in voxels. Voxels outside the image are 0. */
 static float trilinear(const gls_image *image, const double p[3])
 {
     double low[3], sum = 0;
@@ -54,8 +54,7 @@ static bool is_among(const gls_bids_labels *labels, int label)
     return false;
 }
 
-/* Whether a seed may lie at voxel coordinates p of an image of anatomy: by probability of white matter, by label, or by
- * any value above 0. */
+/* Whether a seed may lie at voxel p of an image: by probability of white matter, by label, or by a value above 0. */
 static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
     /* a cast of a larger number to int would be undefined, as of NaN */
@@ -113,7 +112,7 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
     return GLS_OK;
 }
 
-/* Removes seed voxels outside the mask. GLS_ERR_INPUT if less than half of them, or none, lie in it. */
+/* Removes seed voxels outside the mask. GLS_ERR_INPUT: none, or less than half, of the seed voxels lie in the mask. */
 static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, gls_image *seeds)
 {
     size_t n = gls_grid_voxels(&mask->grid), all = 0, inside = 0;

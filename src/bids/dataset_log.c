@@ -18,13 +18,13 @@
 /* Largest log, bytes. */
 #define MAX_LOG ((size_t)256 << 20)
 
-/* Lines of the log before and of this run. */
+/* Lines of the existing log, and lines of this run. */
 typedef struct log_lines {
     struct log_line {
         const char *text; /* points into the text of all lines */
-        bool fresh;       /* of this run */
+        bool fresh;       /* true: the line is of this run */
     } * line;
-    /* lines so far: used and allocated */
+    /* number of lines, and of lines for which memory is allocated */
     size_t n, capacity;
 } log_lines;
 
@@ -48,7 +48,7 @@ static int compare_names(const char *a, const char *b)
     return order != 0 ? order : (n > m) - (n < m);
 }
 
-/* Comparison for qsort(): lines by name, the line of this run behind that of the run before. */
+/* Comparison for qsort(): lines by name, the line of this run behind the old line of the same series. */
 static int by_name(const void *a, const void *b)
 {
     const struct log_line *x = a, *y = b;
@@ -62,13 +62,13 @@ static bool is_busy(const struct log_line *line)
     return strncmp(line->text + strcspn(line->text, "\t"), "\tbusy\t", 6) == 0;
 }
 
-/* Whether two lines are those of the run before and of this run on one series. */
+/* Whether `before` is the old line and `fresh` the new line of one series. */
 static bool is_pair(const struct log_line *before, const struct log_line *fresh)
 {
     return !before->fresh && fresh->fresh && compare_names(before->text, fresh->text) == 0;
 }
 
-/* Joins new lines with the old lines of other series, sorted by name. */
+/* Joins old and new lines, sorted by name. A new line replaces the old line of its series, except a new line "busy". */
 static gls_status merge(char *new_text, char *old_text, gls_text *out)
 {
     log_lines l = {0};
@@ -119,7 +119,7 @@ gls_status gls_dataset_log_add(const gls_dataset_options *o, const char *lines)
 
 /* --- Locks between processes that write the same output of a data set. */
 
-/* Whether the locked file still has its name. The previous holder may have removed it. */
+/* Whether the locked file still has its name. The previous holder of the lock may have removed the file. */
 static bool has_name(int fd, const char *path)
 {
     struct stat open_one, named;

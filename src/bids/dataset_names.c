@@ -32,7 +32,7 @@ bool gls_bids_is_label(const char *text)
     return c > text && !*c;
 }
 
-/* Length of the entities: up to the underscore before the suffix, which has no dash. The whole length of a stem. */
+/* Length of the entities in a name: up to the underscore before the suffix, which has no dash. A stem counts whole. */
 static size_t stem_length(const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -250,8 +250,7 @@ static bool is_one_value(const char *key, const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* How well an image fits a series, by the entities that distinguish scans of a session. -1: it belongs to another scan.
- */
+/* How well an image fits a series, by the entities that distinguish scans of a session. -1: it is of another scan. */
 static int suits(const char *name, const char *series)
 {
     static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
@@ -263,7 +262,7 @@ static int suits(const char *name, const char *series)
         gls_bids_value(name, keys[i], own, sizeof own);
         gls_bids_value(series, keys[i], wanted, sizeof wanted);
         if (*own && *wanted && !is_one_value(keys[i], own, wanted)) return -1;
-        /* an entity that the series has, too, is a point; one that the series lacks costs a point */
+        /* an entity that the series has, too, gives a point; an entity that the series lacks costs a point */
         points += *own ? (*wanted ? 1 : -1) : 0;
     }
     return points;

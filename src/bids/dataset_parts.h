@@ -11,8 +11,7 @@
 #include "record/run_params.h"
 #include "util/output_file.h"
 
-/* --- What a series was tracked from, with which options, and which files resulted. By this a run knows what is done.
- */
+/* --- The inputs, options and outputs of a tracked series, by which a later run recognises what is done. */
 
 /* Fills in *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes
  * of their contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */
@@ -62,25 +61,24 @@ void gls_dataset_texts_finish(gls_dataset_texts *list);
 
 /* Whether a folder sub-LABEL or ses-LABEL is one that the options ask for by these labels. prefix: "sub-" or "ses-". */
 bool gls_dataset_takes(const gls_strings *labels, const char *prefix, const char *folder);
-/* The label of such a folder if it is asked for and is invalid in BIDS; else NULL. */
+/* The label of a folder sub-LABEL or ses-LABEL if the options ask for it and it is invalid in BIDS; else NULL. */
 const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix, const char *folder);
-/* Whether a file by its name belongs to this participant and session and has the entities of all filters but those of
- * desc. Warns of names that are invalid, and of files of others. */
+/* Whether a file by its name belongs to this participant and session and has the entities of all filters except filters
+ * of desc. Warns of invalid names, and of files of other participants and sessions. */
 bool gls_dataset_takes_file(const gls_dataset_options *options, const char *folder, const char *name,
                             const char *subject, const char *session);
-/* Whether a name has the entities of all filters except those of the key `except` (NULL: none). Runs compare as
- * numbers. */
+/* Whether a name has the entities of all filters except filters of the key `except` (NULL: no exception). Values of run
+ * are compared as numbers. */
 bool gls_dataset_passes(const gls_dataset_options *options, const char *name, const char *except);
-/* A folder of a participant, without "sub-", and a session, without "ses-". session "": the participant's own folder.
- */
+/* Visits a folder. subject, session: labels without "sub-" and "ses-"; session "": the participant's own folder. */
 typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const char *session, const char *folder);
 /* Visits the folders of all participants and sessions in the output that the options ask for: of each participant its
  * own folder first. Ends with the first failure. */
 gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
-/* Returns GLS_ERR_INPUT unless each participant that is asked for is one of these folders and each session occurs in
- * one. */
+/* Returns GLS_ERR_INPUT unless each participant that is asked for has a folder in names[], and each session occurs in
+ * one of these folders. */
 gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *const *names);
 
 /* --- Staging: the files of a series are made in a hidden folder and get their final names together. */
@@ -88,7 +86,7 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *co
 /* Name of the sidecar in a folder of staging whose files are complete but not yet checked. */
 #define GLS_STAGE_READY "ready.json"
 
-/* Which existing files may be replaced by different ones. */
+/* Which existing files may be replaced by files of other contents. */
 typedef enum gls_dataset_replace {
     GLS_REPLACE_NONE,
     GLS_REPLACE_OWN, /* files that belong to this tractogram only */

@@ -1,5 +1,4 @@
-/* Writes the phantom as a BIDS data set of derivatives, in the form of preprocessing pipelines, to try `glslines bids`.
- */
+/* Writes the phantom as a BIDS data set of derivatives, in the form of preprocessing pipelines, for `glslines bids`. */
 #include "bids/dataset.h"
 
 #include <stdio.h>
@@ -21,7 +20,7 @@ typedef struct subject {
     const char *directory;
     char label[128], session[128]; /* session "": none */
     bool overwrite, again;         /* again: an earlier session has the anatomy */
-    gls_output_group group;        /* all files of the subject, and those of the data set with the first one */
+    gls_output_group group;        /* all files of the subject; with the first subject also the files of the data set */
 } subject;
 
 /* Path of a file of a subject. Anatomical files lie beside the folders of sessions. */
@@ -197,7 +196,7 @@ static bool is_label(const char *text)
     return *text && strspn(text, letters) == strlen(text);
 }
 
-/* Takes the next subject of a list such as "01,02/pre,sub-03". Returns false at the end. */
+/* Takes the next subject of a list such as "01,02/pre,sub-03". GLS_ERR_ARGUMENT: an invalid label. */
 static gls_status next_label(const char **list, subject *s)
 {
     char word[128];

@@ -16,7 +16,7 @@
 #include "util/status.h"
 #include "util/text_tables.h"
 
-/* Name of the joined table and of its sidecar, without extension: that of pyAFQ. */
+/* Name of the joined table and of its sidecar, without extension, as in pyAFQ. */
 #define OUTPUT "tract_profiles"
 /* Description in the sidecar, by which a later run recognises its own files. */
 #define MARK "Profiles along bundles of all participants, put together by glslines bids"
@@ -30,7 +30,7 @@
 
 /* The table of one participant. */
 typedef struct profiles {
-    /* path of the table; labels for its rows */
+    /* path of the table; values of the columns subjectID and sessionID in its rows */
     char path[2048], subject[256], session[256];
 } profiles;
 
@@ -40,7 +40,7 @@ typedef struct profile_tables {
     const gls_dataset_options *options;
     /* tables in the order in which they were found */
     profiles *table;
-    /* tables so far: used and allocated; columns so far */
+    /* number of tables, of tables for which memory is allocated, and of columns */
     size_t n, capacity, n_columns;
     char *column[MAX_COLUMNS]; /* columns of all tables, in the order of their first occurrence */
     gls_text output;
@@ -120,9 +120,9 @@ static gls_status add_folders(void *user, const char *subject, const char *sessi
     return status ? status : add_folder(user, subject, session, gls_bids_join(folder, "dwi", path, sizeof path));
 }
 
-/* --- Reading them. */
+/* --- Reading the tables. */
 
-/* Reads a table and cuts its text up to the second line. *text: from malloc; the cells point into it. */
+/* Reads a table and its first row, the names of columns. *text: from malloc; *records and names[] point into it. */
 static gls_status read_table(const profiles *t, char **text, gls_records *records, char **names, size_t *n)
 {
     size_t bytes;
@@ -147,11 +147,11 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
     gls_status status = read_table(t, &text, &records, cell, &n);
     if (status) return status;
     for (size_t i = 0; i < n && !status; i++) {
-        /* columns that identify a row must be there; others are joined by name */
+        /* the columns that identify a row must exist; other columns are joined by name */
         tract |= strcmp(cell[i], "tractID") == 0;
         node |= strcmp(cell[i], "nodeID") == 0;
         if (!is_taken(cell[i])) continue;
-        /* columns of one table must differ; those of several tables are the same column */
+        /* columns of one table must differ; equal names in several tables are one column */
         for (size_t k = 0; k < i && !status; k++)
             if (strcmp(cell[k], cell[i]) == 0)
                 status = gls_fail(GLS_ERR_INPUT, "%s: has two columns %s", t->path, cell[i]);
@@ -251,8 +251,8 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
                     "%s: was not written by glslines bids, and is not replaced: move it to another place", table);
 }
 
-/* The sidecar gets its final name before the table. If the process is killed in between, the sidecar also describes the
- * old table. */
+/* Writes the sidecar, which gets its final name before the table. It also describes the old table, in case the process
+ * is killed in between. */
 static gls_status write_sidecar(const char *path, const char *text, size_t bytes, const char *before,
                                 gls_output_group *group)
 {

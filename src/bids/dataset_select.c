@@ -116,7 +116,7 @@ bool gls_dataset_takes_file(const gls_dataset_options *o, const char *folder, co
     return false;
 }
 
-/* Visits the folder of one participant, then those of its sessions. */
+/* Visits the folder of one participant, then the folders of its sessions. */
 static gls_status walk_participant(const gls_dataset_options *o, const char *name, gls_dataset_visit visit, void *user)
 {
     char path[GLS_DATASET_MAX_PATH], session[GLS_DATASET_MAX_PATH], **names = NULL;
@@ -149,8 +149,8 @@ static void list_label(char *list, size_t size, const char *label)
     if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
 }
 
-/* Returns GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists those that
- * exist. */
+/* Returns GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists the participants
+ * that exist. */
 static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     char there[MAX_LABEL] = "";
@@ -203,11 +203,10 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 
 #define MAX_FILTERS ((size_t)1 << 20)
 
-/* entities that every tracked series has, whatever the filter says */
+/* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list of values. NULL: the values are neither texts nor whole numbers, or out of memory.
- */
+/* "key=a|b" from a value or a list of values. NULL: values that are no texts or whole numbers, or out of memory. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;

@@ -17,7 +17,7 @@
 
 #define IMAGE ".nii.gz"
 
-/* Whether the name ends so, and has more than the end. */
+/* Whether the name ends in `end` and is longer. */
 static bool ends_in(const char *name, const char *end)
 {
     const size_t n = strlen(name), e = strlen(end);
@@ -52,8 +52,7 @@ void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
         gls_log(GLS_LOG_WARNING, "%s: cannot be removed: %s", s->path, strerror(errno));
 }
 
-/* Whether the file belongs to this tractogram only; other files (masks, fits) are shared by several tractograms of a
- * series. */
+/* Whether the file belongs to this tractogram only; tractograms of a series share other files (masks, fits). */
 static bool is_own(const gls_dataset_stage *s, const char *name)
 {
     return strncmp(name, s->own, strlen(s->own)) == 0;
@@ -140,9 +139,9 @@ static gls_status move(const gls_dataset_stage *s, const char *name)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", to, strerror(errno));
 }
 
-/* Removes the old sidecar first and moves the new one last. While there is no sidecar, the tractogram counts as not
- * made. Images move after the other files, because is_there() needs the staged image to see that an existing sidecar is
- * of the same image. */
+/* Gives the staged files their final names. Removes the old sidecar first and moves the new sidecar last. While there
+ * is no sidecar, the tractogram counts as not made. Images move after the other files, because is_there() needs the
+ * staged image to see that an existing sidecar is of the same image. */
 static gls_status name_files(const gls_dataset_stage *s)
 {
     char path[GLS_DATASET_MAX_PATH], **names;
@@ -189,7 +188,7 @@ gls_status gls_dataset_stage_publish(const gls_dataset_stage *s, gls_dataset_rep
 
 gls_status gls_dataset_stage_open(const gls_dataset_stage *s)
 {
-    /* a sidecar under its final name in the folder of staging: a killed run had complete and checked files */
+    /* a sidecar under its final name in the folder of staging shows that a killed run had complete and checked files */
     char sidecar[GLS_DATASET_MAX_PATH];
     gls_bids_join(s->path, s->sidecar, sidecar, sizeof sidecar);
     gls_status status = exists(sidecar) ? publish(s, false, GLS_REPLACE_ALL) : GLS_OK;

@@ -20,25 +20,26 @@
 
 /* largest sidecar of a tractogram, bytes */
 #define MAX_SIDECAR ((size_t)256 << 20)
-#define RUN "run.json" /* sidecar of the run, in the folder of staging */
+#define RUN "run.json" /* name of the sidecar that the tracking writes, in the folder of staging */
 #define DONE "done"    /* member of a sidecar for later runs: identity, outputs, fits */
 
 /* Names of the files of a unit, in the folder of staging and in the folder of the unit. */
 typedef struct places {
     /* names of files without folder */
     char tractogram[512], mask[512], seeds[512];
-    char lock[GLS_DATASET_MAX_PATH]; /* held by the run that tracks */
+    char lock[GLS_DATASET_MAX_PATH]; /* lock that a run holds while it tracks the unit */
     gls_dataset_stage stage;
 } places;
 
-/* Writes the direction getter, and the model unless it is the default for the data or the one of boot. */
+/* Writes the name of the direction getter, and the name of the model unless the model is auto or opdt. */
 static void name_track(const gls_job_options *job, char name[64])
 {
     const bool is_default = job->model.model == GLS_MODEL_OPDT || job->model.model == GLS_MODEL_AUTO;
     snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), is_default ? "" : gls_model_name(job->model.model));
 }
 
-/* Sets all names. The tractogram is SERIES_tract-wholebrain_track-TRACK_tractogram.trx, or the older name. */
+/* Sets all names. The tractogram is SERIES_tract-wholebrain_track-TRACK_tractogram.trx, with --legacy-names
+ * _tractography.trk. */
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
 {
     char track[64];
@@ -85,7 +86,8 @@ void gls_dataset_name(const gls_dataset_options *o, const gls_dataset_unit *u, c
     snprintf(files->logs, sizeof files->logs, "%s/logs", o->output);
 }
 
-/* Removes the folder of staging, "/NAME", from paths in a text, because the files end up outside of it. */
+/* Removes `folder`, the name of the folder of staging with a slash before it, from paths in a text, because the files
+ * get names outside it. Returns whether the text had it. */
 static bool leave_stage(char *text, const char *folder)
 {
     const size_t n = strlen(folder);
@@ -155,7 +157,7 @@ static gls_status write_masks(const places *p, const gls_job_options *job)
 static const struct {
     /* parameter: value of param- in the name, and key of the output in the sidecar of the fit */
     const char *parameter, *description;
-    /* made by the tensor fit, not by the orientation model */
+    /* true: made by the tensor fit; false: by the orientation model */
     bool is_tensor;
 } kept_fits[] = {
     {"fa", "Fractional anisotropy of a tensor fit", true},
@@ -268,7 +270,7 @@ static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
     return status;
 }
 
-/* Completes the sidecar with the members of BIDS and those for later runs. The folder of staging is then complete. */
+/* Adds the members of BIDS and the members for later runs to the sidecar. Then the folder of staging is complete. */
 static gls_status finish_sidecar(const places *p, cJSON *identity)
 {
     char run[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH];
@@ -303,7 +305,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     in_stage(p, p->seeds, seeds);
     in_stage(p, p->tractogram, output);
     in_stage(p, RUN, run);
-    /* files of the unit replace those of the options */
+    /* use the files of the unit */
     job.dwi = u->dwi;
     job.bval = u->bval;
     job.bvec = u->bvec;
@@ -312,8 +314,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.output = output;
     job.sidecar = run;
     job.force = o->force; /* replaces a staged journal of other options */
-    /* what exists was compared already, and the exit code for an empty result comes later, so that the files are
-     * complete */
+    /* existing files were compared before, and an empty result is reported after the files are complete */
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
@@ -341,8 +342,8 @@ typedef struct before {
     gls_dataset_replace replace; /* which files the run may replace */
 } before;
 
-/* Compares the identity that is wanted with the one that made the tractogram. GLS_ERR_OUTPUT names the first
- * difference. */
+/* Compares the identity of this run with the identity of the run that made the tractogram. GLS_ERR_OUTPUT names the
+ * first difference. */
 static gls_status compare_identity(const cJSON *wanted, const cJSON *found, const char *tractogram)
 {
     static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};
@@ -357,7 +358,7 @@ static gls_status compare_identity(const cJSON *wanted, const cJSON *found, cons
     return GLS_OK;
 }
 
-/* Finds out what an earlier run left. GLS_ERR_OUTPUT without force if its files are not those of an equal run. */
+/* Finds out what an earlier run left. GLS_ERR_OUTPUT: files exist that no equal run wrote, and force is not set. */
 static gls_status look_before(const places *p, const cJSON *identity, before *b)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -388,7 +389,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     return status;
 }
 
-/* Makes the connectomes, also for earlier tractograms. */
+/* Makes the connectomes of the tractogram, which may be of an earlier run. */
 static gls_status connect_regions(const places *p, const gls_job_options *job)
 {
     const gls_dataset_options *o = p->stage.options;
@@ -398,7 +399,7 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     in_folder(p, p->tractogram, tractogram);
     snprintf(name, sizeof name, "%s_track-%s", p->stage.unit->name, track);
     in_folder(p, name, stem);
-    /* names with the older suffix have TRK, whose weights are a text file; TRX has them as a column */
+    /* --legacy-names writes TRK, whose weights lie in a text file; TRX has the weights as a column */
     if (o->legacy_names)
         snprintf(weights, sizeof weights, "%.*s_weights.txt", (int)strlen(tractogram) - 4, tractogram);
     else
@@ -406,7 +407,7 @@ static gls_status connect_regions(const places *p, const gls_job_options *job)
     return gls_dataset_connect(o, p->stage.unit, tractogram, stem, job->weights ? weights : NULL);
 }
 
-/* --fail-if-empty, also for a tractogram of an earlier run. */
+/* Fails if the tractogram, which may be of an earlier run, has no streamline: for --fail-if-empty. */
 static gls_status check_empty(const places *p)
 {
     char path[GLS_DATASET_MAX_PATH];

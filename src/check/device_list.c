@@ -16,7 +16,7 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
     return gls_mapping_name(asked);
 }
 
-/* 134217728 -> "128 MiB", in powers of 1024: limits of devices */
+/* Writes a number of bytes in powers of 1024: 134217728 as "128 MiB". Returns buffer. */
 static char *format_limit(uint64_t n, char *buffer, size_t size)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};

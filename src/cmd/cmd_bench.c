@@ -9,7 +9,7 @@
 #include "record/tract_run.h"
 #include "util/clock.h"
 
-/* Values of the command's options: those of the benchmark, and texts that bench_choose() interprets. */
+/* Values of the command's options: options of the benchmark, and texts that bench_choose() interprets. */
 typedef struct bench_values {
     cmd_common common;
     /* options of the benchmark itself */
@@ -91,7 +91,6 @@ static void set_defaults(void *values)
 /* Runs the benchmark, and writes the timeline, the JSON and the table. Returns an exit code. */
 static int measure(const bench_values *v)
 {
-    /* no lines of progress where standard error is not a terminal */
     bench_run *run = malloc(sizeof *run);
     if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
     if (v->trace) gls_trace_start();

@@ -13,8 +13,7 @@ typedef struct bids_options {
     cmd_common common;
     /* input, output, participants and the other choices that the workflow of data sets takes */
     gls_dataset_options data;
-    /* texts of --seed-region, --shard, --unit and --bids-filter-file; NULL where the option is not given, except
-     * region */
+    /* texts of --seed-region, --shard, --unit and --bids-filter-file; NULL: not given, except region */
     const char *region, *shard, *unit, *filter_file;
     /* number of worker processes, each of which tracks one series at a time */
     int jobs;
@@ -36,7 +35,7 @@ static const gls_option table[] = {
                "Track only series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
     GLS_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
                "BIDS filter file (JSON): its object dwi has the entities that a series must have, by their names in "
-               "pybids; of a list of values any one."),
+               "pybids; a list of values allows each of them."),
     GLS_OPTION(SELECTION, FLAG, data.raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Take series that are not preprocessed, of a raw data set."),
     GLS_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
@@ -45,7 +44,7 @@ static const gls_option table[] = {
     GLS_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
                "Track only this unit, named as in a line of --list: for workflow managers."),
     GLS_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
-               "Every N-th unit, from the I-th, counted from 1: for job arrays. auto: I and N from srun or mpirun."),
+               "Track every N-th unit from the I-th (1 to N) on: for job arrays. auto: I and N from srun or mpirun."),
     GLS_OPTION(SEEDS, STRINGS, data.derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
                "Further data set in which masks and segmentations are looked for; may be repeated."),
     GLS_OPTION(
@@ -81,7 +80,7 @@ static const gls_option table[] = {
     {.name = NULL},
 };
 
-/* Values are zero before: only defaults other than 0 are set. */
+/* Sets the defaults other than 0; all values are 0 before. */
 static void set_defaults(void *values)
 {
     bids_options *o = values;
@@ -90,8 +89,8 @@ static void set_defaults(void *values)
     o->jobs = 1;
 }
 
-/* The file of all series that the value of a row names; each series would overwrite that of the one before. NULL: none,
- * as where a :FILE may be left out and is. */
+/* Returns the output file that an option of `track` names, which every series would overwrite. NULL: the option is not
+ * given or is no output file, or its optional :FILE is left out. */
 static const char *file_of_all(const gls_param *p, const gls_job_options *track)
 {
     if (p->owner != GLS_OF_JOB || p->role != GLS_ROLE_OUTPUT || p->kind != GLS_KIND_STRING) return NULL;
@@ -99,7 +98,7 @@ static const char *file_of_all(const gls_param *p, const gls_job_options *track)
     return !value || (strstr(p->metavar, "[:FILE]") && !gls_names_first(value, ':')) ? NULL : value;
 }
 
-/* Rejects options of `track` that bids sets itself, and those that write one file of all series. */
+/* Rejects options of `track` that bids sets itself, and options that write one file for all series. */
 static int check_track_options(const gls_job_options *track, const cmd_arguments *arguments)
 {
     static const char *const chosen[] = {"output", "output-prefix", "write-method", "sidecar", "shard",
@@ -119,7 +118,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
 /* Parses the options after "--". */
 static int parse_track(const cmd_arguments *given, bool tissue, track_options *track, cmd_arguments *arguments)
 {
-    /* names in place of the files of each series, so that options and defaults are those of tissue */
+    /* placeholders for the tissue files of each series, so that checks and defaults for tissue apply */
     static const char *const fractions[] = {"--pve-wm", "WM", "--pve-gm", "GM", "--pve-csf", "CSF"};
     char error[1024], *argv[CMD_MAX_POSITIONALS + 8] = {(char *)"glslines", (char *)"track"};
     int n = 2;
@@ -147,8 +146,7 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     return code;
 }
 
-/* Function `end` of gls_dataset_task: a worker process leaves without running exit handlers, which belong to the
- * parent. */
+/* Function `end` of gls_dataset_task: ends a worker process without the exit handlers, which belong to the parent. */
 static void end_process(void)
 {
     _exit(CMD_EXIT_OK);
@@ -198,7 +196,7 @@ static int participants(const bids_options *o, gls_dataset_options *d, const cmd
 }
 
 /* Interprets --seed-region: a word, fa:X with X from 0 to 1, or the entities and suffix of an image. Returns false if
- * it is none of these. */
+ * the text is something else. */
 static bool read_region(const char *text, gls_dataset_options *d)
 {
     static const char *const words[] = {"auto", "wm", "aseg", "dseg", "fa"};
@@ -229,8 +227,7 @@ static int group(const gls_dataset_options *d)
     return CMD_EXIT_OK;
 }
 
-/* Entry of the command: checks what does not depend on files, then tracks participants or makes the tables of the
- * group. */
+/* Entry of the command: checks the options, then tracks participants or makes the tables of the group. */
 static int run_bids(void *values, const cmd_arguments *arguments)
 {
     const bids_options *o = values;
@@ -247,7 +244,7 @@ static int run_bids(void *values, const cmd_arguments *arguments)
                              d.atlases.value[i]);
     d.input = arguments->positional[0];
     d.output = arguments->positional[1];
-    /* also checks the length of BIDS_DIR (-2) and of OUT_DIR (-1) */
+    /* i = -2: BIDS_DIR, -1: OUT_DIR, then the folders of --derivatives */
     for (int i = -2; i < d.derivatives.n; i++) {
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)

@@ -28,8 +28,7 @@ const cmd_command command_cite = {
     .summary = "Print what to cite: this program, and the papers of the methods of a run",
     .description = "Prints references to this program and to the papers whose methods a run used, by its sidecar.",
     .positionals = CMD_TEXTS("RUN", "Tractogram of 'glslines track', or its sidecar: the papers of its model and "
-                                    "direction getter. Without it, those "
-                                    "of all methods."),
+                                    "direction getter. Without RUN, the papers of all methods."),
     .max_positionals = 1,
     .rows = {{.table = option_table}},
     .examples = CMD_TEXTS("What to cite for a tractogram:", "glslines cite tracks.trx",

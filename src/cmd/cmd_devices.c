@@ -42,7 +42,7 @@ static const gls_option table[] = {
                "End a process of --check that takes longer than S seconds; its variant counts as failed."),
     GLS_OPTION("Check", STRING, how.only, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
                "Check one getter only, such as boot4 (boot with order 4), or one getter in one mapping, such as "
-               "boot4:group. Without --check it runs in this process, and the messages of the driver are printed."),
+               "boot4:group. Without --check, check it in this process and print the messages of the driver."),
     {.name = NULL},
 };
 
@@ -51,7 +51,8 @@ static void set_defaults(void *values)
     *(devices_options *)values = (devices_options){.how.device = "auto", .how.seconds = 120};
 }
 
-/* Prints text or JSON. The JSON is a list; with the doctor it is an object that contains the list. */
+/* Prints n devices as text or JSON. The JSON is a list; with --doctor it is an object that contains the list. report:
+ * findings of --doctor; NULL: without. */
 static int list_devices(const devices_options *o, const gls_device_info *list, size_t n, cJSON *report)
 {
     int code;

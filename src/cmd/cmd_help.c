@@ -1,5 +1,4 @@
-/* `glslines help`: shows help on commands and topics of the manual, and generates files from both for other programs.
- */
+/* `glslines help`: shows help on commands and topics of the manual, and makes files of both for other programs. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,7 +12,7 @@
 #include "cmd/message.h"
 #include "util/output_file.h"
 
-/* --- `glslines help --search`: where the help and the manual have all of some words. */
+/* --- `glslines help --search`: finds the options and paragraphs that have all of the given words. */
 
 /* Whether text has all words, whatever their case. */
 static bool has_all(const char *text, const char *const *word, int n)
@@ -23,8 +22,7 @@ static bool has_all(const char *text, const char *const *word, int n)
     return true;
 }
 
-/* Prints the options of a command whose name or help has all n words, wrapped to `width` columns. Returns their number.
- */
+/* Prints the options of a command whose name or help has all n words, in lines of `width` columns. Returns how many. */
 static int search_options(FILE *out, const cmd_command *command, const char *const *word, int n, int width)
 {
     static cmd_table table;
@@ -60,9 +58,9 @@ static int search_topic(FILE *out, const manual_topic *topic, const char *const 
         if (strncmp(at, "```", 3) == 0 || *at == '|' || *at == '<' || !has_all(text, word, n)) continue;
         for (char *c = text; *c; c++)
             if (*c == '\n') *c = ' ';
-        /* a heading that has the words stands alone, without its marks */
+        /* print a heading that has the words alone, without # */
         if (*at == '#') snprintf(text, sizeof text, "%s, %s", topic->name, heading);
-        /* marks a paragraph that was cut off at the end of the buffer */
+        /* end a paragraph that was cut off at the end of the buffer with dots */
         if (size >= (int)sizeof text) memcpy(text + sizeof text - 4, "...", 4);
         fprintf(out, "  ");
         cmd_wrap(out, text, 2, 6, width);
@@ -82,7 +80,7 @@ static int manual_search(FILE *out, const cmd_command *const *commands, const ch
     return found;
 }
 
-/* --- Writes manual pages and completions into folders like those of /usr/share, for installation. */
+/* --- Writes manual pages and completions for installation, into folders as in /usr/share. */
 
 /* Makes the folders above the file. */
 static bool make_folders(char *path)
@@ -130,8 +128,7 @@ static int finish(page *p, bool complete)
     return code;
 }
 
-/* Writes the manual pages of all commands (section 1) and topics (section 7) below the directory. Returns an exit code.
- */
+/* Writes the manual pages of all commands (section 1) and topics (section 7) below directory. Returns an exit code. */
 static int write_pages(const char *directory, const cmd_command *const *commands)
 {
     char file[128];
@@ -150,8 +147,7 @@ static int write_pages(const char *directory, const cmd_command *const *commands
     return code;
 }
 
-/* Writes all manual pages and completions below directory, in the folders in which /usr/share has them. Returns an exit
- * code. */
+/* Writes all manual pages and completions below directory, in folders as in /usr/share. Returns an exit code. */
 static int manual_write_files(const char *directory, const cmd_command *const *commands)
 {
     static const struct {
@@ -179,7 +175,7 @@ const cmd_command *const cmd_commands[] = {
         NULL,
 };
 
-/* Values of --format. Those from FORMAT_BASH on are completion files, which exist for all commands together only. */
+/* Values of --format. Values from FORMAT_BASH on are completion files, which exist for all commands together only. */
 enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
 
 typedef struct help_options {
@@ -188,7 +184,7 @@ typedef struct help_options {
     int format;
     /* for --directory: where manual pages and completions are installed; NULL: print */
     const char *directory;
-    /* first word of --search; the others are positional arguments; NULL: no search */
+    /* first word of --search, whose further words are positional arguments; NULL: no search */
     const char *search;
 } help_options;
 #define OPTION_OWNER help_options
@@ -236,7 +232,7 @@ void cmd_print_overview(FILE *out)
           out);
 }
 
-/* Words by which a topic is found. */
+/* Further words by which a topic is found. */
 static const struct {
     const char *word, *topic;
 } also_called[] = {
@@ -247,7 +243,7 @@ static const struct {
     {"migrate", "coming-from"},        {"exit-codes", "troubleshooting"},
 };
 
-/* Finds a topic by its name or by one of the words above. NULL: none. */
+/* Finds a topic by its name or by a word of also_called[]. NULL: none. */
 static const manual_topic *find_topic(const char *name)
 {
     const manual_topic *topic = manual_topic_find(name, strlen(name));
@@ -257,7 +253,7 @@ static const manual_topic *find_topic(const char *name)
     return topic;
 }
 
-/* Fails with the command or topic whose name is most similar. */
+/* Fails with a message that suggests the command or topic of the most similar name. */
 static int unknown_name(const char *name)
 {
     const char *words[CMD_MAX_OPTIONS];
@@ -293,8 +289,7 @@ static bool write_topic(const manual_topic *topic, int format)
     return true;
 }
 
-/* Prints what concerns all commands: the list of commands and topics, the manual page glslines(1), or a completion
- * file. */
+/* Prints what concerns all commands: the list of commands and topics, the page glslines(1), or a completion file. */
 static bool write_overview(int format)
 {
     switch (format) {
@@ -307,7 +302,7 @@ static bool write_overview(int format)
     return true;
 }
 
-/* Looks for the words of --search and for those that follow it. */
+/* Looks for the words of --search, of which `first` is the first and the positional arguments are the rest. */
 static int search(const char *first, const cmd_arguments *arguments)
 {
     const char *word[CMD_MAX_POSITIONALS + 1] = {first};
@@ -336,7 +331,7 @@ static int run_help(void *values, const cmd_arguments *arguments)
     if (name && options->format >= FORMAT_BASH)
         return cmd_error(CMD_EXIT_USAGE, "help --format: a completion file is for all commands, not for '%s'", name);
 
-    /* JSON takes a command, a topic or nothing; a name that is neither fails below with the nearest one */
+    /* JSON takes a command, a topic or nothing; a name that is neither fails below */
     const manual_topic *topic = name ? find_topic(name) : NULL;
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;

@@ -14,8 +14,8 @@ static const gls_option table[] = {
     GLS_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
                "Required: file to write, in the format of the shards."),
     GLS_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
-               "JSON file with parameters, counts and times, made from those of the shards. With 'none' sidecars "
-               "are neither read nor written."),
+               "JSON file with parameters, counts and times, made from the sidecars of the shards. With 'none' "
+               "sidecars are neither read nor written."),
     GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
     GLS_OPTION("Output", FLAG, fail_if_empty, "fail-if-empty", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),
@@ -41,7 +41,7 @@ static int run_merge(void *values, const cmd_arguments *arguments)
     gls_merge_result result;
     char sidecar[4096];
     double start = gls_clock_seconds();
-    /* the parser cannot ask for arguments and for --output */
+    /* the parser cannot require arguments and --output */
     if (arguments->n_positionals == 0) return cmd_error(CMD_EXIT_USAGE, "merge: needs the shards to merge");
     if (!o->output) return cmd_error(CMD_EXIT_USAGE, "merge: needs --output FILE");
     o->shards = arguments->positional;

@@ -9,7 +9,7 @@
 
 typedef struct phantom_options {
     cmd_common common;
-    /* the parameters that are plain numbers; make_params() adds the others */
+    /* the parameters that are plain numbers; make_params() adds the other parameters */
     gls_phantom_params params;
     /* values as the user gave them: numbers of voxels, edges in mm, angles in degrees, b-values in s/mm2 */
     gls_numbers shape, voxel_size, oblique, bvals;

@@ -35,8 +35,7 @@ static void set_defaults(void *values)
     ((render_values *)values)->o = gls_render_options_default();
 }
 
-/* Entry of the command: draws, then prints the size of the picture, of its pixels, and how many streamlines it shows.
- */
+/* Entry of the command: draws, then prints the sizes of the picture and its pixels, and the number of streamlines. */
 static int run_render(void *values, const cmd_arguments *arguments)
 {
     render_values *v = values;

@@ -62,7 +62,7 @@ const cmd_command command_report = {
              {.table = tract_input_rows, .at = offsetof(report_values, input), .group = "Input"}},
     .examples =
         CMD_TEXTS("A report beside the tractogram, tracks.html:", "glslines report tracks.trx --image fa.nii.gz",
-                  "Also for MultiQC, which collects those of many subjects:",
+                  "Also for MultiQC, which collects the reports of many subjects:",
                   "glslines report sub-01.trx -o reports/sub-01.html --mqc reports"),
     .values_size = sizeof(report_values),
     .set_defaults = set_defaults,

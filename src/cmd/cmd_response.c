@@ -114,7 +114,7 @@ const cmd_command command_response = {
         "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
         "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
         "dwi2response; look at them in a viewer.",
-    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "The brain is where it is > 0; default: made from DWI.",
+    .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask, voxels > 0; default: made from DWI.",
                              "PREFIX", "Output prefix of the files to write."),
     .max_positionals = 5,
     .rows = {{.table = table, .at = offsetof(response_values, o)}},

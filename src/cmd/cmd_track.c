@@ -19,8 +19,7 @@ static int plan(gls_job *job, const gls_run_options *run)
     return code;
 }
 
-/* Fits the model, tracks, and writes the outputs. Once the tractogram is complete, a first signal no longer stops the
- * run. */
+/* Fits the model, tracks, and writes the outputs. After the tractogram is complete, a first signal does not stop it. */
 static gls_status track(gls_job *job, const gls_run_options *run, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));
@@ -77,8 +76,8 @@ const cmd_command command_track = {
                    "and the model is multi-tissue deconvolution (msmt). "
                    "The same inputs and options give the same file on the same device, whatever the batch size.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
-                             "Brain mask. Voxels above 0 are fitted; streamlines end where they leave them. Default: "
-                             "the brain, made from DWI.",
+                             "Brain mask. Voxels above 0 are fitted; streamlines end where they leave these voxels. "
+                             "Default: the brain, made from DWI.",
                              "ROI",
                              "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white "
                              "matter, made from the fit."),

@@ -15,7 +15,7 @@ const cmd_command command_info = {
     .synopsis = "TRACKS... [options]",
     .summary = "Show what tractograms hold: format, grid, counts, lengths, columns, groups",
     .description = "Prints format, grid, columns, groups and keys of tractograms of any program. Without --count only "
-                   "headers are read, and the numbers are those that they state; a header of TCK or TRK may be wrong. "
+                   "headers are read, and numbers are as the headers state; a header of TCK or TRK may be wrong. "
                    "With --count and --check all streamlines are read, in constant memory.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractograms: TRX (file or folder), TRK, TCK or VTK, recognised by their contents."),
@@ -179,8 +179,8 @@ const cmd_command command_sample = {
     .synopsis = "TRACKS IMAGE... [options]",
     .summary = "Sample images along streamlines: at each point, or as mean, median ... of each",
     .description = "Images are interpolated at the points of streamlines, or, with --by voxel, taken from the voxels "
-                   "that they pass. What lies outside is no value and left out. Memory does not grow with the number "
-                   "of streamlines.",
+                   "that they pass. Points outside an image have no value and are left out. Memory does not grow with "
+                   "the number of streamlines.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "IMAGE...",
                              "Images, NIfTI, of any grids in the same space; each volume is a column."),
     .max_positionals = 64,
@@ -202,9 +202,9 @@ const cmd_command command_profile = {
     .synopsis = "TRACKS IMAGE... [options]",
     .summary = "Profile images along bundles",
     .description = "Streamlines of a bundle are turned one way, cleaned if asked for, and resampled to nodes at equal "
-                   "distances; each image is averaged over them at each node, those near the core counting more. The "
-                   "table is that of pyAFQ: tractID, nodeID, then a column for each image. Memory: 12 bytes for each "
-                   "node of the streamlines in bundles.",
+                   "distances; each image is averaged at each node over the streamlines, which count more near the "
+                   "core. The table has the form of pyAFQ's: tractID, nodeID, then a column for each image. Memory: 12 "
+                   "bytes for each node of the streamlines in bundles.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.",
                   "IMAGE...", "Images, NIfTI, of any grids in the same space; each is a column, named after its file."),
@@ -323,12 +323,12 @@ const cmd_command command_weights = {
                   tract_shared_rows),
     .synopsis = "TRACKS SH [OUT] [options]",
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
-    .description = "Fits the density of streamlines in each fixel to that of the fibre orientation distributions. "
+    .description = "Fits the density of streamlines in each fixel to the fibre density of the FODs. "
                    "Options, defaults and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results "
                    "of tcksift2 3.0.3, which Debian 12 has, take --single-visit keep. With --force it goes on where "
                    "all fixels are excluded. The same bytes for any number of threads and devices.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
-                             "FODs as spherical harmonics of even order up to 16, NIfTI: those that were tracked.",
+                             "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
                              "OUT", "What --output names; one of the two, or --in-place, is needed."),
     .max_positionals = 3,
     .examples = CMD_TEXTS(

@@ -7,8 +7,8 @@
 
 #include "util/clock.h"
 
-/* Signals within this time after the first one are the same request: a scheduler signals every process of a job, and a
- * parent signals its child, too. */
+/* Signals within this time after the first signal are the same request, in seconds: a scheduler signals every process
+ * of a job, and a parent signals its child as well. */
 #define SECONDS_OF_ONE_END 0.5
 
 /* catching: depth of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, 0 for none */
@@ -22,7 +22,7 @@ static void on_signal(int number)
     const double now = gls_clock_seconds();
     if (signalled && now - first < SECONDS_OF_ONE_END) return;
     first = now;
-    /* Once all outputs are complete, the little that remains continues, and a second signal ends it. */
+    /* After the outputs are complete, only a second signal ends the program, since little work remains. */
     if (signalled || (!catching && !done)) {
         cmd_terminal_end_by_signal();
         cmd_event_end_by_signal(CMD_EXIT_SIGNAL + number);
@@ -44,13 +44,13 @@ void cmd_interrupt_init(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        /* A shell starts background jobs with SIGINT ignored, nohup with SIGHUP ignored. Keep that. */
+        /* Leave a signal ignored: a shell starts background jobs with SIGINT ignored, nohup with SIGHUP ignored. */
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }
     /* The parent process may ignore SIGCHLD, but then this program could not see how its child processes ended. */
     signal(SIGCHLD, SIG_DFL);
-    /* Writes to a closed pipe, or beyond the size limit of files, then fail with a message. */
+    /* Ignore these signals: then writes to a closed pipe, or beyond the size limit of files, fail with a message. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     gls_set_wait(waits_on, NULL);

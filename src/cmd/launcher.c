@@ -29,7 +29,7 @@ static int session_bus_exists(void)
     return access(path, R_OK | W_OK) == 0;
 }
 
-/* Runs the default main context, on which the library queues its messages, because nothing else runs it here. */
+/* Sends the messages that libunity queued on the default main context, which nothing else runs here. */
 static void deliver(void)
 {
     for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;

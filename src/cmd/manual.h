@@ -10,7 +10,7 @@
 /* A file of src/doc. */
 typedef struct manual_topic {
     const char *name; /* name of the file without suffix, in lower case */
-    const char *text; /* Markdown as described below; the first line is "# TITLE" */
+    const char *text; /* Markdown as described above md_visitor; the first line is "# TITLE" */
 } manual_topic;
 
 /* All topics in the order of src/doc/README.md. An entry without a name ends the list. Generated at build time. */
@@ -37,7 +37,7 @@ bool manual_write_overview_page(FILE *out, const cmd_command *const *commands);
 /* Writes a command or a topic as JSON. If both are NULL, writes all commands, topics and exit codes. */
 bool manual_write_json(FILE *out, const cmd_command *const *commands, const cmd_command *command,
                        const manual_topic *topic);
-/* Writes completions for bash. "glslines help installation" says where the file belongs, as for the others. */
+/* Writes completions for bash. "glslines help installation" says where files of completions belong. */
 bool manual_write_bash(FILE *out, const cmd_command *const *commands);
 /* Writes completions for zsh. */
 bool manual_write_zsh(FILE *out, const cmd_command *const *commands);
@@ -65,7 +65,7 @@ bool md_walk(const char *text, const md_visitor *visitor, void *user);
 
 typedef enum md_span_kind { MD_TEXT, MD_CODE, MD_STRONG, MD_EMPHASIS, MD_LINK } md_span_kind;
 
-/* A piece of a line. text is not terminated. */
+/* A piece of a line in one style. */
 typedef struct md_span {
     /* kind of the span */
     md_span_kind kind;
@@ -73,7 +73,7 @@ typedef struct md_span {
     const char *text;
     /* bytes of the text */
     size_t n;
-    const char *target; /* target: of MD_LINK */
+    const char *target; /* MD_LINK: target of the link, n_target bytes without NUL; else NULL */
     size_t n_target;
 } md_span;
 

@@ -11,7 +11,7 @@ typedef struct value_kind {
     bool file, folder, device;
 } value_kind;
 
-/* Asks the program for the numbers of devices, which may take half a second. */
+/* Command of the shell that prints the numbers of devices, and waits at most half a second. */
 #define LIST_DEVICES \
     "timeout 0.5 glslines devices --json 2> /dev/null | sed -n 's/.*\"index\":[^0-9]*\\([0-9]*\\).*/\\1/p'"
 /* Commands whose arguments are all tractograms. */
@@ -48,7 +48,7 @@ static void each_option(FILE *out, const cmd_command *command, void (*each)(FILE
     for (size_t i = 0; i < table.n; i++) each(out, command->name, &table.option[i]);
 }
 
-/* Writes the names of the commands, and with `topics` those of the topics. */
+/* Writes the names of the commands, and with `topics` also the names of the topics. */
 static void write_names(FILE *out, const cmd_command *const *commands, bool topics)
 {
     const char *space = "";
@@ -70,8 +70,7 @@ static bool is_repeatable(const gls_option *option)
     return option->kind == GLS_KIND_STRINGS || option->kind == GLS_KIND_COUNT;
 }
 
-/* Callback of each_option(): writes the name of a repeatable option, for bash's list of names that are offered again.
- *  */
+/* Callback of each_option(): writes the name of a repeatable option, for bash's list of options to offer again. */
 static void bash_again(FILE *out, const char *command, const gls_option *option)
 {
     (void)command;

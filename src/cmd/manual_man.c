@@ -16,7 +16,8 @@ typedef struct page {
     bool failed;  /* memory ran out */
 } page;
 
-/* Writes text that roff must not interpret. literal: minus signs and quotes are those of the keyboard. */
+/* Writes n bytes of text that roff must not interpret. literal: a hyphen becomes a minus sign. line_start: the text
+ * begins a line. */
 static void write_escaped(FILE *out, const char *text, size_t n, bool literal, bool line_start)
 {
     for (size_t i = 0; i < n; i++) {
@@ -80,7 +81,7 @@ static void write_spans(FILE *out, const char *text)
     }
 }
 
-/* Separates a paragraph from the one before. */
+/* Separates a paragraph from the block before. */
 static void new_paragraph(page *p)
 {
     if (!p->fresh) fputs(".PP\n", p->out);
@@ -147,7 +148,7 @@ static void code(void *user, const char *line)
     fputc('\n', p->out);
 }
 
-/* Writes the rows of a table that is too wide one below the other. */
+/* Writes a table that is too wide for columns as records: each row as a list of its cells. */
 static void write_records(page *p, char *const *cells, size_t rows, size_t columns)
 {
     p->fresh = false;

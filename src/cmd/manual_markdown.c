@@ -13,7 +13,7 @@ static size_t line_length(const char *text)
     return strcspn(text, "\n");
 }
 
-/* The line after the one at text, or the end of the text. */
+/* The line after the line at `text`, or the end of the text. */
 static const char *next_line(const char *text)
 {
     text += line_length(text);
@@ -70,7 +70,7 @@ static char *take_cell(const char **text)
     *text = end + 1;
     while (end > start && end[-1] == ' ') end--;
     char *cell = strndup(start, (size_t)(end - start)), *to = cell;
-    /* a bar also needs its backslash in code spans */
+    /* remove the backslash of \|, which a bar in a cell needs, also in code */
     for (const char *from = cell; cell && *from; from++)
         if (from[0] != '\\' || from[1] != '|') *to++ = *from;
     if (cell) *to = '\0';
@@ -84,7 +84,7 @@ static bool is_rule(const char *line)
 }
 
 /* Reads a table whose rows are lines that begin with '|', and passes its cells, row by row, to the visitor; missing
- * cells of a row are empty. Returns false if memory runs out, as all functions take_*() do. */
+ * cells of a row are empty. Returns false if memory runs out, as take_code() and take_text() do. */
 static bool take_table(const char **text, const md_visitor *visitor, void *user)
 {
     char **cells = NULL;
@@ -200,7 +200,7 @@ bool md_next_span(const char **text, md_span *span)
     if (marked_span(text, "`", MD_CODE, span) || marked_span(text, "**", MD_STRONG, span) ||
         marked_span(text, "*", MD_EMPHASIS, span) || link_span(text, span))
         return true;
-    /* none of these begins here: plain text, one character or more, up to the next character that may begin a span */
+    /* no span begins here: plain text, one character or more, up to the next character that may begin a span */
     *span = (md_span){.kind = MD_TEXT, .text = start, .n = 1};
     if (strncmp(start, "<br>", 4) == 0) {
         span->text = "; ";

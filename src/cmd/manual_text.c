@@ -128,8 +128,8 @@ static void separate(page *p, bool list)
     p->in_list = list;
 }
 
-/* Separates a block from the one before. Returns its text without marks, from malloc; NULL: out of memory, which is
- * noted. */
+/* Separates a block from the block before. Returns the text of the block without marks of spans, from malloc. NULL: out
+ * of memory; sets p->failed. */
 static char *begin_block(page *p, const char *text, bool quote, bool list)
 {
     char *plain = plain_text(text, quote);
@@ -179,8 +179,7 @@ static void code(void *user, const char *line)
     p->in_code = line != NULL;
 }
 
-/* Number of bytes in the line of at most `width` that begins at text: whole words, or a piece of a word that is
- * longer. */
+/* Number of bytes in the line of at most `width` that begins at text: whole words, or a piece of a long word. */
 static size_t line_length(const char *text, size_t width)
 {
     size_t end = 0, n = 0;
@@ -214,7 +213,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
     }
 }
 
-/* Prints the rows of a table that is too wide one below the other. */
+/* Prints a table that is too wide for columns as records: each row as a list of its cells. */
 static void write_records(const page *p, char *const *cells, size_t rows, size_t columns)
 {
     for (size_t r = 1; r < rows; r++) {

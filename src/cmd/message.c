@@ -17,7 +17,7 @@
 #include "record/sidecar.h"
 #include "util/json_text.h"
 
-#define FORMAT 1 /* version of the format */
+#define FORMAT 1 /* version of the format of events */
 
 static struct {
     pthread_mutex_t lock;
@@ -31,7 +31,7 @@ static struct {
 /* names in events, by gls_phase */
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Takes ownership of the object. Writes a line at once, or in pieces to a pipe. */
+/* Writes an event as one line, in pieces to a pipe, and frees the object. */
 static void send(cJSON *object)
 {
     char *text = gls_json_print_line(object);
@@ -102,7 +102,7 @@ cmd_progress_mode cmd_events_mode(void)
     return events.mode;
 }
 
-/* Event: a message. level: "warning" or "error". */
+/* Writes the event of a message. level: "warning" or "error". */
 static void cmd_event_message(const char *level, const char *text)
 {
     if (events.fd < 0) return;
@@ -171,8 +171,8 @@ void cmd_event_end(int code)
     events.fd = -1;
 }
 
-/* The end event without cJSON, malloc and locks, which a signal handler must not use: the digits of the code are
- * written into a fixed line, and the list of outputs stays empty. */
+/* Writes the event end without cJSON, malloc and locks, which a signal handler must not use: writes the digits of the
+ * code into a fixed line, and leaves the list of outputs empty. */
 void cmd_event_end_by_signal(int code)
 {
     char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";
@@ -236,7 +236,7 @@ int cmd_exit_code(size_t i)
 /* OSC 9;4 with state 0 removes the progress; state 1 shows a percentage. */
 #define PROGRESS_END "\033]9;4;0\007"
 
-/* whether a signal handler has to remove the progress from the terminal */
+/* whether the terminal shows progress, which a signal handler has to remove */
 static volatile sig_atomic_t progress_shown;
 /* the percentage that the terminal shows; -1: none */
 static int last_percent = -1;
@@ -255,8 +255,7 @@ static bool cmd_terminal_has_colour(void)
     return (!none || !*none) && is_terminal();
 }
 
-/* Whether the terminal takes progress. The Linux console prints unknown sequences; tmux and screen show them nowhere.
- */
+/* Whether the terminal takes progress. The Linux console prints unknown sequences; tmux and screen drop them. */
 static bool takes_progress(void)
 {
     const char *own = getenv("GLSLINES_OSC");
@@ -292,7 +291,7 @@ void cmd_terminal_end_by_signal(void)
     (void)written;
 }
 
-/* Levels and state of the bottom line. `lock` keeps lines of several threads apart. */
+/* Levels of messages, and state of the bottom line of the terminal. `lock` keeps lines of several threads apart. */
 static struct {
     pthread_mutex_t lock;
     bool quiet;
@@ -306,7 +305,7 @@ static struct {
 static void print_line(const char *prefix, const char *line)
 {
     if (events.fd == STDERR_FILENO) return;
-    /* removes a progress bar; the next step draws it again */
+    /* remove a progress bar, which the next step draws again */
     if (messages.status_shown) fputs("\r\033[K", stderr);
     messages.status_shown = false;
     fprintf(stderr, "%s%s\n", prefix, line);

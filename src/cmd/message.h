@@ -1,5 +1,5 @@
 /* Output of the program while a command runs: messages, exit codes, progress in the terminal, on the desktop and as
- * events for other programs; and how it reacts to signals. */
+ * events for other programs; and how the program reacts to signals. */
 #ifndef GLS_CMD_MESSAGE_H
 #define GLS_CMD_MESSAGE_H
 
@@ -36,18 +36,17 @@ int cmd_exit_code(size_t i);
 
 /* --- Messages on standard error, of the program and of the library. Safe from several threads. */
 
-/* Sets the level from -q and -v, and receives the messages of the library from then on. Call it before other threads
- * exist. */
+/* Sets the level from -q and -v, and receives the messages of the library. Call it before other threads exist. */
 void cmd_message_init(const cmd_common *common);
 
 /* Prints "glslines: TEXT". Returns code, so that `return cmd_error(...)` ends a command. */
 int cmd_error(cmd_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints the last error of the library and returns its exit code. */
+/* Prints the last error of the library and returns the exit code of `status`. */
 int cmd_error_status(gls_status status);
 /* cmd_error_status() if status is an error; CMD_EXIT_OK otherwise. */
 int cmd_finish(gls_status status);
 /* Prints a text from malloc to standard output and frees it. NULL: reports that memory ran out. Escapes control
- * characters except tabs and line ends. Names in the text must be escaped by the caller. Returns an exit code. */
+ * characters except tabs and line ends. The caller must escape tabs and line ends in names. Returns an exit code. */
 int cmd_print(char *text);
 /* Writes the text of --json to the file at path, or prints it if path is "", and frees it. Does nothing if path is
  * NULL. text NULL: reports that memory ran out. Returns an exit code. */
@@ -58,8 +57,7 @@ void cmd_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Whether cmd_info() prints. */
 bool cmd_message_info_enabled(void);
 
-/* Shows a line at the bottom of the terminal until the next call; NULL removes it. Call it only if standard error is a
- * terminal. */
+/* Shows a line at the bottom of the terminal until the next call; NULL removes it. Call it only on a terminal. */
 void cmd_message_status_line(const char *line);
 
 /* --- The terminal at standard error: colours, and progress in its tab or on the task bar (escape sequence OSC 9;4,
@@ -92,7 +90,7 @@ void cmd_interrupt_done(void);
 bool cmd_interrupted(void);
 /* Whether no signal has asked the command to stop: for callbacks that return whether to continue. */
 bool cmd_goes_on(void);
-/* Exit code of a program that the signal ended. */
+/* Exit code of a program that a signal ended: 128 + its number; 130 without a signal. */
 int cmd_interrupt_code(void);
 
 /* --- Progress on the icon in the desktop's launcher (Ubuntu dock, Plasma, Plank) and notifications, through libunity.
@@ -100,7 +98,8 @@ int cmd_interrupt_code(void);
 
 typedef struct cmd_launcher cmd_launcher;
 
-/* NULL if there is no launcher; the other functions accept NULL. Call all of them from one thread. */
+/* Shows progress of 0 on the icon. NULL: no launcher, or out of memory; the functions below accept NULL. Call all of
+ * them from one thread. */
 cmd_launcher *cmd_launcher_create(void);
 /* Shows a fraction from 0 to 1. */
 void cmd_launcher_update(cmd_launcher *launcher, double fraction);
@@ -118,8 +117,8 @@ const gls_monitor *cmd_monitor(bool lines);
 /* --- Progress for other programs: one JSON object a line (--progress json, --progress-file). */
 
 /* Opens the stream and writes the event start. While the reader of a pipe does not read, the run waits as long as
- * go_on() is true. Fails with GLS_ERR_OUTPUT if the file cannot be opened or holds something else than events. Without
- * --progress json and --progress-file there is no stream. */
+ * go_on() is true. GLS_ERR_OUTPUT: the file cannot be opened, or holds something else than events. Without --progress
+ * json and --progress-file there is no stream. */
 gls_status cmd_events_begin(const cmd_common *common, const char *command, bool (*go_on)(void));
 /* The mode of --progress, as cmd_events_begin() took it. */
 cmd_progress_mode cmd_events_mode(void);
@@ -129,7 +128,7 @@ cmd_progress_mode cmd_events_mode(void);
 void cmd_event_device(const char *renderer, uint64_t seeds);
 /* Event: a phase begins. */
 void cmd_event_phase(gls_phase phase);
-/* Event: progress of a phase; seconds since it began. */
+/* Event: progress of a phase. seconds: time since the phase began. */
 void cmd_event_progress(const gls_progress *progress, double seconds);
 /* Notes an output file for the event end. */
 void cmd_event_output(const char *path);

@@ -16,13 +16,13 @@ typedef struct cmd_progress {
     bool lines;        /* show progress even if standard error is not a terminal */
     /* start of the phase, last drawing and last event, in seconds of gls_clock_seconds() */
     double start, last_time, last_event;
-    /* seeds, voxels or bytes that were done at the last drawing */
+    /* number of seeds, voxels or bytes that were done at the last drawing */
     uint64_t last_done;
-    /* NULL: none */
+    /* the icon; NULL: none */
     cmd_launcher *launcher;
 } cmd_progress;
 
-/* Decides at the first report of a run where progress is shown: as a bar, as lines, or not at all. */
+/* Decides at the first report of a phase how progress is shown: as a bar, as lines, or not at all. */
 static void begin_progress(cmd_progress *progress)
 {
     progress->begun = true;
@@ -36,7 +36,7 @@ static void begin_progress(cmd_progress *progress)
     progress->launcher = cmd_launcher_create();
 }
 
-/* Draws the line with the bar over the previous one. fraction: done, 0 to 1; width: columns of the terminal. */
+/* Draws the line with the bar over the previous line. fraction: done, 0 to 1; width: columns of the terminal. */
 static void draw_bar(double fraction, const char *text, int width)
 {
     char line[512], bar[128];
@@ -73,7 +73,7 @@ static double fraction_of(uint64_t done, uint64_t total)
     return total ? (double)done / (double)total : 1.0;
 }
 
-/* Writes the time that the rest takes at the rate so far, or "?" as long as nothing is done. Returns text. */
+/* Writes the time that the rest of the phase takes at the rate so far; "?" while nothing is done. Returns text. */
 static char *time_left(double elapsed, double fraction, char *text, size_t size)
 {
     if (fraction > 0) return gls_format_duration(elapsed * (1 - fraction) / fraction, text, size);
@@ -81,7 +81,7 @@ static char *time_left(double elapsed, double fraction, char *text, size_t size)
     return text;
 }
 
-/* A log needs the time, because a repeated line must show that the run goes on. text has space for 16. */
+/* Writes the time of day to text[16]. A line in a log needs the time, to show that the run goes on. */
 static char *time_of_day(char *text)
 {
     time_t now = time(NULL);
@@ -116,8 +116,8 @@ static const struct {
     [GLS_PHASE_WRITE] = {NULL, NULL, NULL},
 };
 
-/* Shows the progress of a phase: counts, rate and time left, and in lines of tracking also streamlines and why others
- * were rejected. */
+/* Shows the progress of a phase: counts, rate and time left; lines of tracking also show the number of streamlines, and
+ * of rejected ones by reason. */
 static void show(cmd_progress *progress, const gls_progress *p)
 {
     const double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
@@ -131,7 +131,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
     gls_format_rate(elapsed > 0 ? (double)(tracks ? p->points : p->done) / elapsed : 0, rate, sizeof rate);
     time_left(elapsed, fraction, left, sizeof left);
     rejected_text(p, rejected, sizeof rejected);
-    /* on a terminal the bar replaces the number of streamlines */
+    /* on a terminal the bar takes the place of the number of streamlines */
     if (tracks && !progress->terminal)
         snprintf(lines, sizeof lines, "%s streamlines, %s", GLS_COUNT(p->streamlines), rejected);
     snprintf(text, sizeof text, "%s/%s %s, %s%s%s/s, %s left", done, total, counted[p->phase].what, lines, rate,

@@ -43,7 +43,7 @@ int model_files_get(const cmd_arguments *arguments, model_files files)
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
-    /* a method of bridges such as tensor_det in place of DWI is a frequent slip of users of other programs */
+    /* users of other programs often name a method, such as csd, in place of DWI */
     const char *method = n > 0 && access(file[0], F_OK) != 0 ? cmd_bridge_method(file[0]) : NULL;
     if (method)
         return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s",
@@ -119,7 +119,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
                          n > 3 && o->mask ? "MASK" : "ROI");
-    /* options that describe the other kind of input are refused, so that none is ignored silently */
+    /* refuse options for an input that is not given, so that no option is ignored silently */
     if (odf && (name = cmd_options_first(arguments, for_fit)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
     if (!o->sh && cmd_options_given(arguments, "sh-basis"))
@@ -131,7 +131,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     return CMD_EXIT_OK;
 }
 
-/* Rejects combinations of options that leave open which seeds there are. Returns an exit code. */
+/* Rejects options of seeds that contradict each other or have no effect. Returns an exit code. */
 static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
 {
     static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};
@@ -147,8 +147,8 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
-/* GPUStreamlines' default model depends on the getter: with --model default, every getter but those of q-ball models
- * takes csd. */
+/* GPUStreamlines' default model depends on the getter: --model default stands for csd with a given getter that needs no
+ * q-ball model. */
 static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;
@@ -159,7 +159,7 @@ static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 /* Sets the defaults of preset, getter and model for options that are not given. */
 static void take_defaults(gls_job_options *o, const cmd_arguments *arguments)
 {
-    /* the library decides on a copy; only options that are not given are taken from the copy */
+    /* the library sets the defaults in a copy; take only options that are not given from the copy */
     gls_job_options decided = *o;
     const char *given[CMD_MAX_OPTIONS + 1] = {NULL};
     size_t n = 0;
@@ -203,7 +203,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    /* the order matters: the model decides which defaults the getter and the preset have */
+    /* take the model first, because defaults depend on it */
     take_model(o, arguments);
     take_defaults(o, arguments);
     code = check_getter(o, arguments);
@@ -220,7 +220,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
                         : cmd_options_random(arguments, "seed-seed") ? "seed-seed"
                                                                      : NULL;
     if (!code && o->shard && drawn)
-        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another one; give a number", drawn);
+        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another number; give one", drawn);
     if (!code) code = draw_seed(&o->seed_seed, "seed-seed", arguments);
     return code ? code : draw_seed(&o->track.rng_seed, "rng-seed", arguments);
 }

@@ -1,5 +1,5 @@
-/* Options of `glslines track`, which are the rows of glslines/params.def, and options and arguments that all commands
- * share that fit a model. */
+/* Options of `glslines track`, which are the rows of glslines/params.def; and the options and arguments of all commands
+ * that fit a model. */
 #ifndef GLS_CMD_TRACK_OPTIONS_H
 #define GLS_CMD_TRACK_OPTIONS_H
 
@@ -9,7 +9,7 @@
 /* Values of the options of `track`. */
 typedef struct track_options {
     cmd_common common;
-    /* the options of gls_params: those of the job, and those of the run around it (--dry-run, --report ...) */
+    /* the options of gls_params: options of the job, and options of the program alone (--dry-run, --report ...) */
     gls_run_options run;
 } track_options;
 

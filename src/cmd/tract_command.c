@@ -1,5 +1,4 @@
-/* Runs a command on tractograms: values of the command line become a run, and its status an exit
- * code. */
+/* Runs a command on tractograms: makes a run from a command line, and an exit code from the run. */
 #include "cmd/tract_command.h"
 
 #include <cJSON.h>
@@ -58,7 +57,7 @@ int tract_run(void *values, const cmd_arguments *arguments)
     char *printed = status ? NULL : run.printed;
     if (printed) run.printed = NULL;
     int code = printed ? cmd_print(printed) : CMD_EXIT_OK;
-    /* a run may write all of its files and still fail, as where a check finds errors */
+    /* a run may write all of its files and still fail, for example because a check finds errors */
     if (!status) status = run.verdict;
     gls_tract_run_finish(&run);
     cmd_interrupt_release();

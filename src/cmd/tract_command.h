@@ -1,5 +1,5 @@
-/* Shared part of the commands on tractograms: leads a command line to a run in src/sinks or src/bench and an exit code.
- */
+/* What the commands on tractograms share: makes a run of src/sinks or src/bench from a command line, and an exit code
+ * from the result. */
 #ifndef GLS_CMD_TRACT_COMMAND_H
 #define GLS_CMD_TRACT_COMMAND_H
 
@@ -8,16 +8,16 @@
 #include "options/options.h"
 #include "sinks/tract_results.h"
 
-/* Facts that are specific to a command (cmd_command.work). */
+/* What is specific to a command on tractograms (cmd_command.work). */
 typedef struct tract_work {
     const char *description; /* what the run did, in one sentence for the sidecar */
     gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);
     /* error text for a wrong number of arguments; the upper limit is the command's max_positionals */
-    const char *arguments; /* such as "takes IN and OUT", for the error about the number of arguments */
+    const char *arguments; /* such as "takes IN and OUT" */
     int min_files;
 } tract_work;
 
-/* Values of these commands. The struct of the command's own rows follows at the offset TRACT_AT. */
+/* Values of a command on tractograms. The struct of the command's own rows follows at the offset TRACT_AT. */
 typedef struct tract_values {
     cmd_common common;
     /* options of tract_shared_rows, or --force alone of tract_force_row */
@@ -25,10 +25,10 @@ typedef struct tract_values {
 } tract_values;
 #define TRACT_AT sizeof(tract_values)
 
-/* Rows: shared by all commands; --force alone; the options of tract_input. */
+/* Tables of options: shared by all commands on tractograms; --force alone; the members of tract_input. */
 extern const gls_option tract_shared_rows[], tract_force_row[], tract_input_rows[];
 
-/* cmd_command.run of these commands. */
+/* cmd_command.run of commands on tractograms. */
 int tract_run(void *values, const cmd_arguments *arguments);
 
 /* Members of a command whose rows and defaults come from tract_table.def: rows NAME_rows at TRACT_AT, the shared rows,
@@ -47,8 +47,8 @@ typedef struct tract_input {
 #include "record/input.def"
 } tract_input;
 #undef ROW
-/* Sets options from input. *reference must outlive *options. GLS_ERR_OUTPUT: one of n outputs, of which any may be
- * NULL, is a file that input names. */
+/* Sets *options from *input. *reference must outlive *options. GLS_ERR_OUTPUT: one of the n outputs (NULL entries are
+ * skipped) is the file of --reference. */
 gls_status tract_input_read(const tract_input *input, const char *const *output, size_t n,
                             gls_tractogram_read_options *options, gls_grid *reference);
 

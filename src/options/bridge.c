@@ -56,8 +56,8 @@ static const struct {
     {"probtrackx2_gpu", "track"},
 };
 
-/* Options of these programs, without dashes. A row is used in the command of its program, and in every other command
- * that has the option which the row names first. Program MRtrix3: all commands. The table in src/doc/coming-from.md is
+/* Options of other programs, without dashes. A row is used in the command of its program, and in every other command
+ * that has the first option named by the row. Program MRtrix3: all commands. The table in src/doc/coming-from.md is
  * generated from these rows. */
 typedef struct option_row {
     const char *program, *option, *here;
@@ -74,7 +74,7 @@ static const option_row rows[] = {
     {"probtrackx2", "lrtarget3", "--fdt-lrtarget3 MASK"},
     {"probtrackx2", "os2t", "--fdt-targets LABELS:FILE, one image of all targets"},
     {"probtrackx2", "nsamples", "--seeds-per-voxel N"},
-    {"probtrackx2", "nsteps", "--max-length MM: N steps of --step-size for both halves together"},
+    {"probtrackx2", "nsteps", "--max-length MM: N steps of --step-size for both half-streamlines together"},
     {"probtrackx2", "steplength", "--step-size Xmm"},
     {"probtrackx2", "cthr", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
     {"probtrackx2", "fibthresh", "--cutoff X"},
@@ -88,12 +88,13 @@ static const option_row rows[] = {
     {"probtrackx2", "onewaycondition", "--region-rule halves-one-way, for waycond AND"},
     {"probtrackx2", "stop", "--stop-at IMAGE"},
     {"probtrackx2", "wtstop", "--stop-leaving IMAGE, once for each"},
-    {"probtrackx2", "avoid", "--exclude IMAGE; with --region-rule halves only the half that meets it is lost"},
+    {"probtrackx2", "avoid",
+     "--exclude IMAGE; with --region-rule halves only the half-streamline that meets it is lost"},
     {"probtrackx2", "s", "--bedpostx DIR, the folder that the samples lie in"},
     {"probtrackx2", "m", "--mask IMAGE"},
     {"probtrackx2", "x", "--roi IMAGE; --seeds FILE for coordinates"},
     {"probtrackx2", "P", "--seeds-per-voxel N"},
-    {"probtrackx2", "S", "--max-length MM: N steps of --step-size for both halves together"},
+    {"probtrackx2", "S", "--max-length MM: N steps of --step-size for both half-streamlines together"},
     {"probtrackx2", "c", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
     {"probtrackx2", "l", "--loop-check"},
     {"probtrackx2", "f", "--stop-by-fraction"},
@@ -307,7 +308,7 @@ static int count_numbers(const char *value)
     }
 }
 
-/* The row of a value that another program's option takes. */
+/* Returns the row for a value that the user gave to an option of glslines; NULL: none. */
 static const value_row *find_value(const char *option, const char *value)
 {
     const int numbers = count_numbers(value);
@@ -342,7 +343,7 @@ const char *cmd_bridge_method(const char *word)
     return NULL;
 }
 
-/* Length of the name of the first option of glslines in a text, from *name on. 0: none. */
+/* Sets *name to the first option "--name" in a text, without dashes, and returns the length of the name; 0: none. */
 static size_t first_option(const char *text, const char **name)
 {
     const char *dashes = strstr(text, "--");
@@ -350,7 +351,7 @@ static size_t first_option(const char *text, const char **name)
     return strspn(*name, "abcdefghijklmnopqrstuvwxyz0123456789-");
 }
 
-/* Whether the first option that a text names is one of the table. */
+/* Whether the first option "--name" in a text is in the table. */
 static bool names_option_of(const cmd_table *table, const char *text)
 {
     const char *name;

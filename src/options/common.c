@@ -1,4 +1,4 @@
-/* Options of all commands; the nearest name to one that does not exist. */
+/* Options that all commands share, and suggestions for mistyped words. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ const char *cmd_options_first(const cmd_arguments *arguments, const char *const 
     return NULL;
 }
 
-/* the common options are left out: they change nothing of a result */
+/* leaves out the common options, which do not change a result */
 void cmd_options_json(cJSON *object, const cmd_arguments *arguments, const void *values)
 {
     for (size_t i = 0; i < arguments->table.n_own; i++) gls_option_add(object, &arguments->table.option[i], values);
@@ -122,7 +122,7 @@ const char *cmd_nearest(const char *text, const char *const *words, size_t n)
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > 63) continue;
-        /* The beginning of a word counts as one edit. */
+        /* a text that is the beginning of a word counts as one edit */
         int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 1 : edit_distance(text, words[i]);
         if (d < best) {
             best = d;

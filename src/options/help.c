@@ -57,7 +57,7 @@ void cmd_default_text(const gls_option *option, const void *values, char *buffer
     const void *field = (const char *)values + option->offset;
     const char *space = option->unit ? " " : "", *unit = option->unit ? option->unit : "";
     *buffer = '\0';
-    /* the getter decides: the text names the default of each */
+    /* the default depends on the getter: name the default of each getter */
     if (option->default_text && strcmp(option->default_text, GLS_BY_GETTER) == 0) {
         gls_default_text(option->name, buffer, size);
         return;

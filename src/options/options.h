@@ -40,12 +40,12 @@ typedef struct cmd_common {
 
 /* Largest number of arguments that are not options. */
 #define CMD_MAX_POSITIONALS 4096 /* enough for the shards of a run */
-/* Largest number of options of a command, those that all commands share included. */
+/* Largest number of options of a command, with the options that all commands share. */
 #define CMD_MAX_OPTIONS 192
 
-/* All options of a command. The common options come last. Offsets are those in the command's values. */
+/* All options of a command. The common options come last. Offsets count from the start of the command's values. */
 typedef struct cmd_table {
-    /* the options of the command itself, then those that all commands share */
+    /* the options of the command itself, then the options that all commands share */
     gls_option option[CMD_MAX_OPTIONS];
     size_t n_own, n; /* n_own: without the common options; n: with them */
 } cmd_table;
@@ -125,7 +125,7 @@ typedef union cmd_values {
 
 /* Fills the table of a command from its rows. */
 void cmd_options_list(const cmd_command *command, cmd_table *table);
-/* Also sets the values to the defaults of the command. */
+/* Fills the table of a command from its rows, and sets the values to the defaults of the command. */
 void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values *values);
 
 /* Parses argv[first ...] into values and arguments. On failure writes one line, without a line end, to error and
@@ -133,8 +133,7 @@ void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values 
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
                        cmd_arguments *arguments, char *error, size_t error_size);
 
-/* Logs the lines of the arguments: warnings, and, unless --quiet is set, what words of other programs were taken for.
- */
+/* Logs the lines of the arguments: warnings, and, without --quiet, what words of other programs were taken for. */
 void cmd_options_log(const cmd_arguments *arguments);
 
 /* Whether an option was on the command line. name must be in the command's table. */
@@ -155,7 +154,7 @@ typedef struct cmd_bridged {
     /* the option of glslines that does the same; "unneeded: " and a reason for a flag that can be left out; "nothing: "
      * and a reason for an option without a counterpart; NULL: the option is not known */
     const char *here;
-    /* the command that has the option: the one in use, or another one if its table has no counterpart */
+    /* the command that has the option `here`: the command in use, or another command if its table has no counterpart */
     const char *command;
 } cmd_bridged;
 /* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */
@@ -163,7 +162,7 @@ cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const
 /* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: nothing is
  * known of it, or the command in use has no such option. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
-/* The value of glslines that replaces a value of another program, such as "iFOD2"; NULL: none does. */
+/* The value of glslines that replaces a value of another program, such as "SD_STREAM"; NULL: none does. */
 const char *cmd_bridge_word(const char *option, const char *value);
 /* Warns of each environment variable that begins with GLSLINES_ and is not known. */
 void cmd_environment_check(void);
@@ -186,10 +185,10 @@ bool cmd_begins_group(const cmd_table *table, size_t i);
 void cmd_help(FILE *out, const cmd_command *command, int width);
 /* Prints the options of a command as a table in Markdown, for the manual. */
 void cmd_help_markdown(FILE *out, const cmd_command *command);
-/* Prints text in lines of at most width columns. The first line begins at column, where the cursor is; the others are
- * indented by indent blanks. */
+/* Prints text in lines of at most `width` columns. The cursor is in column `column`; further lines begin with `indent`
+ * blanks. */
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
-/* Columns of the terminal at stream, or COLUMNS, or 80; always from 60 to 120. */
+/* Width in columns of the terminal at `stream`, else the variable COLUMNS, else 80; limited to 60 to 120. */
 int cmd_terminal_width(FILE *stream);
 
 #endif

@@ -46,7 +46,7 @@ __attribute__((format(printf, 3, 4))) static void add_line(char *text, size_t si
     va_end(args);
 }
 
-/* Notes as what option here an option or value of another program was understood. */
+/* Notes what an option or value of another program was taken for. */
 #define note(p, ...) add_line((p)->arguments->taken, sizeof(p)->arguments->taken, __VA_ARGS__)
 /* Notes a warning, which --quiet does not hide. */
 #define warn(p, ...) add_line((p)->arguments->warnings, sizeof(p)->arguments->warnings, __VA_ARGS__)
@@ -293,9 +293,9 @@ static const char *dashed(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
-/* The value to use if it is left out; NULL: the next argument is the value. "[FILE.html]" in the metavar: an argument
- * that does not end in .html is not a value, which counts as "". "[L=0.1]": an argument that is not a number is not a
- * value, which counts as 0.1. buffer holds the text. */
+/* Returns the value to use where the user left out the value; NULL: the next argument is the value. With the metavar
+ * "[FILE.html]" the next argument is the value only if it ends in .html; left out, the value is "". With "[L=0.1]" it
+ * is the value only if it is a number; left out, the value is 0.1. buffer: holds the returned text. */
 static const char *left_out(const parser *p, const gls_option *option, char *buffer, size_t size)
 {
     const char *next = p->next < p->argc ? p->argv[p->next] : "", *metavar = option->metavar;
@@ -313,7 +313,7 @@ static const char *left_out(const parser *p, const gls_option *option, char *buf
     return is_value ? NULL : "";
 }
 
-/* Whether all words up to the next option belong to it (LABEL ...), which holds once all arguments are given. */
+/* Whether the option takes all words up to the next option (metavar "LABEL ..."), once all arguments are given. */
 static bool takes_words(const parser *p, const gls_option *option)
 {
     int named = 0;
@@ -381,7 +381,7 @@ static bool read_option(parser *p, size_t index, const char *attached)
     return true;
 }
 
-/* Whether an argument names the output of the command. */
+/* Whether a positional argument of the command names its output. */
 static bool has_output(const parser *p)
 {
     const char *const *name = p->command->positionals;
@@ -389,7 +389,7 @@ static bool has_output(const parser *p)
     return name && *name;
 }
 
-/* Handles an option of another program, or a mistyped one. */
+/* Handles an option that the command does not have: an option of another program, or a mistyped option. */
 static bool unknown(parser *p, const char *dashes, const char *name)
 {
     const char *words[CMD_MAX_OPTIONS + 8], *own = p->command->name;

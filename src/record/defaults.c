@@ -45,11 +45,11 @@ typedef struct row {
     int presets, getters, models;
     /* a ROW_* */
     size_t param;
-    /* the default; of a length in voxels, or in mm with mm */
+    /* the default; a length is in voxels, or in mm if `mm` is true */
     double value;
     /* true: the length is in mm */
     bool mm;
-    /* why, for the user; NULL: not said */
+    /* why the value is the default, for the user; NULL: no reason is given */
     const char *reason;
 } row;
 
@@ -69,8 +69,8 @@ static bool is_given(const char *const *given, const char *name)
     return false;
 }
 
-/* Whether a default applies beside the given options. There are several options for the number of seeds; only one of
- * them may be set. */
+/* Whether the default of a parameter applies: its option is not given and, for a number of seeds, no other option that
+ * sets that number. */
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
@@ -84,18 +84,18 @@ static bool is_open(size_t param, const char *const *given)
     return true;
 }
 
-/* The bit of the model: the one in use, or CSD for ODFs and PEAKS or SAMPLES for other images in place of a fit. */
+/* The bit of the model in use; SAMPLES with --bedpostx, PEAKS with --peaks, CSD with --sh or --odf. */
 static int models_of(const gls_job_options *o)
 {
     if (o->bedpostx) return SAMPLES;
     return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
-/* Returns the last row for a parameter that fits. NULL: none. */
+/* Returns the last row for a parameter that holds for the preset and all given getters and models. NULL: none. */
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
-        /* all asked bits must be in the row: with ALL_GETTERS only rows for every getter fit */
+        /* the row must hold for all bits: with ALL_GETTERS only rows for every getter fit */
         if (rows[i].param == param && rows[i].presets >> preset & 1 && (rows[i].getters & getters) == getters &&
             (rows[i].models & models) == models)
             return &rows[i];
@@ -164,13 +164,13 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         const gls_option_number value = {rows[i].value, rows[i].mm};
         if (row_of(rows[i].param, o) == &rows[i]) gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
-    /* the step of a quarter of a voxel is that of tckgen */
+    /* tckgen's default step with -rk4 is a quarter of a voxel */
     if (o->track.rk4 && gls_getter_has(o->track.dg, GLS_FOR_RK4) && !is_given(given, "step-size")) {
         o->track.step_size = -0.25;
         o->in_mm.step_size = false;
     }
     if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
-    /* tissue ends streamlines in place of the stop map, and the defaults are those of tckgen -act */
+    /* tissue ends streamlines in place of the stop map; take the defaults of tckgen -act */
     if (gls_tissue_file(o)) {
         const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
@@ -224,8 +224,8 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     return n;
 }
 
-/* Options with all defaults for this preset and these inputs. Model, getter and number of streamlines are kept if they
- * are in given. */
+/* Returns options with all defaults for the preset and the inputs of o. Keeps the model, getter and --select of o if
+ * `given` names them. */
 static gls_job_options default_of(const gls_job_options *o, const char *const *given)
 {
     gls_job_options d = gls_job_options_bare();
@@ -244,7 +244,8 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     return d;
 }
 
-/* All defaults. Getter and model depend on each other, and one option for the number of seeds excludes the others. */
+/* Returns all defaults for the inputs of o. The getter is the default beside the model of o, the model the default
+ * beside the getter of o. If o chooses the number of seeds, --select has no default. */
 static gls_job_options all_defaults(const gls_job_options *o)
 {
     gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});
@@ -254,7 +255,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     if (counts) d.track.select = 0;
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
-    /* files are not defaults; the reader of the result names them as inputs */
+    /* files are no defaults: a file that is given counts as changed */
     d.sh = d.odf = d.bedpostx = d.act = d.pve_wm = d.map_include = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
@@ -326,7 +327,7 @@ void gls_defaults_log(const gls_job_options *o)
 void gls_default_text(const char *name, char *text, size_t size)
 {
     char value[GLS_DG_COUNT][64];
-    /* the defaults of the preset default for each getter, as text */
+    /* for each getter its default with the preset "default", as text; empty: the getter does not use the option */
     size_t used = 0;
     for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         gls_job_options o = gls_job_options_bare();
@@ -366,9 +367,10 @@ const gls_preset_info *gls_preset_get(int preset)
 {
     static const gls_preset_info info[] = {
         [GLS_PRESET_DEFAULT] = {"default", "measured on a human brain and the phantom: 'glslines help presets'", NULL},
-        [GLS_PRESET_GPUSTREAMLINES] = {"gpustreamlines", "run_gpu_streamlines.py of GPUStreamlines, June 2026",
-                                       "streamlines are not cut at 501 points a half; 'glslines help differences' has "
-                                       "the rest"},
+        [GLS_PRESET_GPUSTREAMLINES] =
+            {"gpustreamlines", "run_gpu_streamlines.py of GPUStreamlines, June 2026",
+             "streamlines are not cut at 501 points a half-streamline; 'glslines help differences' has "
+             "the rest"},
         [GLS_PRESET_DIPY] = {"dipy", "dipy.tracking.tracker and dipy_track of DIPY 1.12.1",
                              "b-vectors follow FSL's rule; --bvec-frame image takes them as DIPY does"},
         [GLS_PRESET_TCKGEN] = {"tckgen", "tckgen of MRtrix3 3.0.3", NULL},

@@ -112,7 +112,7 @@ static int is_entry(const struct dirent *entry)
 
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash);
 
-/* Hash of a file's contents, or of all files of a folder. depth: of folders above it. */
+/* Sets *hash to a hash of a file's contents, or of all files of a folder. depth: folders above `path` that are read. */
 static gls_status hash_any(const char *path, int depth, uint64_t *hash)
 {
     struct stat info;
@@ -157,7 +157,7 @@ char *gls_input_named_file(const char *text)
 {
     size_t length = strlen(text);
     if (access(text, F_OK) == 0) return strdup(text);
-    /* FILE:LABELS and FILE=NAME: cut at the last mark */
+    /* FILE:LABELS and FILE=NAME: cut at the last : or = */
     while (length > 0 && text[length - 1] != ':' && text[length - 1] != '=') length--;
     char *file = length < 2 ? NULL : strndup(text, length - 1);
     if (file && access(file, F_OK) == 0) return file;
@@ -165,7 +165,7 @@ char *gls_input_named_file(const char *text)
     return NULL;
 }
 
-/* Takes ownership of path. */
+/* Adds the file `path`, which the user named as `text`. Takes ownership of path. */
 static gls_status add_entry(gls_inputs *inputs, char *path, const char *text)
 {
     const bool room = gls_list_reserve(&inputs->entry, inputs->n, &inputs->capacity, 32, sizeof *inputs->entry);
@@ -188,7 +188,7 @@ gls_status gls_inputs_add(gls_inputs *inputs, const char *text)
         free(file);
         return status;
     }
-    /* a text without a file stays as it is: it may become a file that is an output */
+    /* keep a text that names no file: an output may have this name */
     status = add_entry(inputs, file ? file : strdup(text), text);
     if (!status && companion) return add_entry(inputs, companion, text);
     free(companion);
@@ -207,7 +207,7 @@ static bool is_within(const char *path, const char *folder)
 {
     struct stat info;
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-    /* the folder of the output; the output itself need not exist */
+    /* compare the folder of the output, since the output itself need not exist */
     const int length = (int)(gls_file_name(path) - path);
     char *directory = length > 0 ? strndup(path, (size_t)length) : strdup("."),
          *at = directory ? realpath(directory, NULL) : NULL, *root = realpath(folder, NULL);

@@ -30,8 +30,7 @@ uint64_t gls_input_file_identity(const gls_input_file *file);
 
 /* Fills in *companion: path of the companion, from malloc; NULL if the file has none. */
 gls_status gls_input_companion(const char *path, char **companion);
-/* Hash of the contents of everything that a reader of this file or folder opens. GLS_ERR_INPUT names what cannot be
- * read. */
+/* Hash of the contents of everything that a reader of this file or folder opens. GLS_ERR_INPUT: unreadable. */
 gls_status gls_input_hash(const char *path, uint64_t *hash);
 /* Path of the file in an input as the user typed it: FILE; or the FILE of FILE:LABELS and FILE=NAME if no file has the
  * whole text as its name. From malloc. NULL: no such file exists, or memory ran out. */

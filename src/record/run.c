@@ -40,7 +40,7 @@ gls_status gls_run_reads(gls_run *run, const char *text)
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
 {
     gls_status status = gls_inputs_add_all(&run->inputs, text, n);
-    /* an input may be named after an output: check both orders */
+    /* compare the inputs with outputs that were added before */
     for (size_t i = 0; i < run->n_outputs && !status; i++) status = gls_inputs_check(&run->inputs, run->output[i]);
     return status;
 }
@@ -80,8 +80,8 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     return status ? status : gls_output_check(path, true, others, n_others);
 }
 
-/* Checks the path and adds it to the outputs, in place of which it takes ownership of path, also after a failure. NULL:
- * reports that memory ran out. */
+/* Checks the path and adds it to the outputs. Takes ownership of path, also after a failure. path NULL: out of memory.
+ */
 static gls_status add_output(gls_run *run, char *path, bool force)
 {
     if (!path) return gls_no_memory();

@@ -34,7 +34,7 @@ void gls_run_begin(gls_run *run, bool force);
 /* Ends the run: discards outputs that were not committed, and frees everything. */
 void gls_run_end(gls_run *run);
 
-/* Adds inputs as the user typed them. NULL adds nothing. GLS_ERR_OUTPUT: an input is an output of this run. */
+/* Adds an input as the user typed it. NULL adds nothing. GLS_ERR_OUTPUT: the input is an output of this run. */
 gls_status gls_run_reads(gls_run *run, const char *text);
 /* Calls gls_run_reads() for n texts. */
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
@@ -60,8 +60,8 @@ void gls_run_log_outputs(const gls_run *run);
 /* Name of an output of a shard: "dir/out.trx" -> "dir/out_shard-3of8.trx", from malloc. NULL: out of memory. */
 char *gls_shard_name(const char *path, const gls_shard *shard);
 /* The checks of gls_run_writes() for an output that belongs to no run: the folder exists and is writable; the file does
- * not exist, or force is set and it is a regular file; it is none of the inputs (NULL: none) and none of the others
- * (NULL entries are skipped). GLS_ERR_OUTPUT otherwise. */
+ * not exist, or force is set and it is a regular file; it is none of the inputs (NULL: no inputs) and none of others[],
+ * the other outputs (NULL entries are skipped). GLS_ERR_OUTPUT: a check failed. */
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,
                            size_t n_others);
 

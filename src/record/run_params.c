@@ -47,7 +47,7 @@ enum {
 };
 
 const gls_option gls_params[N_ROWS + 1] = {
-/* one gls_option for each row; the members after `help` are those of runs */
+/* one gls_option for each row; owner, role and user are for runs alone */
 #define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
                   user_, role_, help)                                                                                  \
     {GLS_OPTION_AT(offsetof(gls_run_options, AT_##owner_(field)), MM_##type(field), TITLE_##group, type, name, letter, \
@@ -64,7 +64,7 @@ gls_job_options gls_job_options_bare(void)
     run.AT_##owner(field) = (default_);
 #include <glslines/params.def>
 #undef GLS_PARAM
-    /* the tracker's own defaults come from the tracker, which has no rows */
+    /* the parameters of the tracker have their defaults in gls_track_params_default() */
     run.job.track = gls_track_params_default();
     return run.job;
 }
@@ -183,8 +183,7 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_ALL: return true;
     case GLS_FOR_CUTOFF:
         return gls_getter_has(o->track.dg, GLS_FOR_CUTOFF) ||
-               /* prob and det have a cutoff with ODFs whose amplitudes have a unit: given ones and those of CSD and
-                * MSMT */
+               /* prob and det have a cutoff with ODFs whose amplitudes have a unit: of files, of CSD and of MSMT */
                (gls_getter_has(o->track.dg, GLS_FOR_PROB_DET) && (given || o->model.model > GLS_MODEL_CSA));
     case GLS_FOR_FIT: return fits;
     case GLS_FOR_QBALL: return fits && o->model.model <= GLS_MODEL_CSA;
@@ -199,7 +198,7 @@ bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
     case GLS_FOR_SEED_GRID: return o->seed_grid > 0;
     case GLS_FOR_TISSUE: return gls_tissue_file(o) != NULL;
     case GLS_FOR_PFT: return o->track.pft;
-    /* facts of the getter's row */
+    /* the getter's row says whether the getter reads the parameter */
     default: return gls_getter_has(o->track.dg, (gls_param_user)param->user);
     }
 }
@@ -263,7 +262,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
-    /* Basis and axes of output have the last choice. */
+    /* basis and axes of the output come last */
     gls_job_options options = {.size = sizeof options, .model = *model};
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL)) add_row(object, row, &options);
@@ -276,7 +275,8 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi)
     return seed_gmwmi && strcmp(seed_gmwmi, "auto") == 0;
 }
 
-/* Whether a value of a row for files is a word. A word has no contents to hash. */
+/* Whether the value of an option that takes a file is a word, such as the name of a built-in sphere. A word has no
+ * contents to hash. */
 static bool is_word(size_t row, const cJSON *value)
 {
     if (!cJSON_IsString(value)) return false;
@@ -327,11 +327,11 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->kind != GLS_KIND_LENGTH) continue;
         const gls_option_number length = gls_option_get_number(row, o);
-        /* defaults in voxels, positive; negative ones are scaled below by another size */
+        /* positive lengths in voxels; negative lengths are scaled below by another voxel size */
         if (!length.mm && length.value > 0)
             *(double *)((char *)&mm + row->offset - offsetof(gls_job_options, track)) *= voxel_mm;
     }
-    /* size of a voxel as tckgen takes it, the cube root of its volume, rounded to 1e-6 mm */
+    /* voxel size of tckgen: the cube root of the volume, rounded to 1e-6 mm */
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
     /* A given maximum limits a default minimum. */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);

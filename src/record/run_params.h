@@ -1,5 +1,4 @@
-/* The parameters of a run as data: for its sidecar, for its identity and for the manual; and which defaults a run has.
- */
+/* The parameters of a run as data, for its sidecar, its identity and the manual; and which defaults a run has. */
 #ifndef GLS_RECORD_RUN_PARAMS_H
 #define GLS_RECORD_RUN_PARAMS_H
 
@@ -13,7 +12,7 @@
 
 /* --- Rows of glslines/params.def. */
 
-/* The options of a run as the command line has them: those of the library, and those of the program alone. */
+/* The options of a run as the command line has them: options of the library, and options of the program alone. */
 typedef struct gls_run_options {
     /* options of the library */
     gls_job_options job;
@@ -23,13 +22,12 @@ typedef struct gls_run_options {
     bool dry_run;
 } gls_run_options;
 
-/* All rows; a row without a name ends them. Offsets are those in gls_run_options, which are also those in
+/* All rows; a row without a name ends them. Offsets count from the start of gls_run_options, which begins with the
  * gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
 
-/* The defaults in the rows, which are those of GPUStreamlines. The defaults by preset and getter in
- * record/defaults.def are not applied. */
+/* Options with the defaults of params.def, without the defaults by preset and getter of record/defaults.def. */
 gls_job_options gls_job_options_bare(void);
 
 /* Whether the result of a run with these options depends on the parameter. */
@@ -45,10 +43,10 @@ void gls_option_add(cJSON *object, const gls_option *option, const void *options
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
-/* Reduces two objects of gls_params_add() to what is part of the identity. Returns the key of the first entry that
- * differs, of a; NULL: none. */
+/* Removes from two objects of gls_params_add() what is no part of the identity. Returns the first key under which they
+ * differ; NULL: none. */
 const char *gls_params_difference(cJSON *a, cJSON *b);
-/* Fills in *hash: of all options on which the result depends. GLS_ERR_MEMORY: out of memory. */
+/* Fills in *hash: a hash of all options on which the result depends. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
 
 /* The parameters of the tracker with all lengths in mm, for data on this grid. */
@@ -58,7 +56,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 gls_model_options gls_model_options_default(gls_model_kind model);
 /* Axes of the SH coefficients of a file, by sh_frame and, if it is GLS_FRAME_AUTO, by the basis. */
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
-/* Name of the option that gives the directions in place of a model: "sh", "odf" or "peaks". NULL: none is given. */
+/* Name of the option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx". NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
 /* First file of --act or of the tissue maps. NULL: none is given. */
 const char *gls_tissue_file(const gls_job_options *options);
@@ -86,7 +84,7 @@ void gls_default_text(const char *name, char *text, size_t size);
 
 /* A row of presets. */
 typedef struct gls_preset_info {
-    const char *name, *source; /* source: where the values are from */
+    const char *name, *source; /* source: where the values come from, in words */
     const char *differs;       /* what the program of the preset does that glslines does not; NULL: nothing */
 } gls_preset_info;
 /* preset: a gls_preset. */
@@ -98,10 +96,10 @@ enum { GLS_MAX_DEFAULTS = 32 };
 typedef struct gls_default {
     /* row of the parameter */
     const gls_param *param;
-    /* why this default; NULL: not said */
+    /* why the value is the default; NULL: no reason is given */
     const char *reason;
 } gls_default;
-/* Stores the defaults of rows that fit the options and whose value the options have. Returns their number. */
+/* Stores in held[] the defaults that the options have, by the rows that apply to them. Returns their number. */
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
 /* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
  * and model. An array; the caller frees it. */

@@ -19,13 +19,13 @@ static const char *text_in(const cJSON *object, const char *group, const char *n
     return gls_json_text_at(gls_json_at(object, group), name);
 }
 
-/* The outputs that an existing sidecar names, compared with those of the coming run. */
+/* The outputs that an existing sidecar names, compared with the outputs of the coming run. */
 typedef struct described {
     bool own;    /* true: the sidecar names an output of the coming run */
-    char *other; /* first other output that still exists beside the sidecar, from malloc */
+    char *other; /* name of the first other output that still exists beside the sidecar, from malloc; NULL: none */
 } described;
 
-/* Notes whether an output in the sidecar is one of own, or another file that still exists beside the sidecar. */
+/* Notes whether an output in the sidecar is one of own[], or another file that still exists beside the sidecar. */
 static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
     /* entries of other types than text do not name files */
@@ -45,8 +45,8 @@ static void look_at_output(described *d, const char *sidecar, const cJSON *outpu
         free(place);
 }
 
-/* An output, other than own, that the sidecar at path describes, from malloc; NULL: none. A sidecar that describes an
- * output of own is from an earlier run with the same output, and counts as none. */
+/* Returns an existing output outside own[] that the sidecar at `path` describes, from malloc. NULL: none, or the
+ * sidecar describes an output of own[] too, so that it is from an earlier run with the same output. */
 static char *other_output(const char *path, const char *const *own, size_t n_own)
 {
     described d = {.own = false};
@@ -75,7 +75,7 @@ static bool is_foreign(const char *path)
     return foreign;
 }
 
-/* x.tck.json if whole is true, x.json otherwise. */
+/* Returns the name of a sidecar for the output x.tck, from malloc: x.tck.json if `whole`, else x.json. */
 static char *beside(const char *output, bool whole)
 {
     const char *suffix = strrchr(gls_file_name(output), '.');
@@ -287,7 +287,7 @@ gls_status gls_written_note(cJSON *entry, const char *path)
     return status;
 }
 
-/* Writes the time of the last change, to the nanosecond. */
+/* Writes the time of the last change as seconds since 1970, to the nanosecond. */
 static void time_text(const struct stat *info, char text[48])
 {
     snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);

@@ -21,9 +21,9 @@
 /* Default name of the sidecar of an output: x.json for x.tck. x.tck.json if x.json is a file of another kind, or is the
  * sidecar of another output that still exists; x.json.json for x.json. From malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
-/* The alternative name, x.tck.json, for a run whose first choice is taken while it runs. From malloc. */
+/* The second name, x.tck.json, for a run whose first name another run takes. From malloc; NULL: out of memory. */
 char *gls_sidecar_second_name(const char *output);
-/* Name of the sidecar of an existing output. From malloc. */
+/* Name of the sidecar of an output x.tck: x.tck.json if it exists, else x.json. From malloc; NULL: out of memory. */
 char *gls_sidecar_find(const char *output);
 /* Returns GLS_ERR_OUTPUT if a file of this name exists that is not a sidecar of glslines. Such a file is never
  * replaced, not even with force. */
@@ -36,7 +36,7 @@ gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_
  * after an error. GLS_ERR_INPUT: damaged, or written by another program. GLS_ERR_UNSUPPORTED: written by a newer
  * version. */
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar);
-/* Whether the sidecar is from `glslines track` or from merged shards of such a run. */
+/* Whether the sidecar is from `glslines track` or from its merged shards. */
 bool gls_sidecar_describes_tracking(const cJSON *sidecar);
 
 /* Writes text and a line end to an output that was opened for the sidecar at path, and commits the output. Discards the
@@ -65,8 +65,8 @@ void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
 gls_status gls_written_note(cJSON *entry, const char *path);
 /* Like gls_written_note() for an output that is complete but does not have its final name yet. */
 gls_status gls_written_note_output(cJSON *entry, const gls_output *output);
-/* Whether the file at path is the recorded one: a regular file of the same size and checksum. If the entry has the time
- * of the last change ("modified") and the file has the same time, the checksum is not computed. */
+/* Whether the file at path is the file that the entry records: a regular file of the same size and checksum. If the
+ * entry has the time of the last change ("modified") and the file has the same time, the checksum is not computed. */
 bool gls_written_is(const cJSON *entry, const char *path);
 /* Adds the time of the last change of a file that has its final name. */
 gls_status gls_written_note_time(cJSON *entry, const char *path);

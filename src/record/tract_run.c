@@ -217,7 +217,7 @@ gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reade
 
 double gls_tract_step(const gls_tractogram_info *info, double otherwise)
 {
-    /* the first key is that of streamlines that were resampled */
+    /* output_step_size comes first: it is the step after resampling */
     static const char *const keys[] = {"output_step_size", "step_size"};
     double step;
     for (size_t i = 0; i < 2; i++)

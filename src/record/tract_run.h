@@ -15,7 +15,7 @@
 struct cJSON;
 
 #define ROW GLS_ROW_FIELD
-/* Options that all these commands share, from common.def. */
+/* Options that all commands on tractograms share, from common.def. */
 typedef struct gls_tract_common {
 #include "record/common.def"
 } gls_tract_common;
@@ -23,7 +23,7 @@ typedef struct gls_tract_common {
 
 /* The run of a command on tractograms. */
 typedef struct gls_tract_run {
-    /* options that all of these commands share */
+    /* options that all commands on tractograms share */
     gls_tract_common options;
     gls_tractogram_progress go_on; /* asked from time to time whether to continue */
     const gls_monitor *monitor;    /* messages and progress of commands that track or fit; NULL: none */
@@ -39,8 +39,7 @@ typedef struct gls_tract_run {
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, struct cJSON *root);
 /* Calls gls_run_reads(), and lists the input in the sidecar. */
 gls_status gls_tract_run_reads(gls_tract_run *run, const char *path);
-/* Calls gls_run_writes(), and lists the output in the sidecar. The name of the sidecar follows from the first output.
- */
+/* Calls gls_run_writes(), and lists the output in the sidecar, which gets its name from the first output. */
 gls_status gls_tract_run_writes(gls_tract_run *run, const char *path);
 /* gls_tract_run_reads() and gls_tract_run_writes() for several paths, of which any may be NULL. GLS_PATHS(...): a list
  * and its length. */
@@ -71,19 +70,18 @@ gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gl
 
 /* Reads the grid of an image. */
 gls_status gls_tract_grid_read(const char *path, gls_grid *grid);
-/* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: there is neither; output is for the
- * message. */
+/* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: neither; output: for the message. */
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid);
 /* Opens a tractogram with the options of reading of the run. allow_invalid: accepts points that are not finite. */
 gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader);
-/* Opens a file a second time. Warnings are given only by the first reader. */
+/* Opens a tractogram a second time, without warnings, which the first reader gave. */
 gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader);
 /* Appends all streamlines that are left in a reader. */
 gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink);
-/* Calls gls_tract_append(), then finishes the sink; aborts the sink after a failure. reader NULL: appends nothing.
- * status: result of the steps before; if it is a failure, only aborts the sink. Returns the first failure. */
+/* Appends all streamlines that are left in `reader` (NULL: none) and finishes the sink; aborts the sink after a
+ * failure. status: result of the steps before; if it is a failure, only aborts the sink. Returns the first failure. */
 gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
 
 /* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
@@ -97,10 +95,11 @@ typedef struct gls_tract_weights {
 } gls_tract_weights;
 /* The file that text names. NULL if text is NULL or dps:NAME. */
 const char *gls_tract_weights_file(const char *text);
-/* Reads a file. For a column with range set, reads the tractogram at path once to find the column's range. */
+/* Reads the weights that `text` names: a file, or dps:NAME for a column. For a column with `range` set, reads the
+ * tractogram at `path` once to find the range of values. */
 gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
                                   const char *path, bool range);
-/* Puts a filter in front of sink that adds the weights. */
+/* Replaces *sink by a filter that adds the weights to streamlines and passes them on. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, gls_sink *sink);
 /* Frees the values. */
 void gls_tract_weights_close(gls_tract_weights *weights);

@@ -8,7 +8,7 @@
 #include "run/job.h"
 #include "util/maths.h"
 
-/* Shares of streamlines, and of seed voxels, above which something is probably wrong. */
+/* Shares above which something is probably wrong: of streamlines (CUT, LONG), and of voxels of mask or seed mask. */
 #define MAX_CUT 0.01
 #define MAX_LONG 0.05
 #define MAX_OUTSIDE 0.2
@@ -49,8 +49,8 @@ static void advise_of_seed_mask(const gls_job_inputs *in)
             gls_job_inputs_name(in, GLS_FILE_ROI), others, other);
 }
 
-/* Warns of a stop map in other units than FA, such as 0 to 1000. Gives no warning for a mask, whose values above 0 are
- * all equal. */
+/* Warns of a stop map in other units than FA, such as 0 to 1000. Gives no warning for a mask, whose values other than 0
+ * are all equal. */
 static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
 {
     const float *value = in->stop_map->data;
@@ -97,11 +97,11 @@ void gls_advise_of_masks(const gls_job *job)
     if (job->options.fa && in->stop_map) advise_of_stop_map(in, job->options.track.stop_threshold);
     if (job->options.fa && in->stop_map) advise_of_unknown(in, job->options.mask != NULL);
     if (job->options.mask) advise_of_mask(in);
-    /* seeds in all labels are what a network needs */
+    /* --fdt-network takes a seed mask of labels */
     if (job->options.roi && in->roi && !job->options.fdt_network) advise_of_seed_mask(in);
 }
 
-/* Warns of a response that is too round to be that of a single bundle: FA of its tensor, whose second and third
+/* Warns of a response that is too round for a single bundle, by the FA of its tensor, whose second and third
  * eigenvalues are equal. */
 static void advise_of_response(const gls_series_model *m)
 {
@@ -186,13 +186,13 @@ void gls_advise_of_lengths(const gls_job *job)
 
 /* Give no advice with fewer voxels, because chance may then favour wrong axes. This happened in crops of 700 voxels. */
 #define MIN_VOXELS 3000
-/* Warn if other axes, or another basis, are at least this many times as coherent. In brains and in the phantom the
- * right axes are at least 1.07 times as coherent as any wrong ones. */
+/* Warn if directions along other axes, or in another basis, are more than this many times as coherent. In brains and in
+ * the phantom the right axes are at least 1.07 times as coherent as any wrong axes. */
 #define MIN_GAIN 1.05
 
 /* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
 typedef struct axes {
-    /* axis and sign as above; what: words of the warning */
+    /* axis and sign as above; what: the axes in words, for the warning */
     int axis[3];
     double sign[3];
     const char *what;
@@ -205,8 +205,8 @@ static double along(const gls_coherence *f, const axes *a)
     return gls_coherence_along(f, a->axis, a->sign);
 }
 
-/* Compares the coherence of the directions as they were read with those of mirrored or exchanged axes. Warns only of a
- * clear gain, because axes that are right are not always the best by chance. */
+/* Compares the coherence of the directions as they were read with their coherence along mirrored or exchanged axes.
+ * Warns only of a clear gain, because noise may favour wrong axes a little. */
 static void advise_of_axes(const gls_job *job, const gls_coherence *f)
 {
     static const axes others[] = {
@@ -264,8 +264,8 @@ void gls_advise_of_axes(const gls_job *job)
 
 /* Numbers of seeds, by the values of the images in the voxels nearest to them. */
 typedef struct seed_look {
-    uint64_t n, outside, below,
-        dark; /* number of seeds: all; outside mask or grid; below the stop threshold; without a positive ODF */
+    uint64_t n, outside, below, dark; /* number of seeds: examined; outside the mask or grid; at or below the stop
+                                       * threshold; without a positive ODF */
 } seed_look;
 
 /* Fits the bootstrap's model in the voxels of the mask and returns its ODFs. */
@@ -285,7 +285,7 @@ static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *ma
     return status;
 }
 
-/* Sets voxels of *marked from 1 to -1 if no sample of the ODF is above 0, or all peaks are 0. */
+/* Sets voxels of *marked from 1 to -1 where the ODF is nowhere above 0, or all peaks are 0. */
 static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
 {
     gls_image *odf = NULL;
@@ -296,7 +296,7 @@ static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
     size_t n = gls_grid_voxels(in->grid);
     for (size_t v = 0; !status && v < n; v++) {
         float largest = 0;
-        /* only voxels of seeds are looked at */
+        /* read only voxels that hold seeds */
         for (size_t d = 0; marked->data[v] > 0 && d < odf->n_volumes; d++)
             /* a peak may point anywhere, so its components have both signs */
             largest = fmaxf(largest, peaks ? fabsf(odf->data[d * n + v]) : odf->data[d * n + v]);
@@ -318,8 +318,8 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
     return (at[2] * (size_t)grid->dim[1] + at[1]) * (size_t)grid->dim[0] + at[0];
 }
 
-/* Counts seeds outside the mask, below the stop threshold, and in voxels without a direction. The first pass marks the
- * voxels of seeds, so that only their ODFs are computed. */
+/* Counts seeds outside the mask, at or below the stop threshold, and in voxels without a direction. The first pass
+ * marks the voxels that hold seeds, the second counts. */
 static gls_status look_at_seeds(const gls_job *job, seed_look *look)
 {
     const gls_job_inputs *in = &job->inputs;
@@ -330,7 +330,7 @@ static gls_status look_at_seeds(const gls_job *job, seed_look *look)
     gls_status status = gls_image_create(in->grid, 1, &marked);
     for (int pass = 0; pass < 2 && !status; pass++) {
         for (uint64_t at = 0, n; at < look->n; at += n) {
-            /* seeds come in blocks, as the generator makes them */
+            /* at most 256 seeds at a time */
             n = look->n - at < 256 ? look->n - at : 256;
             gls_seeds_get(in->seeds, at, n, seed);
             for (uint64_t i = 0; i < n; i++) {
@@ -359,7 +359,7 @@ static void explain_seeds(const gls_job *job)
         gls_log(GLS_LOG_WARNING, "  %s of %s seeds: %s let no streamline start there (%s--exclude, --tracking-mask)",
                 GLS_COUNT(r->seeds_rejected), GLS_COUNT(r->seeds), job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
-    /* the reasons below need a look at the ODFs at the seeds */
+    /* the reasons below need the ODFs at the seeds */
     if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
@@ -391,8 +391,8 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.dark);
 }
 
-/* Returns advice for runs in which no direction was found. Depends on the getter and on the source of its directions.
- */
+/* Returns what to try where streamlines end because no direction goes on; it depends on the getter and on its source of
+ * directions. */
 static const char *advise_directions(const gls_job_options *o)
 {
     if (o->peaks.n > 0) return "raise --max-angle or lower --cutoff; check --peaks-frame";
@@ -403,7 +403,7 @@ static const char *advise_directions(const gls_job_options *o)
     return "raise --max-angle or lower --pmf-threshold; check b-vectors and --bvec-frame";
 }
 
-/* Names the commonest end of streamlines, and what to try. */
+/* Logs why streamlines were rejected and, if they were too short, the commonest end and what to try. */
 static void explain_ends(const gls_job *job)
 {
     const char *const advice[GLS_END_COUNT] = {
@@ -416,7 +416,6 @@ static void explain_ends(const gls_job *job)
     };
     const gls_track_result *r = &job->result.track;
     if (r->directions == 0) return;
-    /* rejected streamlines first, then how halves ended */
     for (int v = GLS_VERDICT_SINGLE_POINT; v < GLS_VERDICT_COUNT; v++)
         if (r->verdicts[v] > 0)
             gls_log(GLS_LOG_WARNING, "  %s of %s streamlines were rejected: %s", GLS_COUNT(r->verdicts[v]),
@@ -425,7 +424,7 @@ static void explain_ends(const gls_job *job)
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[commonest]) commonest = e;
     if (commonest == GLS_END_STOP_MAP && job->inputs.stop_map_open)
-        commonest = GLS_END_MASK; /* the stop map ends where the mask ends */
+        commonest = GLS_END_MASK; /* an open stop map ends only where the mask ends */
     /* ends matter only where streamlines were too short */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[commonest])
         gls_log(GLS_LOG_WARNING, "  most half-streamlines ended by '%s': %s", gls_end_name((gls_end)commonest),

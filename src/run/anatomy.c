@@ -10,7 +10,7 @@
 #include "image/region_set.h"
 #include "record/run_params.h"
 
-/* Number of seeds where --nseeds 0 asks for as many as --select needs. */
+/* Largest number of seeds with --nseeds 0, where --select ends the run. */
 #define MAX_SEEDS UINT32_MAX
 
 /* --- Options. */
@@ -18,12 +18,12 @@
 /* Checks combinations of options for tissue, and of options that need tissue. */
 static gls_status check_tissue(const gls_job_options *o)
 {
-    /* tissue: with any of these, tissue decides where streamlines end */
+    /* tissue: whether any source of tissue is given, so that tissue decides where streamlines end */
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
          tissue = o->act || fractions || maps;
     const gls_track_params *t = &o->track;
-    /* three sources of tissue, of which a run has one: an image of five tissues, maps of PVE, or maps that include and
-     * exclude ends */
+    /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
+     * and exclude ends */
     if (o->act && (fractions || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
     if (maps && (o->act || fractions || o->pve_sgm))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other", o->act ? "act" : "pve-wm");
@@ -35,7 +35,7 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
     if (o->pve_sgm && !fractions)
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
-    /* the first option that has no meaning without tissue */
+    /* the first option given that has no meaning without tissue; NULL: none */
     const char *lone = t->pft                               ? "pft"
                        : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
                        : t->backtrack                       ? "backtrack"
@@ -46,7 +46,7 @@ static gls_status check_tissue(const gls_job_options *o)
     if (lone && !tissue)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
                         t->pft ? ", or --map-include and --map-exclude" : "");
-    /* rules of tissue: ACT knows crop and backtracking, CMC and PVE know particle filtering */
+    /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
     if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
@@ -66,7 +66,7 @@ static gls_status check_tissue(const gls_job_options *o)
 /* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
 static gls_status check_seeds(const gls_job_options *o)
 {
-    /* options each of which places seeds in its own way */
+    /* options that place seeds, of which a run may have one */
     const char *given[] = {o->seeds ? "seeds" : NULL,
                            o->seeds_per_voxel > 0 ? "seeds-per-voxel" : NULL,
                            o->seed_sphere ? "seed-sphere" : NULL,
@@ -78,7 +78,7 @@ static gls_status check_seeds(const gls_job_options *o)
         if (first && given[i]) return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other", first, given[i]);
         if (given[i]) first = given[i];
     }
-    /* with all other options the user chooses the number of seeds */
+    /* whether --nseeds sets the number of seeds */
     bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
     if (counted && o->nseeds == 0 && o->track.select == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
@@ -128,7 +128,8 @@ static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
     return status;
 }
 
-/* Makes a tissue image from the probabilities of good and bad ends, which take the place of grey matter and CSF. */
+/* Makes a tissue image from --map-include, which takes the place of grey matter, and --map-exclude, which takes the
+ * place of CSF. */
 static gls_status join_ends(const gls_job_options *o, gls_image **image)
 {
     gls_image *include = NULL, *exclude = NULL, *rest = NULL;
@@ -163,7 +164,7 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
 
 /* --- Seeds. */
 
-/* Makes seeds in the sphere of --seed-sphere, x,y,z,r in world mm. */
+/* Makes seeds in the sphere of --seed-sphere: centre x,y,z and radius r in mm, world coordinates. */
 static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_region_text text;
@@ -176,7 +177,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
 }
 
-/* Seeds on the interface of grey and white matter, or by rejection against a map of weights. */
+/* Makes seeds on the interface of grey and white matter, or by rejection against a map of weights. */
 static gls_status seeds_by_weight(gls_job_inputs *input, const gls_job_options *o, uint64_t count)
 {
     gls_image *weights = NULL;
@@ -200,10 +201,10 @@ bool gls_seeds_need_no_region(const gls_job_options *o)
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
-    /* --select without a number of seeds draws from as many as there may be */
+    /* without --nseeds, --select draws from the largest number of seeds */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
-    /* the options are tried in this order: a list, a position, weights, a grid in each voxel, seeds around voxel
-     * centres, a number for each voxel, random seeds */
+    /* the first that is given: a list, a sphere, weights, a grid in each voxel, seeds around voxel centres, a number
+     * for each voxel; else random seeds in the seed mask */
     if (o->seeds)
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)
@@ -221,7 +222,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
     else
         status = gls_seeds_create_random(input->roi, input->mask, n, o->seed_seed, &input->seeds);
     if (status) return status;
-    /* place: option that the message names as the origin of seeds; NULL: the seed region */
+    /* place: where the log says that seeds lie; NULL: in voxels of the seed region */
     const char *place = o->seeds            ? o->seeds
                         : o->seed_sphere    ? o->seed_sphere
                         : o->seed_rejection ? o->seed_rejection
@@ -286,7 +287,7 @@ gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_opti
          nearest = has_mask && o->mask_stop == GLS_MASK_STOP_NEAREST;
     int n_given = 0;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) n_given += given[i].text->n;
-    /* without regions tracking needs no volume of regions */
+    /* without a region, and without a mask that counts as one, tracking needs no volume of regions */
     if (!nearest && n_given == 0) return GLS_OK;
     gls_status status = gls_regions_create(input->grid, &input->regions);
     if (!status && nearest) /* the mask of --mask-stop nearest is added as a region in which streamlines must stay */

@@ -88,7 +88,7 @@ static bool is_wanted(const fit_run *run, int output)
     if (!image && !response) return true;
     const gls_tissues *tissues = &run->model.tissues;
     int of = output - (image ? OUT_WM : OUT_RESPONSE_WM);
-    /* in msmt, images and responses of those tissues only that the shells determine */
+    /* images and responses of the multi-tissue model: only of tissues that the shells can separate */
     for (size_t i = 0; i < tissues->n; i++)
         if (tissues->kind[i] == of) return true;
     return false;
@@ -120,7 +120,7 @@ static gls_status name_input(fit_run *run)
                                 sizeof others / sizeof *others);
 }
 
-/* The gradient table decides the model, and the model decides the names of outputs. The slow work comes after that. */
+/* Reads the series and the mask, and names the outputs, which depend on the model, and so on the gradient table. */
 static gls_status read_input(fit_run *run)
 {
     const gls_model_options *o = &run->options->model;
@@ -130,7 +130,7 @@ static gls_status read_input(fit_run *run)
     return status ? status : gls_series_run_read_mask(&run->from);
 }
 
-/* Converts coefficients to the basis and the axes that the options ask for. */
+/* Converts the coefficients of a fit to the basis and the axes that the options ask for. */
 static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **to)
 {
     const gls_model_options *o = &run->options->model;
@@ -210,7 +210,7 @@ static cJSON *make_sidecar(const fit_run *run)
     cJSON *root = gls_series_run_sidecar(&run->from, "Orientation model fitted by glslines", o->argc, o->argv);
     gls_json_uint(cJSON_AddObjectToObject(root, "voxels"), "mask", run->from.mask_voxels);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
-    /* as chosen: the model of AUTO, and the order by the directions */
+    /* the model and the order in use, also where the options left the choice to the program */
     gls_model_options used = o->model;
     used.model = run->model.kind;
     used.sh_order = run->model.order;

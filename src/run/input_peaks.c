@@ -1,4 +1,4 @@
-/* Peaks from files, and of ODFs. */
+/* Peaks for getters that follow peaks: read from files, or found in ODFs. */
 
 #include "image/formats.h"
 #include "record/run_params.h"
@@ -38,7 +38,7 @@ static gls_status check_name(const char *path)
                     path);
 }
 
-/* Reads file i of --peaks and appends its peaks to odf_image. */
+/* Reads file i of --peaks and appends its volumes to inputs->odf_image. */
 static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int i)
 {
     const char *path = o->peaks.value[i];
@@ -57,8 +57,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     return status;
 }
 
-/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT unless there is one value for each peak.
- */
+/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: not one value for each peak. */
 static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
 {
     const size_t n_peaks = inputs->odf_image->n_volumes / 3;
@@ -94,7 +93,7 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Peaks of ODFs. */
 
-/* Number of peaks to find in each voxel: the one of the getter, or 3. */
+/* Number of peaks to find in each voxel: as many as the getter reads, or 3 if it sets no number. */
 static size_t n_peaks(const gls_job_options *o)
 {
     const uint32_t n = gls_getter_facts_of(o->track.dg).n_peaks;

@@ -14,15 +14,15 @@
 #include "tractogram/writers.h"
 #include "util/clock.h"
 
-/* Restricts the seeds to those of the shard, and computes the identity for shards and for the journal. Call it after
- * the seeds are made. */
+/* Restricts the seeds to the part of the shard. Computes the hashes of the run if it has a shard or a journal. Call it
+ * after the seeds are made. */
 static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
     return status || (!job->journal && job->shard.count == 0) ? status : gls_job_identify(job);
 }
 
-/* Reads the rules of results, which know the images and the parameters. */
+/* Prepares the sinks, which need the grid of the images and the step size. */
 static gls_status prepare_results(gls_job *job)
 {
     job->sinks.grid = job->inputs.grid;
@@ -30,7 +30,7 @@ static gls_status prepare_results(gls_job *job)
     return gls_sinks_prepare(&job->sinks);
 }
 
-/* Lets results know the fit, and begin what goes on beside the making of the tracker. */
+/* Passes the sinks what the fit made, and begins their work that goes on while the tracker is made. */
 static gls_status begin_results(gls_job *job)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;
@@ -50,7 +50,7 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->inputs, o->memory_limit);
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     if (status) return status;
-    /* AUTO was decided by the gradient table: from here on options have the model in use */
+    /* the gradient table decides --model auto: from here on the options name the model in use */
     if (gls_fits_model(o)) {
         job->options.model.model = job->inputs.model.kind;
         job->options.model.sh_order = job->inputs.model.order;
@@ -93,7 +93,7 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
-    /* seeds that come from a seed region made by the fit are restricted only afterwards */
+    /* false: the seeds are made after the fit, and restricted to the shard then */
     bool restricted = job->inputs.seeds;
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
@@ -127,11 +127,11 @@ static bool track_step(void *user, uint64_t seeds_done, uint64_t seeds_total, ui
     return gls_monitor_step(w->monitor, &progress);
 }
 
-/* Passes streamlines on and measures the time. Runs on a thread of the tracker. */
+/* State of deliver(), which passes streamlines on and measures the time, on a thread of the tracker. */
 typedef struct outlet {
     /* the sink that receives the streamlines */
     const gls_sink *sink;
-    /* true: lengths are measured from points */
+    /* true: lengths of streamlines are measured from their points */
     bool measures;
     /* summed over all streamlines */
     gls_run_lengths lengths;
@@ -153,7 +153,8 @@ static gls_status deliver(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Tracks all seeds into a sink. Only sink->append is called. */
+/* Tracks all seeds into a sink. Only sink->append is called. ends_alone: the sink reads only the first and last points
+ * of streamlines. */
 static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink, gls_journal *journal, bool ends_alone)
 {
     const gls_track_extras extras = {
@@ -208,7 +209,7 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     return gls_tractogram_writer_create(job->output, job->format, job->inputs.grid, &options, writer);
 }
 
-/* Writes all outputs except the sidecar, in the group. */
+/* Tracks, and writes the tractogram and the outputs of the sinks in the output group of the run. */
 static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journal *journal)
 {
     gls_tractogram_writer *writer = NULL;
@@ -242,12 +243,10 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     return status;
 }
 
-/* Writes all files or none. Opens the sidecar before the work, so that a name that cannot be written is reported early.
- */
+/* Writes all files or none. Opens the sidecar before the work, to report early that its name cannot be written. */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output sidecar = GLS_OUTPUT_NONE;
-    /* take the name of the sidecar early; its text is written at the end */
     gls_journal *journal = NULL;
     gls_status status = gls_resume_open(job, &journal);
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
@@ -257,7 +256,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
-    /* take the name again, since another run may have taken it meanwhile */
+    /* take the name of the sidecar again, since another run may have taken it meanwhile */
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
@@ -279,7 +278,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     double start = gls_clock_seconds();
-    /* so that the driver compiles the kernel of the density map early */
+    /* lets the driver compile the kernel of the density map early */
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
@@ -296,7 +295,7 @@ gls_status gls_job_track(gls_job *job)
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);
-        /* Destroy the tracker within the phase, so that a cancelled run has complete outputs. */
+        /* Destroy the tracker within the phase, in which a signal does not end the program. */
         gls_tracker_destroy(tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }

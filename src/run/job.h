@@ -20,19 +20,19 @@ struct gls_job {
     gls_monitor monitor;
     /* images, seeds and model */
     gls_job_inputs inputs;
-    gls_shard shard; /* count 0: the whole run. Its hashes, by which runs that give the same streamlines are known,
-                        are set if there is a journal or a shard */
+    gls_shard shard; /* count 0: the whole run. Its hashes, which are equal in runs that give the same streamlines, are
+                      * set if there is a journal or a shard */
     gls_track_params params; /* lengths in mm; set once the inputs are read */
     gls_tractogram_format format;
-    char *output; /* the tractogram; without one the first result of a sink */
+    char *output; /* path of the tractogram; with --output none, of the first other output */
     bool no_tractogram;
-    char *bval, *bvec;    /* found beside the series, owned; NULL: given */
+    char *bval, *bvec;    /* paths found beside the series, owned; NULL: the options give them */
     gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
-    char *sidecar_second; /* name to use if the first one is taken when the run ends; NULL: none */
+    char *sidecar_second; /* path of the sidecar if its first name is taken when the run ends; NULL: none */
     bool sidecar_moved;   /* true: the sidecar has the second name */
     char *mask;           /* path of the mask to write; NULL: none */
     struct cJSON
-        *written;  /* files that this run, or an earlier equal run, wrote, for the sidecar; NULL: not known yet */
+        *written;  /* for the sidecar: the files that this run, or an earlier equal run, wrote; NULL: not known yet */
     char *journal; /* path of the journal of --resume; NULL: none */
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
@@ -44,7 +44,7 @@ struct gls_job {
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     /* counts, times and paths for the caller */
     gls_job_result result;
-    uint64_t memory_bytes; /* upper bound of host memory that the run needs */
+    uint64_t memory_bytes; /* upper bound of the host memory that the run needs, bytes */
     bool shared_memory;    /* true: device memory is host memory */
     time_t started;
 };
@@ -64,13 +64,13 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 
 /* --- Names and formats of the outputs. They must not harm an input. */
 
-/* Adds the files that the options name, except those that sinks read. */
+/* Adds the input files that the options name, except files that sinks read. */
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
 /* Largest number of files from gls_job_files(). */
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 /* An output file of a run, with its role in the sidecar. */
 typedef struct gls_job_file {
-    const char *role; /* name of the option that asks for the file, with _ for - */
+    const char *role; /* "tractogram", or the name of the option that asks for the file, with _ for - */
     const char *path;
 } gls_job_file;
 /* Stores the files that the run writes, except the sidecar, in file[], and returns their number. Paths are borrowed. */
@@ -82,24 +82,23 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path);
 
 /* --- Text about the run. */
 
-/* Returns the facts that are known before tracking, as text. Call it after gls_job_open(). From malloc; NULL: out of
- * memory. */
+/* Returns what is known before tracking, as text. Call it after gls_job_open(). From malloc; NULL: out of memory. */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs the result. */
 void gls_job_log_result(const gls_job *job);
 
-/* Sets the hashes of the shard. Call it once the inputs are read and the lengths are in mm. */
+/* Sets the hashes in job->shard. Call it once the inputs are read and the lengths are in mm. */
 gls_status gls_job_identify(gls_job *job);
 
 /* --- --skip-existing: was this run done before? The sidecar records the outputs for that. */
 
-/* Sets other_inputs. Call it once the inputs are read. */
+/* Sets job->other_inputs. Call it once the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
 /* Sets result.skipped if all outputs exist and were written by an equal run. Otherwise checks the outputs like
  * gls_job_check_outputs(). GLS_ERR_OUTPUT without force: all outputs exist and are of another run. Call it after
  * gls_job_open(). */
 gls_status gls_job_find_done(gls_job *job);
-/* Records the outputs, which are complete in the group but do not have their final names. */
+/* Records in job->written the outputs, which are complete in the output group but do not have their final names. */
 gls_status gls_job_note_outputs(gls_job *job);
 /* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again. */
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path);
@@ -112,8 +111,8 @@ void gls_job_explain_empty(const gls_job *job);
 /* Warns of a mask that leaves out nothing, of a seed mask that looks like another kind of image, and of a stop map in
  * other units than FA. Call this once the masks are read. */
 void gls_advise_of_masks(const gls_job *job);
-/* Warns of a response that is not that of a single bundle, and of seeds where streamlines end at once. Call this after
- * the fit. */
+/* Warns of a response too round for a single bundle, of FODs in other units, of long steps, and of seeds where
+ * streamlines end at once. Call this after the fit. */
 void gls_advise_of_fit(const gls_job *job);
 /* Warns if directions along other axes, or harmonics read in another basis, fit together better from voxel to voxel.
  * Call this after the fit. */
@@ -139,15 +138,15 @@ char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 /* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
  * their final names. */
 
-/* Opens or begins the journal of the run, and logs what is there already. *journal is NULL without --resume. */
+/* Opens or begins the journal of the run, and logs how much it holds already. *journal is NULL without --resume. */
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
-/* Records the outputs before they get their final names. */
+/* Records in the journal that the outputs are complete, before they get their final names. */
 gls_status gls_resume_complete(const gls_job *job, gls_journal *journal);
 
 /* --- The sidecar. */
 
-/* Opens the sidecar in the group. A second call replaces the first sidecar, whose name was taken while the run went on.
- */
+/* Opens the sidecar in the output group. A second call does nothing unless another run took the name meanwhile; then it
+ * opens the sidecar under a new name. */
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar);
 /* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);

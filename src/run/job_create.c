@@ -10,7 +10,8 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 
-/* Name of an output of this shard. Frees path. */
+/* Returns the path of an output of this shard, from malloc, and frees `path`. The whole run (count 0) and NULL get
+ * `path` back. */
 static char *shard_name(char *path, const gls_shard *shard)
 {
     if (!path || shard->count == 0) return path;
@@ -51,8 +52,7 @@ gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
     return status;
 }
 
-/* Adds all input files of the run and of its sinks to job->run.inputs. Call this after gls_sinks_take(), which makes
- * the sinks. */
+/* Adds all input files of the run and of its sinks to job->run.inputs. Call it after gls_sinks_take(). */
 static gls_status name_inputs(gls_job *job)
 {
     gls_status status = gls_job_options_inputs(&job->options, &job->run.inputs);
@@ -71,8 +71,7 @@ size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
     return n;
 }
 
-/* Whether the file at path was written by a run that was complete, by its journal, but was killed before it removed the
- * journal. */
+/* Whether the journal names the file `path` as an output of a complete run, killed before it removed its journal. */
 static bool is_journals_own(const char *journal, const char *path)
 {
     gls_journal_file file[GLS_JOURNAL_MAX_FILES];
@@ -93,7 +92,7 @@ static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1]
     return job->run.sidecar ? n + 1 : n;
 }
 
-/* Whether at least one output exists, and all that exist were written by a run of the journal. */
+/* Whether at least one output exists, and the journal names each existing output as written by its run. */
 static bool are_own(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
@@ -107,7 +106,7 @@ static bool are_own(const gls_job *job)
     return any;
 }
 
-/* Names the tractogram. Leaves its name NULL if none is written. */
+/* Sets job->output to the path of the tractogram. Leaves it NULL if no tractogram is written. */
 static gls_status name_tractogram(gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -121,7 +120,7 @@ static gls_status name_tractogram(gls_job *job)
     return job->output ? GLS_OK : gls_no_memory();
 }
 
-/* Names all other files that the run writes. */
+/* Names the sidecar, the mask and the journal. Fails if the run writes no file. */
 static gls_status name_outputs(gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -169,8 +168,8 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path)
 
 /* --- The options. */
 
-/* Fails unless files are given or the phantom is asked for. It is not the default, so that an empty list of files in a
- * script does not give a tractogram of the phantom. */
+/* Fails unless files are given or the phantom is asked for. The phantom is no default, so that an empty list of files
+ * in a script does not give a tractogram of the phantom. */
 static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
@@ -284,7 +283,7 @@ static gls_status check_options(const gls_job_options *o)
     return status ? status : check_source(o);
 }
 
-/* Sets the index and count of the shard. Its seeds follow when the seeds are known. */
+/* Sets the index and count of the shard from --shard. gls_shard_restrict() sets its seeds later. */
 static gls_status init_shard(gls_job *job)
 {
     if (!job->options.shard) return GLS_OK;
@@ -295,7 +294,7 @@ static gls_status init_shard(gls_job *job)
     return gls_shard_choose(job->options.shard, &job->shard);
 }
 
-/* Names the files of results, which know the options, the shard and the tractogram. */
+/* Makes the sinks that the options ask for, and names their files. */
 static gls_status take_results(gls_job *job)
 {
     job->sinks.run = &job->run;
@@ -328,7 +327,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
         job->options.bval = job->bval;
         job->options.bvec = job->bvec;
     }
-    /* tables of one file use the scanner axes */
+    /* a gradient table in one file, or in the image itself, uses the scanner axes */
     if (job->options.bvec && !gls_table_path(job->options.bvec)) job->options.model.bvec_frame = GLS_BVEC_WORLD;
     if (!status) status = init_shard(job);
     if (!status) status = name_tractogram(job);
@@ -351,7 +350,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
 void gls_job_destroy(gls_job *job)
 {
     if (!job) return;
-    /* first of all: a thread of a result may still read the inputs */
+    /* first of all: a thread of a sink may still read the inputs */
     gls_sinks_finish(&job->sinks);
     gls_device_set_close(&job->devices);
     gls_job_inputs_finish(&job->inputs);

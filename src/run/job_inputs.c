@@ -1,5 +1,4 @@
-/* The inputs of a run of tracking: reads the files or makes the phantom, checks, fits, and makes the tracker's input.
- */
+/* The inputs of a run of tracking: reads files or makes the phantom, checks, fits, and makes the tracker's input. */
 #include "run/job_inputs.h"
 
 #include <inttypes.h>
@@ -13,7 +12,7 @@
 #include "sinks/weight_files.h"
 #include "util/clock.h"
 
-#define SEED_FA 0.2 /* FA above which a seed region is made */
+#define SEED_FA 0.2 /* voxels with FA above this value make the default seed region */
 
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
@@ -57,14 +56,15 @@ static gls_status make_phantom(gls_job_inputs *input)
     return GLS_OK;
 }
 
-/* Reads an image of one volume if it is named. */
+/* Reads input file `which`, an image of one volume, if the options name it. first: path of the image that gives the
+ * grid, for messages. */
 static gls_status read_map(const gls_job_inputs *input, int which, const char *first, gls_image **image)
 {
     const char *path = input->file[which].path;
     return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
 }
 
-/* The first image is the series, or else the ODFs. All others are compared with it. */
+/* Reads the images. All must lie on the grid of the first, the series or, without one, the image of ODFs or peaks. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
     /* the file that gives directions in place of a series */
@@ -159,7 +159,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (!status && input->series.dwi) status = gls_series_check(&input->series, input->mask);
     if (status) return status;
     if (input->series.dwi) status = gls_series_log_shells(&input->series);
-    /* before the slow parts: which model, and whether the responses fit */
+    /* choose the model and check its responses before the slow work */
     if (!status && gls_fits_model(options))
         status = gls_series_model_init(&input->model, &options->model, &input->series);
     else
@@ -168,7 +168,7 @@ gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *opt
     if (!status && (input->roi || gls_seeds_need_no_region(options)))
         status = gls_job_inputs_make_seeds(input, options);
     if (status) return status;
-    /* amplitudes bring their own directions */
+    /* the amplitudes of --odf have directions of their own */
     if (!options->odf) {
         const char *path = input->file[GLS_FILE_SPHERE].path;
         status = path ? gls_sphere_read(path, &input->sphere) : gls_sphere_create(options->sphere, &input->sphere);
@@ -214,7 +214,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
         odf.stop_threshold = options->track.stop_threshold;
     }
     input->odf_frame = options->sh || options->odf ? gls_model_frame(&options->model) : GLS_BVEC_IMAGE;
-    /* amplitudes of --odf have FSL's axes by default */
+    /* directions of --odf are along FSL's axes by default */
     if (options->odf && options->model.sh_frame == GLS_FRAME_AUTO) input->odf_frame = GLS_BVEC_FSL;
     if (options->sh) {
         gls_log(GLS_LOG_INFO, "%s: %s basis (--sh-basis)", options->sh, gls_basis_name(options->model.sh_basis));
@@ -229,7 +229,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     return status;
 }
 
-/* Makes a stop map of 1 everywhere if none is given and the getter or the tissue does not need one. */
+/* Makes a stop map of 1 everywhere if none is given or needed, because the getter or tissue ends streamlines. */
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
@@ -311,7 +311,7 @@ static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options,
 static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
-    /* not set where no model is fitted */
+    /* set it also where no model is fitted */
     input->model.series = &input->series;
     return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
 }
@@ -321,7 +321,7 @@ const gls_image *gls_job_inputs_scalar(const gls_job_inputs *input)
     return input->stop_map_open ? input->fa : input->stop_map;
 }
 
-/* Seed region from the stop map, or from FA if there is no map. */
+/* Makes the seed region from the stop map, or from fitted FA if the stop map is open. */
 static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_status status = fit_fa(input, options, monitor);
@@ -329,11 +329,12 @@ static gls_status region_of_fa(gls_job_inputs *input, const gls_job_options *opt
     return status ? status : gls_seed_region_of_fa(gls_job_inputs_scalar(input), SEED_FA, input->mask, &input->roi);
 }
 
-/* Default seed region: white matter. FA finds it if no tissue image has grey matter. */
+/* Makes the default seed region, white matter: by tissue fractions if three tissues are fitted, else by FA. Makes the
+ * seeds in it. */
 static gls_status make_region(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     const gls_tissues *tissues = &input->model.tissues;
-    /* grey matter separates white matter from CSF and grey matter by fractions; two tissues do not */
+    /* fractions of two tissues do not separate white matter from grey matter */
     bool by_tissue = tissues->n == GLS_N_TISSUES && tissues->image[0];
     input->roi_made = true;
     gls_status status = by_tissue ? gls_seed_region_of_tissues((const gls_image *const *)tissues->image, tissues->n,

@@ -9,8 +9,9 @@
 
 #define GLS_MAX_PEAK_FILES 8 /* limit for --peaks, and for --peaks-values */
 
-/* The input files except those of peaks. ROW(position, role, path): position is the end of GLS_FILE_, role the key in
- * the sidecar, by which --skip-existing compares the file, path an expression of `options`; NULL: not given. */
+/* The input files except files of peaks. ROW(position, role, path): the enumerator is GLS_FILE_ and position; role is
+ * the key in the sidecar, by which --skip-existing compares the file; path is an expression of `options`, NULL: not
+ * given. */
 #define GLS_INPUT_FILES(ROW)                                                                           \
     ROW(DWI, "dwi", options->dwi)                                                                      \
     ROW(BVAL, "bval", gls_table_path(options->bval))                                                   \
@@ -52,9 +53,9 @@ enum {
 typedef struct gls_job_inputs {
     /* paths, NULL where the run has no such file */
     gls_input_file file[GLS_FILE_N_FILES];
-    gls_phantom *phantom;     /* owns series, mask and roi unless NULL */
+    gls_phantom *phantom;     /* the owner of series, mask and roi; NULL: no phantom */
     gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
-    gls_image *mask, *roi;    /* roi: NULL with a list of seeds, or before it is made */
+    gls_image *mask, *roi;    /* roi: the seed mask; NULL: seeds need none, or the fit makes it later */
     bool mask_made, roi_made; /* computed, not read from a file */
     gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
     uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
@@ -62,14 +63,14 @@ typedef struct gls_job_inputs {
     gls_image *stop_map;
     bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
     bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */
-    gls_image *fa;        /* FA that was fitted because of wants_fa; NULL: none */
+    gls_image *fa;        /* FA that was fitted for an output or a seed region while the stop map is open; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
     /* borrowed from the series, the ODFs or the peaks */
     const gls_grid *grid; /* grid of all images */
     gls_series_model model;
-    gls_sphere *sphere;  /* NULL with --odf: the samples give the directions */
-    gls_odf_source *odf; /* for prob, det and ptt */
+    gls_sphere *sphere;  /* NULL with --odf, whose volumes have directions of their own */
+    gls_odf_source *odf; /* NULL: the getter reads no ODFs */
     /* axes of the coefficients or directions of `odf` */
     gls_bvec_frame odf_frame;
     gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
@@ -125,9 +126,9 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
  * frame: axes of the coefficients of source. */
 gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks);
-/* Like gls_find_peaks() for the inputs, after their ODFs are made. In a plan the image has no values. */
+/* Calls gls_find_peaks() for the inputs and sets inputs->peaks. Call it after their ODFs are made. */
 gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *options);
-/* Makes an image of peaks without values, for a plan. */
+/* Makes inputs->peaks for a plan: an image without values. */
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
@@ -135,14 +136,13 @@ gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_optio
 /* Checks that need only the options. */
 gls_status gls_anatomy_check(const gls_job_options *options);
 /* Call the three functions below in this order, once grid, mask and seed mask are known. */
-/* Reads the tissue image or the maps of tissue that the options name. */
+/* Reads the tissue image or the maps that the options name into input->tissue. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
 /* Makes the seeds from the seed mask, a file or another source that the options name. */
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
 /* Reads the regions that the options name. */
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
-/* Returns GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds if there are no seeds or there is no such
- * mask. */
+/* Returns GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds without seeds or such a mask. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
 /* Whether the options place seeds without a seed mask. */
 bool gls_seeds_need_no_region(const gls_job_options *options);

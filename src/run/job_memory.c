@@ -18,10 +18,10 @@
 
 /* Memory of a run in bytes, estimated before it starts. */
 typedef struct figures {
-    uint64_t images;  /* the larger one of the image memory of the fit and of tracking */
+    uint64_t images;  /* images in memory during the fit */
     uint64_t kept;    /* images kept while tracking */
     uint64_t program; /* program and driver */
-    uint64_t batches; /* arrays in host memory */
+    uint64_t batches; /* host memory of the tracker's batches */
     uint64_t device;  /* volumes and buffers on each device */
     uint64_t host;    /* maximum in host memory */
     bool shared;      /* true: device memory is host memory */
@@ -54,7 +54,7 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
     for (size_t i = 0; i < sizeof large / sizeof *large && limit_mb > 0; i++) {
         const char *path = inputs->file[large[i]].path;
         uint64_t bytes = 0;
-        /* The reader reports a file that cannot be read, or that is the second of a pair. */
+        /* leave a header that cannot be read to the reader of images, which reports it */
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
             return gls_fail(GLS_ERR_ARGUMENT, "--memory-limit %" PRIu64 ": %s and the inputs read with it take %s",
@@ -64,7 +64,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
     return GLS_OK;
 }
 
-/* Adds the images of the run. planned also has those that the fit will make. */
+/* Adds the images of the run to *f. planned: the inputs with the images that the fit will make. keeps_series: tracking
+ * reads the series. */
 static void add_images(const gls_job_inputs *planned, bool keeps_series, figures *f)
 {
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
@@ -75,7 +76,7 @@ static void add_images(const gls_job_inputs *planned, bool keeps_series, figures
     if (keeps_series) f->kept = f->images;
 }
 
-/* Adds the memory of tracking to *f. Host memory is the larger of what fit and tracking need. */
+/* Sets the memory of tracking in *f, and host memory: the program, and the larger of what the fit and tracking need. */
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
 {
     f->batches = memory->host_bytes;
@@ -84,7 +85,8 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
     f->host = f->program + (tracking > f->images ? tracking : f->images);
 }
 
-/* Makes images without values in place of fitted ones. They take no memory until they are read. */
+/* Sets *planned to the inputs with images without values in place of fitted images. Such images take no memory until
+ * they are read. */
 static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
 {
     const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
@@ -102,7 +104,7 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 {
     gls_odf_source_destroy(planned->odf);
     gls_image_destroy(planned->peaks);
-    /* destroy only images that the plan made, which differ from those of the inputs */
+    /* destroy only what the plan made, whose pointers differ from the pointers of the inputs */
     if (planned->model.sh != inputs->model.sh) gls_image_destroy(planned->model.sh);
     if (planned->model.qball != inputs->model.qball) gls_qball_destroy(planned->model.qball);
     if (planned->model.subset != inputs->model.subset) gls_image_destroy(planned->model.subset);
@@ -123,7 +125,7 @@ static gls_status too_small(const gls_job *job, const figures *f)
  * control group. To exceed the limit of the control group is only a warning, because the estimate is an upper bound. */
 static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures *f)
 {
-    /* first: batch before any was halved */
+    /* first: seeds of a batch before it was halved */
     uint64_t limit = job->options.memory_limit * MB, first = 0, group = gls_cgroup_limits()->memory_bytes;
     /* seeds for each device, rounded up */
     const uint64_t seeds = gls_job_seeds(job), each = seeds / job->devices.n + (seeds % job->devices.n > 0);
@@ -135,8 +137,8 @@ static gls_status keep_limit(gls_job *job, const gls_track_input *input, figures
         add_tracker(&memory, job->devices.n, f);
         if (first == 0) first = memory.batch_seeds;
         bool small = limit == 0 || (f->host <= limit && f->device <= limit);
-        /* if by the estimate not even one seed at a time fits, go on with the size that is wanted, since the estimate
-         * is an upper bound */
+        /* if by the estimate not even a batch of one seed fits, go on with the batch that was asked for, since the
+         * estimate is an upper bound */
         if (small && group > 0 && f->host > group && memory.batch_seeds <= 1) {
             gls_log(GLS_LOG_WARNING, "memory: the control group allows %s, and this run may take %s", GLS_BYTES(group),
                     GLS_BYTES(f->host));

@@ -14,8 +14,8 @@
 #define MIB ((uint64_t)1 << 20)
 #define STEP UINT64_C(50) /* MiB */
 
-/* Memory to request from a scheduler, MiB: a sixth more than the estimate, because schedulers kill a job that takes
- * more than it requested. */
+/* Memory to request from a scheduler, MiB: a sixth more than the estimate, raised to the next multiple of 50, because
+ * schedulers kill a job that takes more than it requested. */
 static uint64_t memory_request(const gls_job *job)
 {
     uint64_t mib = (job->memory_bytes + job->memory_bytes / 6) / MIB;
@@ -95,7 +95,7 @@ static void print_memory(gls_text *text, const gls_track_memory *m, uint64_t req
                     request_mib);
 }
 
-/* Prints the preset, and each default that the run holds, with the option that changes it. */
+/* Prints the preset and the defaults in use, except of model and getter, with the option that changes each. */
 static void print_defaults(gls_text *text, const gls_job *job)
 {
     gls_default held[GLS_MAX_DEFAULTS];
@@ -208,7 +208,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
     gls_text_printf(text, "mapping     %s, %u %s per streamline\n", mapping, lanes,
                     lanes == 1 ? "invocation" : "invocations");
     gls_text_printf(text, "batch       at most %s seeds, %s batches or more\n", GLS_COUNT(largest),
-                    /* a selection may end before all seeds, a short batch may follow: the number is a lower bound */
+                    /* a lower bound, since short batches may follow; --select may end the run earlier */
                     GLS_COUNT(largest ? (seeds + largest - 1) / largest : 0));
     print_memory(text, memory, memory_request(job));
     print_name(text, "output", job->output);
@@ -237,7 +237,7 @@ static void warn_of_regions(const gls_job *job)
     }
 }
 
-/* Prints counts of rejected streamlines by reason. Leaves out reasons of regions and tissue if all are 0. */
+/* Logs counts of rejected streamlines by reason. */
 static void print_rejected(const gls_track_result *r)
 {
     char line[512] = "";
@@ -251,7 +251,8 @@ static void print_rejected(const gls_track_result *r)
     gls_log(GLS_LOG_INFO, "rejected     %s: %s", GLS_COUNT(r->directions - r->streamlines), line);
 }
 
-/* Warns if all seeds together gave fewer streamlines than --select asks for. A shard cannot know that. */
+/* Warns if all seeds together gave fewer streamlines than --select asks for. A shard has only part of the seeds and
+ * does not warn. */
 static void warn_of_selection(const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;
@@ -263,7 +264,7 @@ static void warn_of_selection(const gls_job *job)
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
-/* Logs how often particle filtering took streamlines back. */
+/* Logs the counts of particle filtering. */
 static void summary_filter(const gls_particle_counts *f)
 {
     gls_log(GLS_LOG_INFO,
@@ -338,7 +339,7 @@ void gls_job_log_result(const gls_job *job)
 
 /* --- The plan of a run: what it would do, and the memory to request for it. */
 
-/* Adds the memory to request, and the estimates behind it. Called for the plan as JSON, as the functions below. */
+/* Adds the memory to request, and the estimates behind it. */
 static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *m)
 {
     cJSON *memory = cJSON_AddObjectToObject(root, "memory");

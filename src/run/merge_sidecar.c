@@ -13,7 +13,7 @@
 #include "sinks/sinks.h"
 #include "util/json_text.h"
 
-/* Returns the entry first.second. */
+/* Returns the entry `second` of the member `first` of root; NULL: absent. */
 static const cJSON *item_at(const cJSON *root, const char *first, const char *second)
 {
     return gls_json_at(gls_json_at(root, first), second);
@@ -69,8 +69,8 @@ static char *exact_text(const cJSON *entry)
     return text;
 }
 
-/* Returns GLS_ERR_INPUT with the entry `key` in which the sidecars of two shards differ. key NULL: no entry differs,
- * GLS_OK. */
+/* Fails with GLS_ERR_INPUT because part_a and part_b, the parts `what` of two sidecars, differ in the entry `key`. key
+ * NULL: no entry differs, GLS_OK. */
 static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, const char *what, const char *key,
                          const cJSON *part_a, const cJSON *part_b)
 {
@@ -101,7 +101,7 @@ static gls_status compare_parameters(const gls_merge_shard *a, const gls_merge_s
     return status;
 }
 
-/* Compares the version of glslines only. Libraries may differ between machines. */
+/* Compares the versions of glslines. Versions of libraries may differ between machines. */
 static gls_status compare_version(const gls_merge_shard *a, const gls_merge_shard *b)
 {
     const cJSON *in_a = gls_json_at(a->root, "software"), *in_b = gls_json_at(b->root, "software");
@@ -118,7 +118,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
         return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
-    /* without this hash a run has no such inputs; if only one of two has it, they are of different runs */
+    /* a run without regions, tissue or inputs of maps has no such hash; if only one shard has it, the runs differ */
     in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
     in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
     if ((in_a || in_b) && !gls_json_same(in_a, in_b))
@@ -138,14 +138,14 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     return GLS_OK;
 }
 
-/* Replaces the value of a key. value NULL: removes the key. */
+/* Replaces the value of a key that exists, and takes `value`. value NULL: changes nothing. */
 static void replace(cJSON *object, const char *key, cJSON *value)
 {
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
 }
 
-/* Replaces every number in sum by the sum of the numbers of all shards under the same keys. path: depth keys. Returns
- * false if a shard lacks a number. */
+/* Replaces every number in `sum` by the sum of the numbers of all shards under the same keys. path: the `depth` keys
+ * that lead to `sum`. whole: numbers are counts, not seconds. Returns false if a shard lacks a number. */
 static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const char **path, int depth, bool whole)
 {
     for (cJSON *entry = sum->child, *next; entry; entry = next) {
@@ -177,8 +177,8 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
     return true;
 }
 
-/* Replaces the member `part` of root by that of the first shard, in which each number becomes the sum over all shards.
- */
+/* Replaces each number in the member `part` of root by the sum over all shards. whole: numbers are counts, not seconds.
+ * Returns false, and changes nothing, if a shard lacks a number. */
 static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const char *part, bool whole)
 {
     const char *path[4] = {part};
@@ -191,8 +191,7 @@ static bool sum_part(cJSON *root, const gls_merge_shard *shards, size_t n, const
     return ok;
 }
 
-/* Computes mean and extremes of measured lengths from those of the shards. Removes the median, which they do not
- * determine. */
+/* Computes mean and extremes of measured lengths from the means and extremes of the shards. Sets the median to null. */
 static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n)
 {
     double smallest = INFINITY, largest = 0;
@@ -204,7 +203,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
         if (!gls_json_get_uint(item_at(shards[i].root, "counts", "streamlines"), &count) || count == 0) continue;
         if (!cJSON_IsNumber(mean) || !cJSON_IsNumber(low) || !cJSON_IsNumber(high)) return;
         all += count;
-        /* the mean was made of whole parts of a mm, so that the sum comes back exactly */
+        /* the sum of lengths was a whole number of parts of a mm, so that rounding restores it exactly */
         sum += (uint64_t)llround((double)count * mean->valuedouble * GLS_LENGTH_PARTS);
         smallest = fmin(smallest, low->valuedouble);
         largest = fmax(largest, high->valuedouble);
@@ -213,7 +212,7 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
     replace(lengths, "mean_mm", gls_json_new_double((double)sum / (double)all / GLS_LENGTH_PARTS));
     replace(lengths, "min_mm", gls_json_new_double(smallest));
     replace(lengths, "max_mm", gls_json_new_double(largest));
-    /* the median of the whole run does not follow from those of the parts */
+    /* the medians of the shards do not determine the median of the whole run */
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 
@@ -228,7 +227,7 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
                 *compress = item_at(root, "parameters", "compress_mm");
     const char *dg = cJSON_GetStringValue(item_at(root, "parameters", "dg"));
     const gls_direction_getter getter = dg ? gls_getter_named(dg) : GLS_DG_COUNT;
-    /* not steps alone, as in gls_lengths_need_points() */
+    /* counts of steps do not give lengths, as in gls_lengths_need_points() */
     if ((getter < GLS_DG_COUNT && gls_getter_facts_of(getter).curved) ||
         cJSON_IsTrue(item_at(root, "parameters", "crop_at_gmwmi")) ||
         (cJSON_IsNumber(thinned) && thinned->valuedouble > 1) ||
@@ -245,7 +244,7 @@ static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, co
     replace(lengths, "max_points", gls_json_new_uint(r->max_steps + 1));
 }
 
-/* Adds a line that is not in the list yet. */
+/* Adds a line unless the list has it already. */
 static void add_warning(cJSON *joined, const char *line)
 {
     const cJSON *other;
@@ -266,8 +265,7 @@ static void join_warnings(cJSON *root, const gls_merge_shard *shards, size_t n, 
     replace(root, "warnings", joined);
 }
 
-/* Sets how the shards were made: the earliest start (ISO dates sort as text), all batches and devices, and each shard.
- */
+/* Sets how the shards were made: the earliest start (ISO dates sort as text), all batches, devices and shards. */
 static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 {
     cJSON *run = gls_json_at(root, "run"), *list = cJSON_CreateArray(), *devices = cJSON_CreateArray();
@@ -307,9 +305,9 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
 }
 
 /* Sets the counts of the whole run. Without --select they are the sums of all shards. With --select they are the sums
- * up to the shard with the last selected streamline; seeds, streamlines and points are then those of the selection, and
- * "counters_beyond_selection" says that all other counts include more. The first shard alone, if the selection is all
- * of it, needs no correction. */
+ * up to the shard with the last selected streamline; seeds, streamlines and points are then counts of the selection,
+ * and "counters_beyond_selection" says that all other counts include more. The first shard alone, if the selection is
+ * all of it, needs no correction. */
 static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     uint64_t own = 0;
@@ -334,7 +332,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     cJSON *line = cJSON_CreateArray();
     for (int i = 0; i < o->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(o->argv[i]));
     replace(root, "command_line", line);
-    /* parameters as a whole run has them: of the merge, without those of a shard */
+    /* the parameters of the merge take the place of a shard's */
     replace(parameters, "output", cJSON_CreateString(o->output));
     replace(parameters, "output_prefix", cJSON_CreateNull());
     replace(parameters, "sidecar", o->sidecar ? cJSON_CreateString(o->sidecar) : cJSON_CreateNull());
@@ -386,7 +384,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true);
-    /* if a part does not fit, the sidecars are not of these shards */
+    /* if an entry does not fit, the sidecars do not belong to these shards */
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     gls_status status = GLS_OK;

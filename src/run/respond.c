@@ -17,7 +17,7 @@ typedef struct respond_run {
     gls_series_run from;
     /* borrowed */
     const gls_respond_options *options;
-    gls_series_model model; /* volumes and directions, as for msmt */
+    gls_series_model model; /* holds the volumes and directions that the algorithm uses */
     gls_image *voxels;
     size_t n; /* number of responses */
     gls_tissue_response *response[GLS_N_TISSUES];
@@ -84,7 +84,7 @@ static gls_status read_input(respond_run *run)
     const gls_respond_options *o = run->options;
     gls_status status = gls_series_run_read(&run->from, &o->model);
     if (!status) status = gls_series_run_read_mask(&run->from);
-    /* these algorithms have one shell: the highest, or the one of --shells */
+    /* tournier and fa use one shell: the highest, or the shell of --shells */
     if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
         status =
             gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; this response is of one shell", o->model.shells.n);
@@ -160,7 +160,7 @@ static cJSON *make_sidecar(const respond_run *run)
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
     /* only parameters that this algorithm reads */
     if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
-    /* fa uses the threshold in place of a number of voxels */
+    /* without a number of voxels the threshold selects the voxels */
     if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
     if (dhollander) {
         GLS_JSON_MEMBERS(parameters, o, wm_percent, gm_percent, csf_percent);

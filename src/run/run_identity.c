@@ -1,5 +1,5 @@
-/* The identity of a run of tracking: the parameters and contents on which streamlines depend. By it runs know their
- * earlier results: shards, the journal of --resume, and the outputs of --skip-existing. */
+/* The identity of a run of tracking: the parameters and contents on which streamlines depend. Shards, --resume and
+ * --skip-existing recognise earlier results of an equal run by it. */
 #include <cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static uint64_t hash_image(const gls_image *image)
 /* Hashes the contents that were read. Names of files may differ between machines. */
 static uint64_t hash_inputs(const gls_job_inputs *in)
 {
-    /* files whose contents are not among the arrays that are hashed */
+    /* files that are hashed as files, because no array below holds their contents */
     static const int texts[] = {GLS_FILE_RESPONSE,     GLS_FILE_SEEDS,          GLS_FILE_SPHERE,
                                 GLS_FILE_DIRECTIONS,   GLS_FILE_RESPONSE_WM,    GLS_FILE_RESPONSE_GM,
                                 GLS_FILE_RESPONSE_CSF, GLS_FILE_SEED_REJECTION, GLS_FILE_SEED_GMWMI};
@@ -80,8 +80,8 @@ static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
     return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
 
-/* First output of this run that the run of the sidecar did not write; NULL: none. A file of that name belongs to
- * another run. */
+/* Role of the first output of this run that the run of the sidecar did not write; NULL: none. A file under its name
+ * belongs to another run. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
     gls_job_file file[GLS_JOB_FILES];
@@ -93,7 +93,7 @@ static const char *other_output(const gls_job *job, const cJSON *root)
                                                                                                          : "weights";
 }
 
-/* Whether the sidecar is of another part of the run, or of a whole run where this is a part. */
+/* Whether the sidecar belongs to another shard: index or count differ, or only one of the two runs is a shard. */
 static bool is_other_shard(const gls_job *job, const cJSON *root)
 {
     const cJSON *shard = gls_json_at(root, "shard"), *index = gls_json_at(shard, "index"),
@@ -117,7 +117,7 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
     return *name ? name : NULL;
 }
 
-/* Role of the first input file that differs; NULL: none. */
+/* Role of the first input file that differs between this run and the sidecar; NULL: none. */
 static const char *other_input(const gls_job *job, const cJSON *root)
 {
     const cJSON *inputs = gls_json_at(root, "inputs");
@@ -153,7 +153,7 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
     return other ? other : other_output(job, root);
 }
 
-/* Returns the first output that differs from what the sidecar records; NULL: none. */
+/* Returns the path of the first output that differs from what the sidecar records; NULL: none. */
 static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -162,8 +162,7 @@ static const char *changed_output(const cJSON *root, const gls_job_file *file, s
     return NULL;
 }
 
-/* Fills in *reason: NULL if the run of the sidecar equals this one and its outputs are unchanged, else the reason, from
- * malloc. */
+/* Fills in *reason: NULL if the run of the sidecar equals this run and its outputs are unchanged, else from malloc. */
 static gls_status find_reason(const gls_job *job, const cJSON *root, char **reason)
 {
     gls_job_file file[GLS_JOB_FILES];
@@ -205,7 +204,7 @@ gls_status gls_job_find_done(gls_job *job)
     return status;
 }
 
-/* A new, empty entry of a role in the list of written files. */
+/* Returns a new, empty entry of a role in job->written; it replaces an older entry. */
 static cJSON *add_entry(gls_job *job, const char *role)
 {
     if (!job->written) job->written = cJSON_CreateObject();
@@ -220,7 +219,7 @@ gls_status gls_job_note_outputs(gls_job *job)
     const size_t n = gls_job_files(job, file);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < n && !status; i++)
-        /* outputs have temporary names in the group; their final names are compared */
+        /* compare final names: the outputs in the group still have temporary names */
         for (size_t k = 0; k < group->n && !status; k++)
             if (gls_output_is(&group->output[k], file[i].path))
                 status = gls_written_note_output(add_entry(job, file[i].role), &group->output[k]);

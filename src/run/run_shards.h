@@ -12,11 +12,10 @@
 
 /* --- Which part of the run. */
 
-/* Sets index and count of the shard. text: "3/8", or "auto", which takes them from the variables of Slurm, Open MPI or
- * PMI. */
+/* Sets index and count of the shard. text: "3/8", or "auto": from the variables of Slurm, Open MPI or PMI. */
 gls_status gls_shard_choose(const char *text, gls_shard *shard);
 
-/* Restricts the seeds to those of this shard. select: number of streamlines of --select. Does nothing if the shard's
+/* Restricts the seeds to the part of this shard. select: number of streamlines of --select. Does nothing if the shard's
  * count is 0. */
 gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select);
 
@@ -30,16 +29,15 @@ typedef struct gls_merge_shard {
     cJSON *root;   /* contents of the sidecar */
 } gls_merge_shard;
 
-/* Reads the sidecar that lies beside a shard (its name with .json). GLS_ERR_INPUT: there is none, or its size, count or
- * index is not that of the shard, so that the shard was cut, changed or renamed. */
+/* Reads the sidecar that lies beside a shard (x.json beside x.trx). GLS_ERR_INPUT: there is none, or it records another
+ * size, count of streamlines or index than the shard has, so that the shard was cut, changed or renamed. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 /* Frees the sidecar. path is borrowed. */
 void gls_merge_shard_finish(gls_merge_shard *shard);
 /* Returns GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if
  * devices differ. *warned: false before the first call. */
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
-/* Fills in *sidecar: the sidecar of the whole run. output: the merged tractogram, complete. Sorts the shards by their
- * index. */
+/* Fills in *sidecar: the sidecar of the whole run. output: the merged tractogram, complete. Sorts the shards. */
 gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
                              const gls_warnings *warnings, const gls_merge_result *result, const gls_output *output,
                              cJSON **sidecar);

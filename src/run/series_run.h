@@ -9,17 +9,17 @@
 
 struct cJSON;
 
-/* Options of reading a table. Given responses make a table without b = 0 usable. */
+/* Options for reading the gradient table. With --response-wm the table may lack b = 0. */
 gls_gradients_options gls_series_options(const gls_model_options *options);
 /* Adds to a sidecar the gradient table and the shells. */
 void gls_sidecar_add_gradients(struct cJSON *root, const gls_series *series);
 
-/* Positions of the first input files of such a command. */
+/* Positions in gls_series_run.file. */
 enum { SERIES_DWI, SERIES_BVAL, SERIES_BVEC, SERIES_MASK, SERIES_N_FILES, SERIES_MAX_FILES = 16 };
 
 /* Inputs of `fit` and `response`: files, series and mask. */
 typedef struct gls_series_run {
-    /* files of the run */
+    /* names of inputs and outputs of the run */
     gls_run run;
     /* for progress; may be NULL */
     const gls_monitor *monitor;
@@ -27,7 +27,7 @@ typedef struct gls_series_run {
     gls_input_file file[SERIES_MAX_FILES];
     /* number of elements of `file` */
     size_t n_files;
-    char *bval, *bvec; /* table found beside the series, owned; NULL: the user named it */
+    char *bval, *bvec; /* paths of the table found beside the series, owned; NULL: the user named them */
     gls_series series;
     gls_image *mask;      /* read from a file, or computed from the series */
     uint64_t mask_voxels; /* voxels in the mask */
@@ -42,7 +42,7 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
 gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options);
 /* Reads or computes the mask, checks that there is signal in it, and hashes all inputs. */
 gls_status gls_series_run_read_mask(gls_series_run *run);
-/* First members of the sidecar. NULL: memory ran out. */
+/* Makes the sidecar with description, software, inputs, grid and gradient table. NULL: out of memory. */
 struct cJSON *gls_series_run_sidecar(const gls_series_run *run, const char *description, int argc, char *const *argv);
 /* Writes root as the sidecar and gives all outputs their final names. Fails with GLS_ERR_CANCELLED if the user has
  * cancelled. Takes ownership of root. */

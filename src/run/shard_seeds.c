@@ -8,8 +8,8 @@
 
 #include "util/numbers.h"
 
-/* Pairs of variables, the innermost launcher first. mpirun in a Slurm job also sees Slurm's variables, but these
- * describe the script of the job. */
+/* Environment variables of rank and size, the innermost launcher first. A process that mpirun starts in a Slurm job
+ * also sees Slurm's variables, which then describe the script of the job. */
 static const struct {
     const char *rank, *size;
 } launchers[] = {
@@ -87,7 +87,7 @@ static gls_status from_environment(gls_shard *shard)
         size = other_size;
         from = i;
     }
-    /* PMIx gives only the rank: compared where it is set */
+    /* PMIx gives only the rank: compare the rank where PMIX_RANK is set */
     gls_status status = read_variable("PMIX_RANK", &found, &pmix);
     if (status) return status;
     if (from < 0)
@@ -136,7 +136,7 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
 gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select)
 {
     if (shard->count == 0) return GLS_OK;
-    /* consecutive seeds: first_seed, n_seeds */
+    /* a shard has consecutive seeds */
     gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(seeds), shard);
     if (!status) status = gls_seeds_restrict(seeds, shard->first_seed, shard->n_seeds);
     if (status) return status;
@@ -145,8 +145,8 @@ gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t selec
     shard->select = select;
     if (shard->select > 0 && shard->count > 1)
         gls_log(GLS_LOG_INFO,
-                "--select: no shard knows what the others find: each goes on until it has %" PRIu64
-                " streamlines itself; a number of seeds near what these need spares work",
+                "--select: no shard knows what other shards find: each goes on until it has %" PRIu64
+                " streamlines itself; to spare work, give --nseeds near the number that the whole run needs",
                 shard->select);
     return GLS_OK;
 }

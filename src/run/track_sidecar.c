@@ -13,7 +13,7 @@
 #include "record/sidecar.h"
 #include "util/json_text.h"
 
-/* Keys of the BIDS draft for tractograms. */
+/* Adds the keys of the BIDS draft for tractograms. */
 static void add_bids(cJSON *root, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -41,7 +41,7 @@ static void add_phantom(cJSON *root, const gls_phantom_params *p)
     GLS_JSON_MEMBERS(object, p, snr, seed);
 }
 
-/* Adds what the file is, by the draft and by the program that made it. */
+/* Adds the description, the keys of the BIDS draft, and the software. */
 static void add_description(cJSON *root, const gls_job *job)
 {
     cJSON_AddStringToObject(root, "Description", "Whole-image tractogram made by glslines");
@@ -57,7 +57,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
     for (int i = 0; i < GLS_FILE_N_FILES; i++) gls_sidecar_add_file(inputs, &in->file[i]);
     if (in->phantom) add_phantom(inputs, &in->phantom->params);
     char text[17];
-    /* regions, tissue and inputs of results are not members of "inputs"; their hash is compared by later runs */
+    /* regions, tissue and inputs of sinks are not members of "inputs"; later runs compare their hash */
     if (job->other_inputs)
         cJSON_AddStringToObject(root, "other_inputs_xxh3_64", gls_hash_text(job->other_inputs, text));
     gls_sidecar_add_grid(root, in->grid);
@@ -108,7 +108,7 @@ static void add_odf(cJSON *root, const gls_job *job)
                                 ? "coefficients"
                                 : "amplitudes");
     if (in->peaks) gls_json_uint(odf, "peaks_per_voxel", in->peaks->n_volumes / 3);
-    /* null without a stop map */
+    /* null: no stop map sets ODFs to 0 */
     gls_json_double(odf, "zero_where_stop_map_is_below",
                     in->odf->options.stop_map ? in->odf->options.stop_threshold : NAN);
 }
@@ -183,8 +183,8 @@ static void add_regions(cJSON *root, const gls_regions *regions)
     }
 }
 
-/* Adds how many streamlines met each region that is counted on its own (in order), and how many met any region of the
- * other roles that look at all points. */
+/* Adds how many streamlines met the regions of each role that looks at all points: one number for each region
+ * (include_1, include_2 ...) of a role whose regions are counted apart, else one number for all regions of the role. */
 static void add_met(cJSON *counts, const gls_job *job)
 {
     const gls_regions *regions = job->inputs.regions;
@@ -209,7 +209,7 @@ static void add_met(cJSON *counts, const gls_job *job)
     }
 }
 
-/* Adds what the particle filter did. */
+/* Adds the counts of particle filtering. */
 static void add_filter(cJSON *counts, const gls_particle_counts *filter)
 {
     cJSON *object = cJSON_AddObjectToObject(counts, "particle_filter");
@@ -238,14 +238,14 @@ static void add_result(cJSON *root, const gls_job *job)
     cJSON *rejected = cJSON_AddObjectToObject(counts, "rejected");
     for (int v = GLS_VERDICT_KEPT + 1; v < GLS_VERDICT_COUNT; v++)
         gls_json_uint(rejected, gls_verdict_name((gls_verdict)v), r->verdicts[v]);
-    /* two ends a streamline: each half has its own reason to end */
+    /* each half-streamline has its own reason to end */
     cJSON *ends = cJSON_AddObjectToObject(counts, "half_streamline_ends");
     for (int e = 0; e < GLS_END_COUNT; e++) gls_json_uint(ends, gls_end_name((gls_end)e), r->ends[e]);
 
     add_met(counts, job);
     if (job->params.pft) add_filter(counts, &r->filter);
 
-    /* all lengths are those of streamlines that were kept */
+    /* lengths of kept streamlines only */
     cJSON *lengths = cJSON_AddObjectToObject(root, "lengths");
     gls_json_double(lengths, "mean_mm", r->mean_length);
     gls_json_double(lengths, "median_mm", r->median_length);
@@ -268,7 +268,7 @@ static void add_shard(cJSON *root, const gls_shard *shard)
     cJSON_AddStringToObject(object, "inputs_hash", gls_hash_text(shard->inputs, text));
 }
 
-/* Rounds to the microsecond. */
+/* Adds a time in seconds, rounded to the microsecond. */
 static void add_seconds(cJSON *object, const char *key, double seconds)
 {
     gls_json_double(object, key, round(1e6 * seconds) / 1e6);
@@ -340,7 +340,7 @@ static gls_status offer_second(gls_job *job, gls_output *sidecar)
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar)
 {
     rename_sidecar(job);
-    /* opened before and still free: nothing to do */
+    /* opened before under the same name: nothing to do */
     if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
     gls_output_discard(sidecar);
     gls_status status = gls_output_create(job->run.sidecar, job->run.force, sidecar);
