@@ -76,6 +76,16 @@ void enter_cell(vec3 p, Draw draw)
 // Whether p lies in the current cell.
 bool in_cell(vec3 p) { return texel_cell(p) == cell; }
 
+#ifdef CELL_STEPS
+// Number of steps, at most CELL_STEPS, that a straight line from p along d takes in the cell around p.
+uint steps_ahead(vec3 p, vec3 d)
+{
+    vec3 step = d * vec3(params.step_x, params.step_y, params.step_z), q = texel_position(p), low = texel_cell(p);
+    vec3 n = mix(q - low, low + 1.0 - q, greaterThan(step, vec3(0.0))) / max(abs(step), vec3(1e-6));
+    return uint(clamp(min(n.x, min(n.y, n.z)) + 1.0, 1.0, float(CELL_STEPS)));
+}
+#endif
+
 void approach(vec3 p, Draw draw)
 {
 #ifndef CELL_STEPS
@@ -91,19 +101,28 @@ bool has_signal(vec3 p)
     return inside(p) && (cell_signals >> (high.x + 2u * high.y + 4u * high.z) & 1u) != 0u;
 }
 
-// Adds a quad of volumes to the sums of the fit. c: polynomials of the quad; f: position in the cell, from 0 to 1 along
-// each axis; unit: the signal whose logarithm counts as 0.
-void add_quad(int quad, vec4 c[8], vec3 f, float unit, inout float sum[6])
+// Returns the signals of a quad of volumes at f, the position in the cell, from 0 to 1 along each axis. c: polynomials
+// of the quad; unit: the signal whose logarithm counts as 0, which replaces a signal of 0.
+vec4 signals_at(vec4 c[8], vec3 f, float unit)
 {
     vec4 s = c[0] + f.x * c[1] + f.y * (c[2] + f.x * c[3]) + f.z * (c[4] + f.x * c[5] + f.y * (c[6] + f.x * c[7]));
-    // y is the logarithm of s to base 2, times 2^23, up to a constant. The constant does not change the tensor, because
-    // ln S0 is a parameter of the fit. A float read as an integer is this logarithm but for a function of the mantissa
-    // t, 1 to 2, which the polynomial approximates with an error of 1.6e-5 * 2^23. A signal of 0 is replaced by `unit`.
-    s = mix(vec4(unit), s, greaterThan(s, vec4(0.0)));
+    return mix(vec4(unit), s, greaterThan(s, vec4(0.0)));
+}
+
+// Returns the logarithms of s to base 2, times 2^23, up to a constant, which does not change the tensor, because ln S0
+// is a parameter of the fit. A float read as an integer is this logarithm but for a function of the mantissa t, 1 to 2,
+// which the polynomial approximates with an error of 1.6e-5 * 2^23.
+vec4 logarithms(vec4 s)
+{
     ivec4 bits = floatBitsToInt(s);
     vec4 t = intBitsToFloat((bits & 0x007fffff) | 0x3f800000);
-    vec4 y = vec4(bits - floatBitsToInt(TEXEL_UNIT)) +
-             t * (34451815.8 + t * (-29937765.6 + t * (13769058.2 + t * (-3517519.8 + t * 378737.8))));
+    return vec4(bits - floatBitsToInt(TEXEL_UNIT)) +
+           t * (34451815.8 + t * (-29937765.6 + t * (13769058.2 + t * (-3517519.8 + t * 378737.8))));
+}
+
+// Adds the logarithms of a quad of volumes to the sums of the fit.
+void add_quad(int quad, vec4 y, inout float sum[6])
+{
     for (int k = 0; k < 6; k++) sum[k] += dot(TENSOR_FIT(6 * quad + k), y);
 }
 
@@ -114,10 +133,17 @@ Tensor tensor_at(vec3 p, Draw draw)
     vec3 f = texel_position(p) - cell;
     float unit = exp(params.min_signal) * TEXEL_UNIT, sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if WRITTEN_OUT
-    vec4 c[8];
+    // First all signals, then all logarithms, then all sums: processors find more to do at the same time.
+    vec4 c[8], y[TENSOR_QUADS];
 #define QUAD(quad)                                             \
     for (int k = 0; k < 8; k++) c[k] = cell_quad[8 * quad + k]; \
-    add_quad(quad, c, f, unit, sum);
+    y[quad] = signals_at(c, f, unit);
+#include <tensor_quads>
+#undef QUAD
+#define QUAD(quad) y[quad] = logarithms(y[quad]);
+#include <tensor_quads>
+#undef QUAD
+#define QUAD(quad) add_quad(quad, y[quad], sum);
 #include <tensor_quads>
 #undef QUAD
 #else
@@ -125,7 +151,7 @@ Tensor tensor_at(vec3 p, Draw draw)
         uvec4 signs[8];
         draw_signs(first / 32, draw, signs);
         for (int quad = first; quad < min(first + 32, TENSOR_QUADS); quad++)
-            add_quad(quad, polynomial(quad, signs), f, unit, sum);
+            add_quad(quad, logarithms(signals_at(polynomial(quad, signs), f, unit)), sum);
     }
 #endif
     const float scale = 0.69314718056 / 8388608.0; // from the logarithm to base 2, times 2^23

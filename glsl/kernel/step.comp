@@ -18,7 +18,7 @@ void main()
     // Slots behind the end of the list compute along with the others, for the barriers of the getter, but store
     // nothing.
     uint slot = work_slot();
-    bool running = work_live() && state[slot] == HALF_RUNNING, changed = running;
+    bool running = work_live() && state[slot] >= HALF_RUNNING, changed = running;
     Half h = load_half(slot);
     for (uint turn = 0u; turn < params.turns; turn++) {
 #ifdef CELL_STEPS
@@ -42,5 +42,9 @@ void main()
         }
     }
     if (changed) store_half(slot, h);
+#ifdef CELL_STEPS
+    // The host sorts half-streamlines by these steps, so that invocations of a vector seldom wait for each other.
+    if (running) state[slot] = HALF_RUNNING + steps_ahead(h.p, h.d);
+#endif
     if (changed && !running) half_report(h);
 }

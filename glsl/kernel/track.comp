@@ -44,7 +44,7 @@ void main()
             uint i = lines[entry / 2u].turn;
             vec3 seed = vec3(lines[i].x, lines[i].y, lines[i].z);
             h = half_start(2u * i + entry % 2u, seed, lines[i].vertex, lines[i].seed, lines[i].stream);
-            if (state[h.item] != HALF_RUNNING) h.item = NO_ITEM; // the streamline is one-sided: skip
+            if (state[h.item] < HALF_RUNNING) h.item = NO_ITEM; // the streamline is one-sided: skip
         }
         // Draw one direction, and take the step or end the half-streamline.
         h.draw.block = h.attempt << 16;

@@ -48,7 +48,7 @@ void main()
         Half h = load_half(slot);
         vec3 next = h.d;
         uint outcome = choose_direction(h.d, n, h.aux, next);
-        if (work_live() && state[slot] == HALF_RUNNING) {
+        if (work_live() && state[slot] >= HALF_RUNNING) {
             if (!half_advance(h, outcome, next)) half_report(h);
             store_half(slot, h);
         }

@@ -369,12 +369,23 @@ static void fill_halves(gls_batch *c, uint32_t n)
     }
 }
 
-/* Keeps the running half-streamlines among the first n entries of the host's list; returns their number. */
-static uint32_t keep_running(gls_batch *c, uint32_t n)
+/* Keeps the running half-streamlines among the first n entries of the host's list, sorted by the steps in their cells;
+ * returns their number. The words of slots, behind the list, were sent to the device and are work space. */
+static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (c->state[c->work[i]] == HALF_RUNNING) c->work[kept++] = c->work[i];
+    enum { STATES = 16 }; /* from HALF_RUNNING to the largest number */
+    uint32_t start[STATES + 1] = {0}, *sorted = c->work + n_items;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t state = c->state[c->work[i]];
+        if (state >= HALF_RUNNING) start[state - HALF_RUNNING + 1]++;
+    }
+    for (uint32_t s = 0; s < STATES; s++) start[s + 1] += start[s];
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t state = c->state[c->work[i]];
+        if (state >= HALF_RUNNING) sorted[start[state - HALF_RUNNING]++] = c->work[i];
+    }
+    const uint32_t kept = start[STATES - 1];
+    memcpy(c->work, sorted, kept * sizeof *sorted);
     return kept;
 }
 
@@ -407,7 +418,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_at(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (!status) status = reset_state(c, n_items);
-    if (!status) n_active = keep_running(c, n_active);
+    if (!status) n_active = keep_running(c, n_items, n_active);
     while (!status && n_active > 0) {
         /* Progress is a half-streamline that ended or a block that was taken. */
         const uint32_t active_before = n_active, blocks_before = c->head->pool_head;
@@ -419,7 +430,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
         status = run_pieces(c, n_items, n_active, false, &iterations);
         if (!status) status = read_state(c, n_items);
         if (!status) status = gls_pass_track_end(c);
-        if (!status) n_active = keep_running(c, n_active);
+        if (!status) n_active = keep_running(c, n_items, n_active);
         if (n_active < active_before || c->head->pool_head != blocks_before) iterations = 0;
     }
     return status;

@@ -12,7 +12,7 @@
 /* Whether a half-streamline must be tracked again or further: the pool was full, or it is still running. */
 static bool is_unfinished(uint32_t state)
 {
-    return state == HALF_LOST || state == HALF_RUNNING;
+    return state >= HALF_LOST;
 }
 
 /* Whether both half-streamlines have ended. */

@@ -54,36 +54,36 @@ static size_t channel_of(const signal_fill *f, size_t volume)
     return f->fit ? volume / 4 * 8 + volume % 4 : volume;
 }
 
-/* Logarithms of the signals; 0 where there is no signal. */
-static void take_logarithms(const signal_fill *f, const float *rows, double *y)
+/* Logarithms of the signals of `count` voxels; 0 where there is no signal. */
+static void take_logarithms(const signal_fill *f, size_t count, const float *rows, double *y)
 {
     for (size_t t = 0; t < f->dwi->n_volumes; t++) {
         const float *signal = rows + channel_of(f, t) * GLS_FIELD_BLOCK;
-        for (size_t i = 0; i < GLS_FIELD_BLOCK; i++)
+        for (size_t i = 0; i < count; i++)
             y[t * GLS_FIELD_BLOCK + i] = signal[i] > 0 ? log((double)signal[i] / (double)f->scale) : 0;
     }
 }
 
-/* Fits the tensor to a block of voxels and stores the residuals of the signals. y: work space. */
-static void store_residuals(const signal_fill *f, float *rows, double *y)
+/* Fits the tensor to `count` voxels and stores the residuals of the signals. y: work space. */
+static void store_residuals(const signal_fill *f, size_t count, float *rows, double *y)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
     /* beta: the tensor and ln S0 of each voxel, by the pseudo-inverse; then the residuals of the fitted signals. */
     double beta[P][GLS_FIELD_BLOCK] = {{0}};
-    take_logarithms(f, rows, y);
+    take_logarithms(f, count, rows, y);
     for (size_t t = 0; t < f->dwi->n_volumes; t++)
         for (int p = 0; p < P; p++) {
             const double weight = f->fit->inverse[t * GLS_TENSOR_STRIDE + (size_t)p];
-            for (size_t i = 0; i < GLS_FIELD_BLOCK; i++) beta[p][i] += weight * y[t * GLS_FIELD_BLOCK + i];
+            for (size_t i = 0; i < count; i++) beta[p][i] += weight * y[t * GLS_FIELD_BLOCK + i];
         }
     for (size_t t = 0; t < f->dwi->n_volumes; t++) {
         const float *signal = rows + channel_of(f, t) * GLS_FIELD_BLOCK;
         float *residual = (float *)signal + 4 * GLS_FIELD_BLOCK;
-        for (size_t i = 0; i < GLS_FIELD_BLOCK; i++) {
+        for (size_t i = 0; i < count; i++) {
             double fitted = 0;
             for (int p = 0; p < P; p++) fitted += f->fit->design[t * GLS_TENSOR_STRIDE + (size_t)p] * beta[p][i];
             const float r = fitted != 0 ? signal[i] - (float)(exp(fitted) * (double)f->scale) : 0;
-            residual[i] = fmaxf(-MAX_RESIDUAL, fminf(r, MAX_RESIDUAL));
+            residual[i] = r > MAX_RESIDUAL ? MAX_RESIDUAL : r > -MAX_RESIDUAL ? r : -MAX_RESIDUAL;
         }
     }
 }
@@ -104,7 +104,7 @@ static void signal_block(const void *user, size_t at, size_t count, float *rows,
             any[i] = to[i] != 0 ? 1 : any[i];
         }
     }
-    if (f->fit) store_residuals(f, rows, (double *)scratch);
+    if (f->fit) store_residuals(f, count, rows, (double *)scratch);
 }
 
 /* Largest finite value of the series. */
@@ -258,7 +258,7 @@ static gls_status plan_prob(const gls_model_request *request, gls_model_plan *mo
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;
-    return 8;
+    return 4;
 }
 
 /* Passes ln(scale) of the signals to the shader. */
