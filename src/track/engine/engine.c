@@ -10,6 +10,9 @@
 
 #include "gpu/objects.h"
 #include "image/formats.h"
+#include "track/field/field.h"
+#include "track/guide/guide.h"
+#include "track/shader/kernel_inputs.h"
 #include "util/clock.h"
 #include "util/status.h"
 
@@ -230,6 +233,54 @@ static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model
     return status;
 }
 
+/* Creates the guide on a device. input->regions and input->tissue must outlive it. Call finish_guide() even after a
+ * failure. */
+static gls_status create_guide(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
+                               const gls_track_input *input, gls_guide *guide)
+{
+    *guide = (gls_guide){.plan = *plan,
+                         .regions = gls_regions_count(input->regions) > 0 ? input->regions : NULL,
+                         .tissue = input->tissue,
+                         .params = *params};
+    return plan->kind->create(guide, device, input);
+}
+
+/* Destroys the textures. The guide may be zeroed. */
+static void finish_guide(gls_guide *guide)
+{
+    for (uint32_t i = 0; i < GLS_GUIDE_MAX_TEXTURES; i++) gls_texture_destroy(guide->texture[i]);
+    *guide = (gls_guide){0};
+}
+
+/* Adds the guide's definitions and fills its slot. */
+static void define_guide(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                         gls_define_list *defines)
+{
+    gls_define_int(defines, "GUIDE_TEXTURES", plan->n_textures, "the guide's texture units, which precede the field's");
+    gls_define_int(defines, "GUIDE_WORDS", plan->n_words, "words of the guide's memory of a half-streamline");
+    gls_define_int(defines, "GUIDE_AMPLITUDE", plan->amplitude, "the guide asks for an amplitude at each point");
+    gls_define_int(defines, "TAKES_BACK", plan->backtracks,
+                   "half-streamlines that ended badly are shortened and go on");
+    gls_define_int(defines, "BACKTRACK", plan->backtracks && plan->particles == 0,
+                   "half-streamlines that ended badly go on by backtracking, not by a particle filter");
+    gls_define_int(defines, "PARTICLES", plan->particles, "number of particles of the filter; 0: no filter");
+    if (plan->particles > 0) {
+        gls_define_int(defines, "FILTER_BACK", plan->filter_back, "steps before the bad end at which particles begin");
+        gls_define_int(defines, "FILTER_FRONT", plan->filter_front, "steps that particles may go beyond the bad end");
+        gls_define_int(defines, "FILTER_BLOCKS", plan->filter_blocks,
+                       "blocks of the pool for the particles of a half-streamline");
+        gls_define_int(defines, "FILTER_TRIALS", params->pft_trials,
+                       "largest number of runs of the filter for a half-streamline");
+    }
+    gls_define_int(defines, "STOP_OPEN", plan->kind->by_voxel && gls_stop_map_is_open(params, input),
+                   "the stop map ends no half-streamline inside the mask");
+    gls_define_int(defines, "GUIDE_BACKTRACK", plan->backtrack,
+                   "first word of the memory of backtracking or filtering");
+    gls_define_int(defines, "BLOCK_SIZE", plan->block_words, "words of the record of a block of the pool");
+    gls_define_file(defines, "guide", plan->kind->shader, plan->kind->name);
+    if (plan->kind->define) plan->kind->define(plan, params, input, defines);
+}
+
 /* Adds definitions to the model's, and announces the kernels to the driver, which may compile them on its own threads.
  */
 static gls_status kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
@@ -240,7 +291,7 @@ static gls_status kernels_announce(gls_device *device, const gls_track_params *p
     /* Definitions of all kernels: kept in the plan for kernels_load(). */
     define_mapping(&model->defines, plan, gls_device_kept_info(device));
     define_common(&model->defines, params, plan, &input->stop_map->grid, plan->getter->sphere(input));
-    gls_guide_define(&plan->guide, params, input, &model->defines);
+    define_guide(&plan->guide, params, input, &model->defines);
     size_t n = list_kernels(params, plan, &none, list);
     gls_status status = GLS_OK;
     /* begin with the last, which take longest to compile */
@@ -275,6 +326,15 @@ static void finish_model(gls_model *model)
     *model = (gls_model){0};
 }
 
+/* Creates the field of a plan, without values. label: for debuggers. A failure leaves nothing to free. */
+static gls_status create_field(gls_device *device, const gls_field_plan *plan, const char *label, gls_field *field)
+{
+    *field = (gls_field){.device = device, .plan = *plan};
+    gls_status status = plan->kind->create(field, label);
+    if (status) gls_field_finish(field);
+    return status;
+}
+
 /* Plans the model, and creates its field, without values, and its buffer; frees the tables of the plan. */
 static gls_status create_model(gls_engine *t, const gls_track_input *input)
 {
@@ -284,7 +344,7 @@ static gls_status create_model(gls_engine *t, const gls_track_input *input)
     if (status) return status;
     model->uniform = plan->tables.uniform;
     status = gls_tables_upload(&plan->tables, t->device, &model->buffer);
-    if (!status) status = gls_field_create(t->device, &plan->field, "model volume", &model->field);
+    if (!status) status = create_field(t->device, &plan->field, "model volume", &model->field);
     if (status) finish_model(model);
     return status;
 }
@@ -319,7 +379,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
     double start = gls_clock_seconds();
     gls_status status = gls_track_plan_make(params, gls_device_kept_info(device), input, &t->plan);
     if (!status) status = fit_model(t, input);
-    if (!status) status = gls_guide_create(device, &t->plan.guide, params, input, &t->guide);
+    if (!status) status = create_guide(device, &t->plan.guide, params, input, &t->guide);
     if (!status) status = kernels_announce(device, params, &t->plan, input, &t->model_plan);
     gls_device_release(device);
     if (!status) {
@@ -405,7 +465,7 @@ void gls_engine_destroy(gls_engine *t)
     gls_visitor_finish(&t->visitor);
     kernels_destroy(&t->kernels);
     destroy_buffers(t);
-    gls_guide_finish(&t->guide);
+    finish_guide(&t->guide);
     finish_model(&t->model);
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);

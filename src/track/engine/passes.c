@@ -96,6 +96,8 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
 #define FIELD(type, name)
 #define PARAM_FIELD(type, name) u.name = (type)p->name;
 #include "layout/track_params.def"
+#include "track/field/field.h"
+#include "track/guide/guide.h"
 #undef FIELD
     u.fod_cutoff = (float)(gls_track_cutoff(p) * t->model.scale);
     u.seed_cutoff = (float)(gls_track_seed_cutoff(p) * t->model.scale);
@@ -104,14 +106,34 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
     return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);
 }
 
+/* Sets the arguments of a kernel: textures and texels from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on.
+ * Returns their number. */
+static size_t field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < GLS_FIELD_MAX_BUFFERS && field->buffer[i]; i++)
+        args[n++] = gls_arg_buffer((field->plan.kind == &gls_field_texels ? first_unit : GLS_FIELD_FIRST_BINDING) + i,
+                                   field->buffer[i]);
+    for (uint32_t i = 0; i < GLS_FIELD_MAX_TEXTURES && field->texture[i]; i++)
+        args[n++] = gls_arg_texture(first_unit + i, field->texture[i]);
+    return n;
+}
+
+/* Sets the guide's textures as arguments of a kernel. Returns their number. */
+static size_t guide_arguments(const gls_guide *guide, gls_arg *args)
+{
+    for (uint32_t i = 0; i < guide->plan.n_textures; i++) args[i] = gls_arg_texture(i, guide->texture[i]);
+    return guide->plan.n_textures;
+}
+
 /* Sets the arguments that all kernels share: textures, parameters, model. Returns their number. */
 static size_t common_arguments(gls_engine *t, bool initial, gls_arg *args)
 {
     size_t n = 0;
     args[n++] = gls_arg_uniforms(0, t->buffer[uniforms_of(initial)]);
     args[n++] = t->model.uniform ? gls_arg_uniforms(1, t->model.buffer) : gls_arg_buffer(3, t->model.buffer);
-    n += gls_guide_arguments(&t->guide, args + n);
-    return n + gls_field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
+    n += guide_arguments(&t->guide, args + n);
+    return n + field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
 }
 
 /* Runs a kernel for `items` items, per_group of them in a work group, with at most max_groups groups: kernels stride or

@@ -6,6 +6,7 @@
 
 #include <omp.h>
 
+#include "track/guide/guide.h"
 #include "util/maths.h"
 #include "util/threads.h"
 
@@ -114,6 +115,17 @@ static inline bool misses(const gls_batch *c, const float seed[3], uint32_t n_li
     return !t->plan.guide.kind->includes(&t->guide, seed, half, &o->met);
 }
 
+/* Whether a verdict of the guide overrides GLS_VERDICT_SINGLE_POINT and GLS_VERDICT_TOO_SHORT. */
+static bool verdict_goes_first(gls_verdict verdict)
+{
+    static const bool goes_first[GLS_VERDICT_COUNT] = {
+#define GLS_VERDICT_ROW(symbol, value, name, first, ...) [value] = first,
+#include <glslines/verdicts.def>
+#undef GLS_VERDICT_ROW
+    };
+    return goes_first[verdict];
+}
+
 /* Judges the finished streamline i of a round of n_lines: sets the verdict, kept points and ends in *o. */
 static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lines, uint32_t i, gls_outcome *o)
 {
@@ -144,8 +156,8 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
     if (missed && (guided == GLS_VERDICT_KEPT || guided == GLS_VERDICT_WRONG_ORDER))
         guided = GLS_VERDICT_MISSED_INCLUDE;
     o->points = backward + forward + 1;
-    /* One of several reasons for a rejection is reported, see gls_verdict_goes_first(). */
-    if (guided != GLS_VERDICT_KEPT && gls_verdict_goes_first(guided))
+    /* One of several reasons for a rejection is reported, see verdict_goes_first(). */
+    if (guided != GLS_VERDICT_KEPT && verdict_goes_first(guided))
         verdict = guided;
     else if (backward + forward == 0 && !c->engine->params.keep_single_points)
         verdict = GLS_VERDICT_SINGLE_POINT;

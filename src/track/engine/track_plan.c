@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "track/getter/getter.h"
+#include "track/guide/guide.h"
 #include "util/status.h"
 #include "util/numbers.h"
+
+extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_tissue;
 
 /* Seeds of a batch unless --chunk-size is given: on CPU renderers, on GPUs, and on GPUs with rounds in flight. */
 #define DEFAULT_BATCH_SOFTWARE 25000u
@@ -113,13 +116,28 @@ static uint32_t usual_points(const gls_track_plan *p, const gls_track_params *pa
     return p->voxel_runs && points < POOL_BLOCK ? (uint32_t)points : POOL_BLOCK;
 }
 
+/* Plans the guide that the parameters and the input ask for. */
+static gls_status plan_guide(const gls_track_params *params, const gls_device_info *limits,
+                             const gls_track_input *input, gls_guide_plan *plan)
+{
+    *plan = (gls_guide_plan){.kind = input->tissue                           ? &gls_guide_tissue
+                                     : gls_regions_count(input->regions) > 0 ? &gls_guide_regions
+                                                                             : &gls_guide_threshold};
+    gls_status status = plan->kind->plan(params, limits, input, plan);
+    /* The record of a block holds what back-tracking or the loop check reads again, see glsl/layout/block.def. */
+    plan->block_words = plan->backtracks     ? BLOCK_POINTS + POOL_BLOCK * (ARRIVAL_WORDS + plan->backtrack)
+                        : params->loop_check ? BLOCK_BEFORE + 3
+                                             : (uint32_t)BLOCK_WORDS;
+    return status;
+}
+
 /* Makes the plan. runs: whether the pool may hold runs of points. */
 static gls_status make(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        bool runs, gls_track_plan *plan)
 {
     const gls_getter *getter = gls_getter_of(params);
     gls_track_plan p = {.getter = getter};
-    gls_status status = gls_guide_plan_make(params, limits, input, &p.guide);
+    gls_status status = plan_guide(params, limits, input, &p.guide);
     if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status) return status;
     /* Which kernels run: staged (short dispatches) or fused, split in two or whole, and whether rounds overlap. */

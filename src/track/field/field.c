@@ -7,14 +7,6 @@
 
 #include "util/status.h"
 
-gls_status gls_field_create(gls_device *device, const gls_field_plan *plan, const char *label, gls_field *field)
-{
-    *field = (gls_field){.device = device, .plan = *plan};
-    gls_status status = plan->kind->create(field, label);
-    if (status) gls_field_finish(field);
-    return status;
-}
-
 void gls_field_finish(gls_field *field)
 {
     for (uint32_t i = 0; i < GLS_FIELD_MAX_TEXTURES; i++) gls_texture_destroy(field->texture[i]);
@@ -46,17 +38,6 @@ gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *gr
     free(alike);
     free(index);
     return status;
-}
-
-size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < GLS_FIELD_MAX_BUFFERS && field->buffer[i]; i++)
-        args[n++] = gls_arg_buffer((field->plan.kind == &gls_field_texels ? first_unit : GLS_FIELD_FIRST_BINDING) + i,
-                                   field->buffer[i]);
-    for (uint32_t i = 0; i < GLS_FIELD_MAX_TEXTURES && field->texture[i]; i++)
-        args[n++] = gls_arg_texture(first_unit + i, field->texture[i]);
-    return n;
 }
 
 float gls_field_scale(float largest, float maximum)

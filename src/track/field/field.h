@@ -86,16 +86,11 @@ struct gls_field_kind {
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
 };
 
-/* Creates the field of a plan, without values. label: for debuggers. A failure leaves nothing to free. */
-gls_status gls_field_create(gls_device *device, const gls_field_plan *plan, const char *label, gls_field *field);
 /* Destroys textures and buffers. The field may be zeroed. */
 void gls_field_finish(gls_field *field);
 /* Fills n fields of any kinds. *failed: index of the field that failed; unchanged if the host failed. */
 gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                           size_t *failed);
-/* Sets the arguments of a kernel: textures and texels from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on.
- * Returns their number. */
-size_t gls_field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args);
 /* Returns the power of two that scales `largest` to at most `maximum`, so that values keep their digits; 1 if largest
  * <= 0. */
 float gls_field_scale(float largest, float maximum);

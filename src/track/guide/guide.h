@@ -97,23 +97,6 @@ static inline double gls_filter_steps(double length, double step)
     return ceil(length / step * (1 - 1e-9));
 }
 
-/* Plans the guide that the parameters and the input ask for. */
-gls_status gls_guide_plan_make(const gls_track_params *params, const gls_device_info *limits,
-                               const gls_track_input *input, gls_guide_plan *plan);
-/* Creates the guide on a device. input->regions and input->tissue must outlive it. Call gls_guide_finish() even after a
- * failure. */
-gls_status gls_guide_create(gls_device *device, const gls_guide_plan *plan, const gls_track_params *params,
-                            const gls_track_input *input, gls_guide *guide);
-/* Destroys the textures. The guide may be zeroed. */
-void gls_guide_finish(gls_guide *guide);
-/* Adds the guide's definitions and fills its slot. */
-void gls_guide_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
-                      gls_define_list *defines);
-/* Whether a verdict of the guide overrides GLS_VERDICT_SINGLE_POINT and GLS_VERDICT_TOO_SHORT. */
-bool gls_verdict_goes_first(gls_verdict verdict);
-/* Sets the guide's textures as arguments of a kernel. Returns their number. */
-size_t gls_guide_arguments(const gls_guide *guide, gls_arg *args);
-
 /* --- Regions, for all guides that support them. They are in the second texture. */
 
 /* Adds the texture and the words of memory for the input's regions to the plan. */
