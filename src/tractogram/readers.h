@@ -69,16 +69,6 @@ typedef struct gls_reader_columns {
     gls_column *shown, *filled;
 } gls_reader_columns;
 
-/* Memory for one block. A reader has one; gls_reader_exchange() swaps it for another. */
-typedef struct gls_reader_room {
-    uint64_t *line_offset; /* max_lines + 1 elements */
-    /* points, world mm, and dpv of the block */
-    float (*point)[3];
-    /* number of points for which memory is allocated */
-    size_t point_capacity;
-    gls_column *filled[3]; /* dps, dpv, groups */
-} gls_reader_room;
-
 struct gls_tractogram_reader {
     /* functions of the format */
     const gls_reader_driver *driver;
@@ -126,12 +116,6 @@ gls_status gls_reader_add_header(gls_tractogram_reader *reader, const char *key,
 gls_status gls_reader_prepare(gls_tractogram_reader *reader);
 /* Allocates memory for n points and their dpv in the current block. */
 gls_status gls_reader_reserve(gls_tractogram_reader *reader, uint64_t n);
-/* Allocates memory for another block of an open reader. Free it even after a failure. */
-gls_status gls_reader_room_create(gls_tractogram_reader *reader, gls_reader_room *room);
-/* Frees the memory of a block. Accepts a zeroed one. */
-void gls_reader_room_finish(const gls_tractogram_reader *reader, gls_reader_room *room);
-/* Swaps the memory of the current block with *room. */
-void gls_reader_exchange(gls_tractogram_reader *reader, gls_reader_room *room);
 /* Starts a thread, if the library may use more than one, that reads up to n_blocks blocks ahead. From then on only
  * gls_tractogram_pump() may read the file. */
 gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks);
