@@ -46,7 +46,7 @@ typedef struct gls_values {
  * overwritten. */
 void gls_values_read(const gls_values *values, void *in, size_t n, float *out);
 
-/* --- Streams: read the bytes of a file, and decompress them if they are gzip. Also compression. */
+/* --- Streams: read the bytes of a file, and decompress them if they are gzip. */
 
 typedef struct gls_stream gls_stream;
 
@@ -67,12 +67,6 @@ gls_status gls_stream_verify(gls_stream *stream);
 uint64_t gls_stream_bound(const gls_stream *stream);
 /* Descriptor of a regular file that is not compressed, for pread() only; -1 for gzip data and pipes. */
 int gls_stream_fd(const gls_stream *stream);
-
-/* Fills buffer with bytes first .. first + bytes - 1 of the data to be compressed. Called from several threads. */
-typedef void (*gls_pack_fill)(void *user, uint64_t first, size_t bytes, void *buffer);
-
-/* Appends `total` bytes to output as one gzip member. Several threads compress. level: of zlib, 1 to 9. */
-gls_status gls_gzip_write(gls_output *output, uint64_t total, int level, gls_pack_fill fill, void *user);
 
 /* --- NIfTI. */
 

@@ -5,13 +5,17 @@
 
 #include <math.h>
 #include <nifti2_io.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 /* Level of compression of .nii.gz, and bytes of voxel values that are converted at a time. */
 #define GZIP_LEVEL 3
 #define BLOCK_BYTES ((size_t)1 << 20)
+#define PIECE_BYTES ((size_t)1 << 20)
+#define PIECES 16 /* number of pieces compressed between two writes */
 
 /* The header as in the file, with the four bytes that say "no extensions". */
 typedef struct packed_header {
@@ -146,6 +150,95 @@ gls_status gls_image_name_check(const char *path)
     return gls_fail(GLS_ERR_ARGUMENT, "%s: the name of an image must end in .nii or .nii.gz", path);
 }
 
+/* Fills buffer with bytes first .. first + bytes - 1 of the data to be compressed. Called from several threads. */
+typedef void (*pack_fill)(void *user, uint64_t first, size_t bytes, void *buffer);
+
+/* A piece of a gzip file that one thread compresses. */
+typedef struct piece {
+    unsigned char *packed;
+    size_t n;
+    uint32_t crc;
+    bool ok;
+} piece;
+
+/* Compresses a piece to raw deflate data that end on a byte boundary, so that the pieces together are one deflate
+ * stream. last: the piece ends the stream. */
+static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, int level, bool last)
+{
+    z_stream z = {0};
+    if (deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return false;
+    z.next_in = (z_const Bytef *)data;
+    z.avail_in = (uInt)bytes;
+    z.next_out = p->packed;
+    z.avail_out = (uInt)capacity;
+    int result = deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH);
+    bool ok = z.avail_in == 0 && (last ? result == Z_STREAM_END : result == Z_OK && z.avail_out > 0);
+    p->n = capacity - z.avail_out;
+    p->crc = (uint32_t)crc32(0, data, (uInt)bytes);
+    deflateEnd(&z);
+    return ok;
+}
+
+/* Bytes of piece i of `total` bytes: the last piece may be shorter. */
+static size_t piece_bytes(uint64_t total, uint64_t i)
+{
+    uint64_t left = total - i * PIECE_BYTES;
+    return left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+}
+
+/* Appends `total` bytes to output as one gzip member. level: of zlib, 1 to 9.
+ * Compresses PIECES pieces at a time on all threads, then writes them in order. The checksum of the file is combined
+ * from the checksums of the pieces. The output depends on the size of pieces, not on the number of threads. */
+static gls_status write_gzip(gls_output *output, uint64_t total, int level, pack_fill fill, void *user)
+{
+    /* magic number, method deflate, no flags, no time of change, system Unix (RFC 1952) */
+    static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
+    const size_t capacity = compressBound(PIECE_BYTES) + 64;
+    const uint64_t n_pieces = total > 0 ? (total + PIECE_BYTES - 1) / PIECE_BYTES : 1;
+    uint32_t crc = 0;
+    gls_status status = GLS_OK;
+    piece pieces[PIECES] = {{0}};
+    for (int i = 0; i < PIECES; i++) {
+        pieces[i].packed = malloc(capacity);
+        if (!pieces[i].packed) {
+            status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
+            goto done;
+        }
+    }
+    status = gls_output_write(output, head, sizeof head);
+    for (uint64_t first = 0; first < n_pieces && !status; first += PIECES) {
+        int n = n_pieces - first < PIECES ? (int)(n_pieces - first) : PIECES;
+#pragma omp parallel for schedule(dynamic, 1)
+        for (int i = 0; i < n; i++) {
+            size_t bytes = piece_bytes(total, first + (uint64_t)i);
+            void *data = malloc(PIECE_BYTES);
+            pieces[i].ok = data != NULL;
+            if (data) {
+                fill(user, (first + (uint64_t)i) * PIECE_BYTES, bytes, data);
+                pieces[i].ok = pack(&pieces[i], capacity, data, bytes, level, first + (uint64_t)i + 1 == n_pieces);
+            }
+            free(data);
+        }
+        for (int i = 0; i < n && !status; i++) {
+            if (!pieces[i].ok)
+                status = gls_fail(GLS_ERR_MEMORY, "%s: no memory to compress", output->path);
+            else
+                status = gls_output_write(output, pieces[i].packed, pieces[i].n);
+            crc = (uint32_t)crc32_combine(crc, pieces[i].crc, (z_off_t)piece_bytes(total, first + (uint64_t)i));
+        }
+    }
+    if (!status) {
+        /* the trailer: checksum and size modulo 2^32 of the data, little-endian */
+        const uint32_t sum[2] = {crc, (uint32_t)total};
+        unsigned char tail[8];
+        for (int i = 0; i < 8; i++) tail[i] = (unsigned char)(sum[i / 4] >> (8 * (i % 4)));
+        status = gls_output_write(output, tail, sizeof tail);
+    }
+done:
+    for (int i = 0; i < PIECES; i++) free(pieces[i].packed);
+    return status;
+}
+
 /* Writes an image; it gets its name only when it is complete. */
 static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                              size_t n_volumes, int code, source *s)
@@ -160,7 +253,7 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     s->header = &header;
     uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
     if (gls_case_ends(path, ".nii.gz"))
-        status = gls_gzip_write(&output, total, GZIP_LEVEL, fill, s);
+        status = write_gzip(&output, total, GZIP_LEVEL, fill, s);
     else
         status = write_plain(&output, s, total);
     if (!status) return gls_output_commit(&output);
@@ -210,7 +303,7 @@ typedef struct bytes {
     const unsigned char *data;
 } bytes;
 
-/* A gls_pack_fill for data that lie in memory as the file has them. */
+/* A pack_fill for data that lie in memory as the file has them. */
 static void copy_bytes(void *user, uint64_t first, size_t n, void *buffer)
 {
     memcpy(buffer, ((const bytes *)user)->data + first, n);
@@ -223,7 +316,7 @@ gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_gr
     gls_status status = gls_output_create(path, overwrite, &output);
     if (status) return status;
     output.group = group;
-    status = gls_case_ends(path, ".nii.gz") ? gls_gzip_write(&output, n, GZIP_LEVEL, copy_bytes, &b)
+    status = gls_case_ends(path, ".nii.gz") ? write_gzip(&output, n, GZIP_LEVEL, copy_bytes, &b)
                                             : gls_output_write(&output, data, n);
     if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
