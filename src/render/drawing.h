@@ -53,9 +53,6 @@ bool gls_colour_parse(const char *text, uint32_t *colour);
 #define GLS_FONT_CAPITAL 21
 #define GLS_FONT_BASE 9
 
-/* For each character from blank to tilde its borders and strokes, see font_data.c. */
-extern const char *const gls_font_glyphs[GLS_FONT_GLYPHS];
-
 /* --- PNG pictures, still or turning (APNG; every reader of PNG shows its first frame). */
 
 /* Receives the next bytes of the file. */

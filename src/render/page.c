@@ -71,16 +71,3 @@ void gls_html_base64(gls_text *out, const void *data, size_t bytes)
         gls_text_append(out, four, 4);
     }
 }
-
-void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
-                   void *user)
-{
-    char name[32];
-    /* text up to {{NAME}}, then the value of NAME */
-    for (const char *at; (at = strstr(page, "{{")); page = strstr(at, "}}") + 2) {
-        gls_text_append(out, page, (size_t)(at - page));
-        snprintf(name, sizeof name, "%.*s", (int)(strstr(at, "}}") - at - 2), at + 2);
-        value(user, out, name);
-    }
-    gls_text_puts(out, page);
-}

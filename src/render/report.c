@@ -371,11 +371,25 @@ static void append_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
 
+/* Appends a section of the page: the template `page`, in which value() replaces each {{name}}. */
+static void fill_page(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
+                      void *user)
+{
+    char name[32];
+    /* text up to {{NAME}}, then the value of NAME */
+    for (const char *at; (at = strstr(page, "{{")); page = strstr(at, "}}") + 2) {
+        gls_text_append(out, page, (size_t)(at - page));
+        snprintf(name, sizeof name, "%.*s", (int)(strstr(at, "}}") - at - 2), at + 2);
+        value(user, out, name);
+    }
+    gls_text_puts(out, page);
+}
+
 /* Fills the page and writes the file as part of the run. */
 static gls_status write_page(gls_report *r, const char *path, gls_report_result *result)
 {
     gls_text page = {0};
-    gls_page_fill(&page, gls_page_part("report.html"), append_value, r);
+    fill_page(&page, gls_page_part("report.html"), append_value, r);
     size_t bytes = page.length;
     char *text = gls_text_take(&page);
     if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);

@@ -33,9 +33,6 @@ void gls_text_number(gls_text *out, double v);
 void gls_html_json(gls_text *out, const char *json);
 /* Appends bytes in base64. */
 void gls_html_base64(gls_text *out, const void *data, size_t bytes);
-/* Appends a section of the page: the template `page`, in which value() replaces each {{name}}. */
-void gls_page_fill(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
-                   void *user);
 
 /* --- Contents of a report. */
 

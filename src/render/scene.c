@@ -1,4 +1,4 @@
-/* Collects the streamlines of a picture in memory and colours them. */
+/* Collects the streamlines of a picture in memory, colours them, and places cameras. */
 #include "render/scene.h"
 
 #include <math.h>
@@ -6,7 +6,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/maths.h"
 #include "util/status.h"
+
+/* Views by the position of the viewer; right x up = toward, in world axes (right, anterior, superior). */
+static const struct {
+    const char *name;
+    double right[3], up[3], toward[3];
+} stands[] = {
+    {"superior", {1, 0, 0}, {0, 1, 0}, {0, 0, 1}},   {"inferior", {-1, 0, 0}, {0, 1, 0}, {0, 0, -1}},
+    {"posterior", {1, 0, 0}, {0, 0, 1}, {0, -1, 0}}, {"anterior", {-1, 0, 0}, {0, 0, 1}, {0, 1, 0}},
+    {"left", {0, -1, 0}, {0, 0, 1}, {-1, 0, 0}},     {"right", {0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
+};
+
+bool gls_camera_stand(gls_camera *camera, const char *name)
+{
+    for (size_t i = 0; i < sizeof stands / sizeof *stands; i++) {
+        if (strcmp(name, stands[i].name) != 0) continue;
+        memcpy(camera->right, stands[i].right, sizeof camera->right);
+        memcpy(camera->up, stands[i].up, sizeof camera->up);
+        memcpy(camera->toward, stands[i].toward, sizeof camera->toward);
+        return true;
+    }
+    return false;
+}
+
+void gls_box_of_grid(const gls_grid *grid, gls_box *box)
+{
+    for (int corner = 0; corner < 8; corner++) {
+        double p[3], w[3];
+        /* corners of voxels lie half a voxel outside their centres */
+        for (int a = 0; a < 3; a++) p[a] = corner >> a & 1 ? grid->dim[a] - 0.5 : -0.5;
+        gls_affine_apply(grid->affine, p, w);
+        for (int a = 0; a < 3; a++) {
+            box->low[a] = corner == 0 ? w[a] : fmin(box->low[a], w[a]);
+            box->high[a] = corner == 0 ? w[a] : fmax(box->high[a], w[a]);
+        }
+    }
+}
 
 /* Allocates memory for more lines and points. values: each point has a number, too. */
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)

@@ -36,8 +36,6 @@ typedef struct gls_box {
  * Returns false for another name. */
 bool gls_camera_stand(gls_camera *camera, const char *name);
 
-/* Scale, in pixels for each mm, at which the box fits into the picture minus a margin on each side. */
-double gls_camera_fit(const gls_camera *camera, const gls_box *box, double margin);
 /* Box around the outer faces of a grid's voxels. */
 void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 

@@ -10,6 +10,7 @@
 #include "gpu/devices.h"
 #include "image/formats.h"
 #include "record/run_params.h"
+#include "render/scene.h"
 #include "sinks/weight_files.h"
 #include "util/maths.h"
 #include "util/numbers.h"
@@ -114,6 +115,21 @@ static double margin_of(const gls_studio *s)
                                       : 2.4 * gls_label_size(s->plan.width, s->plan.height);
 }
 
+/* Scale, in pixels for each mm, at which the box fits into the picture minus a margin on each side. */
+static double fit_camera(const gls_camera *camera, const gls_box *box, double margin)
+{
+    double wide = 0, tall = 0;
+    /* size of the box as the camera sees it */
+    for (int a = 0; a < 3; a++) {
+        double size = box->high[a] - box->low[a];
+        wide += fabs(camera->right[a]) * size;
+        tall += fabs(camera->up[a]) * size;
+    }
+    /* at least 8 pixels, however large the margin */
+    double x = fmax(camera->width - 2 * margin, 8), y = fmax(camera->height - 2 * margin, 8);
+    return fmin(x / fmax(wide, 1e-3), y / fmax(tall, 1e-3));
+}
+
 /* Chooses the scale at which every view, and every frame of a turn, shows the whole box. */
 static void choose_scale(gls_studio *s)
 {
@@ -127,7 +143,7 @@ static void choose_scale(gls_studio *s)
         for (uint32_t frame = 0; frame < (o->turn ? o->turn : 1); frame++) {
             gls_camera turned = *c;
             turn_camera(&turned, o->turn ? 360.0 * frame / o->turn : 0);
-            s->scale = fmin(s->scale, gls_camera_fit(&turned, &s->box, margin_of(s)));
+            s->scale = fmin(s->scale, fit_camera(&turned, &s->box, margin_of(s)));
         }
     }
     if (s->plan.fit == GLS_FIT_MM) s->scale = fmin(s->plan.width, s->plan.height) / s->plan.fit_mm;
