@@ -38,14 +38,6 @@ void gls_completion_expect(gls_device *device, const uint32_t groups[3])
     device->n_groups += groups[0] * groups[1] * groups[2];
 }
 
-uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset)
-{
-    glBindBuffer(GL_COPY_READ_BUFFER, device->completion);
-    glBindBuffer(GL_COPY_WRITE_BUFFER, to);
-    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset, sizeof device->n_groups);
-    return device->n_groups;
-}
-
 /* Reads the first word of a buffer once all earlier kernels have ended. Returns false if the driver fails or does not
  * answer. */
 static bool read_word(gls_device *device, GLuint buffer, uint32_t *word)

@@ -62,6 +62,15 @@ void gls_fetch_destroy(gls_fetch *f)
     free(f);
 }
 
+/* Copies the counter, behind all earlier commands, to a buffer that the host can read. Returns the expected value. */
+static uint32_t send_completion(gls_device *device, GLuint to, size_t offset)
+{
+    glBindBuffer(GL_COPY_READ_BUFFER, device->completion);
+    glBindBuffer(GL_COPY_WRITE_BUFFER, to);
+    glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, (GLintptr)offset, sizeof device->n_groups);
+    return device->n_groups;
+}
+
 gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size_t bytes)
 {
     GLS_REQUIRE_HANDLE(source, GLS_HANDLE_BUFFER);
@@ -83,7 +92,7 @@ gls_status gls_fetch_begin(gls_fetch *f, gls_buffer *source, size_t offset, size
         if (!gls_device_inject(device, GLS_FAULT_READBACK, GL_OUT_OF_MEMORY))
             glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, (GLintptr)offset, 0, (GLsizeiptr)bytes);
         gls_span_end(device);
-        f->n_groups = device->counts_groups ? gls_completion_send(device, f->name, f->capacity) : 0;
+        f->n_groups = device->counts_groups ? send_completion(device, f->name, f->capacity) : 0;
         glMemoryBarrier(GL_CLIENT_MAPPED_BUFFER_BARRIER_BIT);
         f->sent = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
         f->n_runs = device->n_runs;

@@ -237,8 +237,6 @@ void gls_completion_expect(gls_device *device, const uint32_t groups[3]);
 /* Takes the work groups of the last kernel out of the expected number, because the driver reported an error; unless
  * they ran after all. */
 void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
-/* Copies the counter, behind all earlier commands, to a buffer that the host can read. Returns the expected value. */
-uint32_t gls_completion_send(gls_device *device, GLuint to, size_t offset);
 /* Checks a copied counter. GLS_ERR_LOST if the counter is too small; the device is lost then. If it is the driver's
  * counters that are wrong, nothing is counted from then on. what: start of the message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);

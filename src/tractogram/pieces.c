@@ -24,12 +24,6 @@
 /* One thread for each four cores: the other cores track, and copy what comes from the device. */
 #define CORES_EACH 4
 
-void gls_piece_rooms_finish(gls_piece_rooms *rooms)
-{
-    for (int i = 0; i < GLS_PIECE_ROOMS; i++) free(rooms->room[i].data);
-    *rooms = (gls_piece_rooms){0};
-}
-
 /* One thread for CORES_EACH cores, at least 2 where there are 2 cores, GLS_PIECE_THREADS at most. */
 int gls_pieces_threads(void)
 {

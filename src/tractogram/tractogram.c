@@ -253,6 +253,13 @@ gls_status gls_tractogram_writer_finish(gls_tractogram_writer *w)
     return status;
 }
 
+/* Frees the memory. */
+static void free_rooms(gls_piece_rooms *rooms)
+{
+    for (int i = 0; i < GLS_PIECE_ROOMS; i++) free(rooms->room[i].data);
+    *rooms = (gls_piece_rooms){0};
+}
+
 void gls_tractogram_writer_abort(gls_tractogram_writer *w)
 {
     if (!w) return;
@@ -261,7 +268,7 @@ void gls_tractogram_writer_abort(gls_tractogram_writer *w)
     for (size_t k = 0; w->column && k < w->n_dps + w->n_dpv + w->n_groups; k++) free((void *)w->column[k].name);
     free(w->column);
     free(w->late_group);
-    gls_piece_rooms_finish(&w->rooms);
+    free_rooms(&w->rooms);
     gls_text_finish(&w->lost);
     free(w);
 }

@@ -25,8 +25,6 @@ typedef struct gls_piece_rooms {
         size_t bytes;
     } room[GLS_PIECE_ROOMS];
 } gls_piece_rooms;
-/* Frees the memory. */
-void gls_piece_rooms_finish(gls_piece_rooms *rooms);
 
 /* An append that several threads format in pieces while one of them writes. Functions are called by several threads at
  * once. */
