@@ -34,7 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     char input[64], output[64];
     snprintf(input, sizeof input, "%s", fuzz_folder_name(&folder, "in"));
     snprintf(output, sizeof output, "%s", fuzz_folder_name(&folder, "out"));
-    gls_dataset_options options = {.input = input, .output = output};
+    gls_job_options job = {0};
+    gls_dataset_options options = {.input = input, .output = output, .job = &job};
     gls_dataset dataset = {.n = 0};
     size_t n = 0;
     mkdir(input, 0700);
