@@ -14,7 +14,7 @@
 enum { DEGREES = 90, MAX_COLUMNS = GLS_MSMT_MAX_ORDER / 2 + 1 };
 
 /* Zonal basis (m = 0) of even degrees at an angle to the fibre, and its derivative by the angle; slope may be NULL.
- * cosine: of the angle. */
+ * cosine: cosine of the angle. */
 static void zonal(int order, double cosine, double *value, double *slope)
 {
     double basis[(GLS_MSMT_MAX_ORDER + 1) * (GLS_MSMT_MAX_ORDER + 2) / 2];
@@ -42,8 +42,8 @@ static size_t set_rows(int order, double *rows)
     return n;
 }
 
-/* Adds the volumes of a shell, in all voxels, to the lower half of the normal matrix and to the right side of the least
- * squares problem. of[i]: shell of volume i. */
+/* Adds the volumes of a shell, in all voxels, to the lower triangle of the normal matrix and to the right side of the
+ * least-squares problem. of[i]: shell of volume i. */
 static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, int order,
                        const gls_fibres *fibres, double *normal, double *right)
 {
@@ -66,8 +66,8 @@ static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, con
         }
 }
 
-/* Fits the zonal coefficients of one shell, l = 0, 2, ..., under the constraints of set_rows(). An isotropic response
- * (order 0) is the mean. */
+/* Fits the zonal coefficients of one shell, l = 0, 2, ..., under the constraints of set_rows(). For order 0, an
+ * isotropic response, the coefficient is the mean over volumes and voxels. */
 static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
 {
     double rows[2 * (DEGREES + 1) * MAX_COLUMNS];

@@ -24,8 +24,8 @@ typedef struct samples {
     char *first; /* path of the first file, with which the other files are compared */
 } samples;
 
-/* Path of the file of one quantity (th, ph or f) of a fibre, counted from 1, with the suffix of the file that exists,
- * else .nii.gz. From malloc. */
+/* Path of the file of one quantity (`what`: th, ph or f) of a fibre, counted from 1, with the suffix of the file that
+ * exists, else .nii.gz. From malloc. */
 static char *name_of(const samples *s, const char *what, int fibre)
 {
     static const char *const suffix[] = {".nii.gz", ".nii", ".img.gz", ".img"};
@@ -73,7 +73,8 @@ static gls_status count_fibres(samples *s)
                     s->folder);
 }
 
-/* Reads one file and compares it with the first one. */
+/* Reads a file of samples. GLS_ERR_INPUT: it is missing, its grid is not that of the mask (NULL: any grid), or it has
+ * another number of samples than the first file. */
 static gls_status read_file(samples *s, const gls_image *mask, const char *path, gls_image **image)
 {
     if (access(path, F_OK) != 0)
@@ -91,8 +92,8 @@ static gls_status read_file(samples *s, const gls_image *mask, const char *path,
                     (*image)->n_volumes, s->first, s->n);
 }
 
-/* Returns GLS_ERR_INPUT unless all values inside the mask are finite and, for fractions, between 0 and 1. A small
- * excess is accepted, because compressed files have it. */
+/* Returns GLS_ERR_INPUT unless all values inside the mask are finite and, for fractions, between 0 and 1. Fractions may
+ * lie outside by 0.001, as they do in files that were compressed. */
 static gls_status check_values(const gls_image *image, const gls_image *mask, const char *path, bool fraction)
 {
     const size_t n = gls_grid_voxels(&image->grid), nx = (size_t)image->grid.dim[0], ny = (size_t)image->grid.dim[1];
@@ -127,7 +128,7 @@ static void store_fibre(const samples *s, gls_image *const angle[3], const gls_i
 {
     const size_t n = gls_grid_voxels(&peaks->grid);
     double frame[3][3];
-    /* bedpostX has FSL's axes, whose x is flipped in images of positive determinant */
+    /* bedpostX uses FSL's axes: x is flipped where the affine has a positive determinant */
     gls_odf_frame_map(GLS_BVEC_FSL, &peaks->grid, frame);
     const double flip = frame[0][0] < 0 ? -1 : 1;
 #pragma omp parallel for schedule(static)
@@ -135,7 +136,7 @@ static void store_fibre(const samples *s, gls_image *const angle[3], const gls_i
         const size_t v = i % n, sample = i / n;
         const float th = angle[0]->data[i], ph = angle[1]->data[i], f = angle[2]->data[i];
         const bool there = mask->data[v] > 0 && th != 0 && ph != 0;
-        /* the volumes hold for each sample its fibres, and for each fibre x, y, z */
+        /* order of the volumes: sample by sample, within a sample fibre by fibre, for each fibre x, y, z */
         float *to = peaks->data + 3 * (sample * (size_t)s->n_fibres + (size_t)fibre) * n + v;
         const double length = there ? (double)fmaxf(f, SMALLEST) : 0;
         to[0] = (float)(length * flip * sin((double)th) * cos((double)ph));

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1024 }; /* number of voxels that a thread takes at a time; of these, voxels of the mask are solved */
+enum {
+    CHUNK = 1024
+}; /* number of voxels of the grid that a thread takes at a time; it solves the voxels of the mask among them */
 
 size_t gls_blocks_total(const gls_image *mask, size_t voxels)
 {
@@ -21,7 +23,7 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
                          float *values)
 {
     size_t n_broken = 0;
-    /* without gaps, a run of values can be copied as a whole */
+    /* true: the voxels have neighbouring indices, so that the values of a volume can be copied as a whole */
     bool contiguous = index[n - 1] - index[0] == n - 1;
     memset(values, 0, n_volumes * size * sizeof *values);
     for (size_t i = 0; i < n_volumes; i++) {
@@ -43,7 +45,8 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
     return n_broken;
 }
 
-/* Lists the voxels of the mask among first .. end - 1 and solves them block by block. memory: that of one thread. */
+/* Lists the voxels of the mask among first .. end - 1 and solves them block by block. memory: list and scratch memory
+ * of this thread. */
 static void solve_chunk(const gls_blocks *b, size_t first, size_t end, char *memory, atomic_size_t *done)
 {
     size_t *index = (size_t *)memory, count = 0;
@@ -58,8 +61,8 @@ static void solve_chunk(const gls_blocks *b, size_t first, size_t end, char *mem
 gls_status gls_blocks_run(const gls_blocks *b)
 {
     size_t n_threads = (size_t)omp_get_max_threads(), total = gls_blocks_total(b->mask, b->voxels);
-    /* For each thread the list of a chunk's voxels and the scratch memory of its solver, in whole pages, so that no two
-     * threads write to the same cache line. */
+    /* Memory of a thread: the list of a chunk's voxels and the scratch memory of the solver, in whole pages, so that no
+     * two threads write to the same cache line. */
     size_t bytes = (CHUNK * sizeof(size_t) + b->scratch_bytes + 4095) / 4096 * 4096;
     char *memory = aligned_alloc(4096, n_threads * bytes);
     if (!memory)

@@ -103,9 +103,9 @@ static gls_status check_images(const gls_image *dwi, const gls_gradients *gradie
     return gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
 }
 
-/* Computes the rotational harmonics: for each degree the ratio of the response to a delta along z. By MRtrix3's rule a
- * response may have fewer degrees than the ODF: those of a file, or, for a response from a tensor, those that the
- * directions determine. */
+/* Computes the rotational harmonics: for each degree the ratio of the response to a delta along z. By MRtrix3's rule
+ * the response may have fewer degrees than the ODF: as many as its file has, or, for a response given as a tensor, as
+ * many as the directions determine. */
 static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients,
                                 const gls_csd_options *options, double *harmonics)
 {
@@ -135,9 +135,9 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
                 order, plan->k, plan->n, possible);
 }
 
-/* Makes the plan of a fit: harmonics of the response, directions of the constraint, matrices. Directions come from the
- * options (a list or a sphere), or are those that DIPY or MRtrix3 use. gls_csd_plan_finish() frees the plan, which is
- * empty after a failure. */
+/* Makes the plan of a fit: harmonics of the response, directions of the constraint, matrices. The directions are those
+ * of the options (a list or a sphere), or, without them, the set that DIPY or MRtrix3 uses. gls_csd_plan_finish() frees
+ * the plan, which is empty after a failure. */
 static gls_status make_plan(const gls_image *dwi, const gls_gradients *gradients, const gls_response *response,
                             const gls_csd_options *options, gls_csd_plan *plan)
 {
@@ -187,7 +187,8 @@ gls_status gls_csd_fit(const gls_image *dwi, const gls_gradients *gradients, con
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a deconvolution of %zu volumes", job.plan.n);
         goto fail;
     }
-    /* only weighted volumes are deconvolved: the response of the shell has the scale of the signal already */
+    /* only weighted volumes are deconvolved: the response of the shell is in the units of the signal, so that no
+     * division by the b0 signal is needed */
     for (size_t i = 0, n = 0; i < gradients->n; i++)
         if (!gradients->is_b0[i]) job.volume[n++] = dwi->data + (volume ? volume[i] : i) * job.voxels;
     status = gls_image_create(&dwi->grid, job.plan.k, &job.sh);

@@ -50,7 +50,8 @@ static gls_status take_row(const char *path, const double *row, size_t columns, 
     return GLS_OK;
 }
 
-/* Requires all axes to differ. The norm of the cross product is the sine of the angle, which is equal for antipodes. */
+/* Requires all axes to differ. The norm of the cross product is the sine of the angle; it is the same for a direction
+ * and its opposite. */
 static gls_status check_distinct(const char *path, const double (*v)[3], size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -84,7 +84,8 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
     }
 }
 
-/* Number of rows of voxel v below the threshold. If the low orders are nowhere below it, all orders decide. */
+/* Number of rows of voxel v whose amplitude of the low orders is below the threshold. If there are none, the amplitude
+ * of all orders decides. */
 TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, size_t v)
 {
     const double *first = (const double *)s->first + v;
@@ -173,7 +174,8 @@ TARGET static bool NAME(load)(const gls_csd_plan *plan, SLOTS *s, size_t slot, s
             coefficients[j * GLS_CSD_BLOCK + v] = ((const double *)s->first)[j * GLS_CSD_BLOCK + v];
         return false;
     }
-    /* start from P + mu and add the active rows, or from P + mu + B'B and remove the others, whichever are fewer */
+    /* few: start from P + mu and add the active rows; otherwise start from P + mu + B'B and remove the rows that are
+     * not active, which are then fewer */
     bool few = 2 * count <= plan->n_rows;
     for (size_t r = 0; r < plan->n_rows; r++) {
         int8_t in = s->low[r * GLS_CSD_BLOCK + v];
@@ -262,7 +264,8 @@ TARGET static SLOTS NAME(layout)(const gls_csd_plan *plan, void *scratch)
     return s;
 }
 
-/* Ends or updates a slot after a solution. Returns true if its voxel is done. */
+/* Stores the solution of a slot and, unless its voxel is done, updates the slot's matrix. Returns true if the voxel is
+ * done. */
 TARGET static bool NAME(advance)(const gls_csd_plan *plan, SLOTS *s, size_t slot, bool sound, bool changed,
                                  uint32_t n_enter, uint32_t n_leave, double *coefficients, size_t *n_unconverged)
 {

@@ -23,7 +23,7 @@ typedef struct gls_csd_plan {
     size_t n_rows; /* number of directions of the constraint */
     size_t n_low;  /* number of coefficients of orders up to 4 */
     int max_iterations;
-    double threshold; /* threshold of amplitudes, as a share of the first coefficient */
+    double threshold; /* amplitude below which a direction is constrained, over the first SH coefficient */
     double *start;    /* n x 2 padded: row i has row i of X and column i of (P + mu)^-1 X' */
     double *rows;     /* B with padded rows; 7 rows of zeros follow */
     double *normal;   /* P + mu in tiles */
@@ -39,9 +39,9 @@ static inline size_t gls_csd_tiles(size_t padded)
     return n * (n + 1) / 2;
 }
 
-/* Makes the plan. harmonics: rotational harmonics of the response for l = 0, 2, ..., that is, its zonal coefficients
- * over those of a delta along z; by MRtrix3's rule 0 beyond the order of the response. sphere: directions of the
- * constraint, whatever options say. */
+/* Makes the plan. harmonics: rotational harmonics of the response for l = 0, 2, ..., that is, the zonal coefficients of
+ * the response over those of a delta along z; by MRtrix3's rule 0 beyond the order of the response. sphere: directions
+ * of the constraint; the directions in `options` are not used. */
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
                              const gls_csd_options *options, const gls_sphere *sphere);
 /* Frees the matrices of the plan. */
@@ -61,8 +61,8 @@ extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
 
 /* --- Choice of one shell. */
 
-/* Checks that the series has the volumes and that the table has b0 volumes and one shell: all weighted b-values within
- * 1 % or 20 s/mm2 of each other, or of one shell. what: names the caller in messages. */
+/* Checks that the series has the volumes that volume[] lists, and that the table has b0 volumes and one shell: all
+ * weighted b-values lie within 1 % or 20 s/mm2 of each other, or form one shell. what: names the caller in messages. */
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume);
 

@@ -36,8 +36,8 @@ static size_t best_shell(const gls_shell *shell, size_t n)
     return best;
 }
 
-/* Writes the reason for the choice of best_shell() to text of `room` bytes. needed: number of coefficients of the
- * order. */
+/* Writes the reason for the choice of best_shell() to text of `room` bytes. needed: number of SH coefficients of the
+ * order to fit. */
 static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t needed, char *text, size_t room)
 {
     size_t most = 0, n_largest = 0;

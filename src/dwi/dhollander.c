@@ -32,7 +32,7 @@ gls_responses_options gls_responses_options_default(void)
 }
 
 /* Voxels of the eroded mask, and the tissues to which they are assigned. Arrays have one entry for each voxel of the
- * list; sets have one byte, 0 or 1, for each. */
+ * list; a set has one byte for each voxel, 1 for its members and 0 for the rest. */
 typedef struct estimation {
     const gls_image *dwi;
     const gls_gradients *gradients;
@@ -65,7 +65,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     size_t voxels = gls_grid_voxels(&mask->grid), left = 0;
     uint8_t *set = malloc(voxels);
     if (!set) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
-    /* erode the mask as often as asked, else once, else not at all */
+    /* erode the mask `erode` times; if fewer than ENOUGH_VOXELS would be left, once; if still fewer, not at all */
     const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
     for (int i = 0; i < 3; i++) {
         for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
@@ -104,8 +104,9 @@ static void shell_means(const estimation *s, const size_t *of, const gls_shell *
     for (size_t k = 0; k < n_shells; k++) mean[k] = (float)(sum[k] / (double)shell[k].n);
 }
 
-/* Signal decay metric of a voxel: ln(mean signal at b = 0 / mean signal of a shell), averaged over shells with their
- * numbers of volumes as weights. Returns false if the metric or a mean is not a positive number. */
+/* Signal decay metric of a voxel: ln(mean signal at b = 0 / mean signal of a shell), averaged over shells, each
+ * weighted by its number of volumes. Returns false if the metric or one of the mean signals is not a positive number.
+ */
 static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, double *sdm)
 {
     float sum = 0, count = 0;
@@ -201,8 +202,8 @@ static float threshold(const estimation *s, const uint8_t *set, double from, dou
     return best;
 }
 
-/* First assignment: voxels of FA above the threshold are white matter; of the others, those of a metric above the
- * optimal threshold over the median are CSF, and the rest is grey matter. */
+/* First assignment: voxels of FA above the threshold are white matter. Of the remaining voxels, CSF has a signal decay
+ * metric above the optimal threshold for values above the median; the rest is grey matter. */
 static void split(estimation *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -234,8 +235,8 @@ static void refine_wm(estimation *s)
     }
 }
 
-/* Keeps the grey matter around its median metric: an optimal threshold on each side of the median removes voxels that
- * decay much faster or more slowly. */
+/* Keeps grey matter voxels near their median signal decay metric: an optimal threshold on each side of the median
+ * removes voxels whose signal decays much faster or more slowly. */
 static void refine_gm(estimation *s)
 {
     uint8_t *half = s->half;
@@ -269,8 +270,8 @@ static double threshold_nth_largest(double *value, size_t count, size_t n)
     return value[count - n];
 }
 
-/* Keeps the n voxels of a set with the highest score; all that tie with the last one stay. An empty set stays empty;
- * from others at least one voxel is kept. */
+/* Keeps the n voxels of a set with the highest score; all that tie with the last one stay. An empty set stays empty; of
+ * any other set at least one voxel is kept. */
 static void keep_best(const estimation *s, uint8_t *set, const double *score, size_t n)
 {
     size_t all = 0;
@@ -320,7 +321,7 @@ static gls_status score_wm(const estimation *s, const uint8_t *set, const gls_ti
 {
     size_t n = 0, *list = calloc(2 * s->n, sizeof *list);
     if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
-    /* where[]: position in the list of all voxels, list[]: index in the grid */
+    /* the voxels of the set: where[] has their positions in the list of all voxels, list[] their indices in the grid */
     size_t *where = list + s->n;
     for (size_t i = 0; i < s->n; i++) {
         score[i] = -INFINITY;
@@ -404,7 +405,7 @@ gls_status gls_responses_dhollander(const gls_image *dwi, const gls_gradients *g
     if (!status) status = gls_tensor_axes(dwi, gradients, s.voxel, s.n, s.fa, s.axis);
     if (!status) status = estimate(&s, made);
     if (!status && voxels) status = gls_image_create(&dwi->grid, 3, &image);
-    /* the three sets as volumes of 0 and 1; they have one entry for each voxel of the eroded mask */
+    /* write the three sets as volumes of 0 and 1; entry i of a set belongs to voxel s.voxel[i] of the grid */
     for (size_t i = 0; i < s.n && image; i++) {
         image->data[s.voxel[i]] = s.wm[i];
         image->data[n + s.voxel[i]] = s.gm[i];

@@ -16,7 +16,8 @@
 /* Largest size of a note, so that a large file of another program is not read whole. */
 #define MAX_KEY_BYTES 65536
 
-/* A folder that exists already is taken as it is; errors come before the fit, which takes minutes. */
+/* Makes the folder of the cache before the fit, which takes minutes, so that an error comes early. A folder that exists
+ * already is used as it is. */
 gls_status gls_fit_cache_init(const char *directory)
 {
     struct stat info;
@@ -43,8 +44,8 @@ void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size
     cJSON_AddStringToObject(key, name, text);
 }
 
-/* the key has all on which a fit depends: software, grid, and hashes of the series, its gradients and the mask; the
- * caller adds parameters */
+/* the key has all on which a fit depends except its parameters, which the caller adds: software, grid, and hashes of
+ * the series, its gradients and the mask */
 cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask)
 {
     const gls_grid *grid = &series->dwi->grid;
@@ -68,7 +69,7 @@ cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_
     return key;
 }
 
-/* the name of a file has the hash of its key, so that fits of other inputs lie beside it */
+/* the name of a file contains the hash of its key, so that fits of different inputs lie side by side */
 char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension)
 {
     char *text = gls_json_print_line(key), *path = NULL, hash[17];
@@ -104,7 +105,7 @@ static void forget_files(kept_fit *fit)
     free(fit->json);
 }
 
-/* Whether anything has this name, also a link that leads nowhere. */
+/* Whether a file of any kind has this name; true also for a link to a file that does not exist. */
 static bool is_there(const char *path)
 {
     struct stat info;
@@ -120,7 +121,7 @@ static const char *distrust(const kept_fit *fit, const char *path)
     return gls_kept_is_file(path, anybody) ? NULL : "is of another user, in a folder in which all may write";
 }
 
-/* Reads the note of a fit with this key. NULL: there is none, with the reason. */
+/* Reads the note of a fit with this key. NULL: there is none that can be used; *reason says why. */
 static cJSON *read_note(const kept_fit *fit, const cJSON *key, const char **reason)
 {
     *reason = distrust(fit, fit->json);
@@ -137,7 +138,7 @@ static uint64_t contents(const gls_image *image)
     return gls_hash(image->data, gls_grid_voxels(&image->grid) * image->n_volumes * sizeof *image->data);
 }
 
-/* Reads the image if its contents have the hash in the note. NULL otherwise, with the reason. */
+/* Reads the image if its contents have the hash in the note. NULL otherwise; *reason says why. */
 static gls_image *read_image(const kept_fit *fit, const cJSON *noted, const gls_grid *grid, size_t n_volumes,
                              const char **reason)
 {
@@ -186,8 +187,8 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     return read;
 }
 
-/* Never replaces a file. The note gets its name first. If the process is killed before the image has its name, a later
- * run adds the same image. */
+/* Writes note and image, and never replaces a file. The note gets its name first: if the process is killed before the
+ * image has its name, a later run adds the same image. */
 static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
 {
     char hash[17];

@@ -76,7 +76,7 @@ static gls_status choose_shell(gls_series_model *m)
         return shells->n
                    ? gls_gradients_select_shells(gradients, shells->value, (size_t)shells->n, &m->selected, &m->volume)
                    : GLS_OK;
-    /* each shell that is asked for must exist; the table of the last one remains */
+    /* each shell that is asked for must exist; m->selected stays the table of the last shell */
     for (int i = 0; i < shells->n; i++) {
         gls_gradients_destroy(m->selected);
         free(m->volume);
@@ -193,7 +193,7 @@ gls_status gls_series_model_init(gls_series_model *m, const gls_model_options *o
 {
     *m = (gls_series_model){.options = options, .series = series, .kind = options->model};
     gls_status status = m->kind == GLS_MODEL_AUTO ? choose_kind(m) : GLS_OK;
-    /* of AUTO: the default order depends on the chosen model */
+    /* if the user asks for model auto, the default order is that of the model that was chosen */
     gls_model_options used = *options;
     used.model = m->kind;
     m->order = gls_model_order(&used);
@@ -263,7 +263,7 @@ gls_status gls_series_model_prepare(gls_series_model *m, const gls_image *mask)
 {
     const gls_model_options *o = m->options;
     gls_status status = GLS_OK;
-    /* a plan that was made before is kept */
+    /* the q-ball model is made once only */
     if (m->qball) return GLS_OK;
     /* multi-tissue CSD: responses from files, or estimated from the volumes in use, with a tensor fit for FA */
     if (m->kind == GLS_MODEL_MSMT) {
@@ -366,8 +366,8 @@ static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
     return key;
 }
 
-/* Returns GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are far larger than a response that
- * belongs to the signal can give. */
+/* Returns GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are so large that the response cannot
+ * belong to this signal. */
 static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;
@@ -389,7 +389,7 @@ static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
     return GLS_OK;
 }
 
-/* Fits and normalises the images of all tissues. The image of white matter becomes the model's. */
+/* Fits and normalises the images of all tissues. The image of white matter becomes m->sh. */
 static gls_status fit_tissues(gls_series_model *m, const gls_image *mask, const char *cache, const gls_monitor *monitor)
 {
     cJSON *key = cache ? sh_key(m, mask) : NULL;
@@ -447,7 +447,7 @@ void gls_series_model_finish(gls_series_model *m)
     *m = (gls_series_model){.options = NULL};
 }
 
-/* Adds the response to the sidecar: its source, coefficients or eigenvalues, and how it was estimated. */
+/* Adds the response to the sidecar: where it comes from, its coefficients or eigenvalues, and how it was estimated. */
 static void describe_response(cJSON *model, const gls_series_model *m)
 {
     const gls_response *r = &m->response;

@@ -42,7 +42,7 @@ typedef struct gls_tissues {
         image[GLS_N_TISSUES]; /* SH coefficients along the voxel axes; the image of white matter belongs to the model */
     /* set by gls_tissues_normalise() */
     bool is_normalised;
-    /* factors and what they rest on */
+    /* valid if is_normalised: balance factors, range of the intensity field, numbers of voxels */
     gls_normalise_result normalised;
 } gls_tissues;
 
@@ -94,7 +94,7 @@ typedef struct gls_series_model {
     gls_tissues tissues;   /* msmt: tissues with their responses and images */
     gls_qball *qball;      /* opdt and csa: the q-ball model */
     gls_image *sh;         /* set by gls_series_model_fit(): descoteaux07_legacy, along the voxel axes */
-    bool sh_kept, fa_kept; /* read from the cache */
+    bool sh_kept, fa_kept; /* true: the SH image, or the FA, was read from the cache */
     bool fits_tensor;      /* a tensor is fitted, for FA or for a response; true also if FA is from the cache */
 } gls_series_model;
 

@@ -139,7 +139,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
 gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n)
 {
-    /* given responses are compared only */
+    /* given responses are not estimated, only compared with the series */
     if (t->response[0]) return compare_gain(t, dwi, gradients, mask);
     gls_responses_options options = gls_responses_options_default();
     gls_tissue_response *response[GLS_N_TISSUES] = {NULL};
@@ -148,7 +148,7 @@ gls_status gls_tissues_respond(gls_tissues *t, const gls_image *dwi, const gls_g
     gls_status status = gls_responses_dhollander(dwi, gradients, mask, &options, response, NULL);
     if (status) return status;
     for (size_t i = 0; i < t->n; i++) {
-        /* only the tissues in use; the algorithm estimates all three */
+        /* keep the responses of the tissues in use; the algorithm estimates all three */
         t->response[i] = response[t->kind[i]];
         response[t->kind[i]] = NULL;
     }
@@ -162,7 +162,7 @@ static bool step(void *user, size_t done, size_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
 }
 
-/* Reads the images of all tissues from the cache. Keeps none unless all are there. */
+/* Reads the images of all tissues from the cache. If one of them is missing, t keeps none. */
 static void read_kept(gls_tissues *t, const char *cache, const cJSON *key, const gls_grid *grid, int order)
 {
     char name[16];

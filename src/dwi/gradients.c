@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NORM_DEVIATION 0.01 /* deviations of a vector's length from 1 beyond this are errors, not rounding */
-#define MAX_SCALING 0.01        /* vectors whose squared lengths differ from 1 by more than this scale their b-values */
-#define MIN_NORM_DEVIATION 1e-5 /* deviations below this are rounding of six digits and are not reported */
+#define MAX_NORM_DEVIATION 0.01 /* a vector of a b0 volume is no direction if its length differs from 1 by more */
+#define MAX_SCALING 0.01        /* automatic scaling of b-values is on if a squared length differs from 1 by more */
+#define MIN_NORM_DEVIATION 1e-5 /* lengths that differ from 1 by less are due to rounding to six digits: no log */
 #define MAX_BVAL 1e12           /* largest b-value, s/mm2; scanners have no larger ones, and larger squares overflow */
 #define HIGH_B0_THRESHOLD 200.0 /* b-value, s/mm2, from which diffusion is visible in a "b0" volume */
 /* Limits of the largest b-value of a table, in s/mm2. */
@@ -136,9 +136,10 @@ static double squared_length(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-/* scaled[i] = b-values multiplied by the squared lengths of their vectors, if options->scaling asks for it, or if it is
- * automatic and a length differs clearly from 1 (MRtrix3 and some scanners encode b-values so). Otherwise copies the
- * b-values. Returns whether they were multiplied. Volumes up to the b0 threshold keep their b-values. */
+/* scaled[i] = b-values multiplied by the squared lengths of their vectors, if options->scaling asks for it, or if
+ * scaling is automatic and a squared length differs from 1 by more than MAX_SCALING (MRtrix3 and some scanners encode
+ * b-values so). Otherwise copies the b-values. Returns whether they were multiplied. Volumes up to the b0 threshold
+ * keep their b-values. */
 static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options,
                         const char *name, double *scaled)
 {

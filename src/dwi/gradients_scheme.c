@@ -15,7 +15,7 @@
 #include "util/text_tables.h"
 
 #define MAX_JSON ((size_t)256 << 20) /* largest size of a file, bytes; larger files are not parsed */
-#define NORM_TOLERANCE 0.01          /* deviations of lengths from 1 beyond this are reported */
+#define NORM_TOLERANCE 0.01          /* vectors whose lengths differ from 1 by more are reported */
 
 /* Reads rows x y z b of a text file. The caller frees *row. Tables of DSI Studio, with b first, are refused. */
 static gls_status read_rows(const char *path, double (**row)[4], size_t *n)

@@ -19,7 +19,7 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
  * from a series. */
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series);
 
-/* Ratio of the signal of a series and the signal of a response. signal: of the response, mean over directions, in raw
+/* Ratio of the signal of a series and the signal of a response. signal: mean of the response over directions, in raw
  * units, for the volumes where is_used is set. volume[i]: index of volume i in the series; NULL: i. The signal of the
  * series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,

@@ -191,8 +191,8 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         goto fail;
     }
     start(&hull, corner);
-    /* Any order gives the same hull. The stride is coprime with n, so that each point comes once, and scatters the
-     * points, so that each new point sees few facets. */
+    /* Points may be inserted in any order. The stride is coprime with n, so that each point comes once, and scatters
+     * the points, so that each new point sees few facets. */
     size_t stride = (size_t)(0.6180339887 * (double)n) + 1;
     while (common_divisor(stride, n) != 1) stride++;
     for (size_t i = 0, p = 0; i < n; i++, p = (p + stride) % n) {

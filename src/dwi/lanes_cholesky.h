@@ -105,7 +105,7 @@ TARGET static VU NAME(factorise)(size_t k, VD *a, VD *inverse)
 TARGET static void NAME(substitute)(size_t k, VD *a, const VD *inverse, VD *solution)
 {
     VD *right = a + k * (k + 1) / 2;
-    NAME(panel)(a, inverse, k, 1, k); /* treated as another row of the factor, the right side z becomes L^-1 z */
+    NAME(panel)(a, inverse, k, 1, k); /* panel() turns a row z below the factor into L^-1 z: here the right side */
     /* backward substitution with L' */
     for (size_t r = k; r-- > 0;) {
         const VD *row = a + r * (r + 1) / 2;

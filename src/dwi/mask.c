@@ -95,8 +95,9 @@ static gls_status shape(const gls_image *dwi, uint8_t *set)
     return status;
 }
 
-/* Each shell adds the voxels in which its mean lies above the threshold of this mean: with b0 volumes CSF is bright, at
- * high b-values white matter, so that together they cover the brain. shape() makes one smooth component of them. */
+/* Each shell adds the voxels whose mean over the shell lies above a threshold. CSF is bright in b0 volumes, white
+ * matter at high b-values, so that all shells together cover the brain. shape() makes one smooth component of these
+ * voxels. */
 gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask)
 {
     GLS_REQUIRE(dwi && gradients && mask && dwi->n_volumes == gradients->n);

@@ -244,7 +244,8 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Scratch memory of a thread, in this order: that of the kernel, coefficients, data and signal of a block. */
+/* Bytes of a thread's scratch memory, which holds, in this order, the memory of the kernel, and the coefficients, data
+ * and signal of a block. */
 static size_t workspace_bytes(const gls_nonneg_plan *fit)
 {
     return round_up(gls_nonneg_scratch_bytes(fit)) + (fit->k + fit->n) * GLS_NONNEG_BLOCK * sizeof(double) +
@@ -305,7 +306,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     return status;
 }
 
-/* Chooses the SH order of each tissue: as asked, else that of its response, at most USUAL_MAX_ORDER. */
+/* Chooses the SH order of each tissue: the order that the options give, else the order of its response, at most
+ * USUAL_MAX_ORDER. */
 static gls_status choose_orders(const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, int *order)
 {
@@ -383,7 +385,7 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     return status;
 }
 
-/* Fits on the device. Voxels that the device does not fit are those of *rest; NULL: none. */
+/* Fits on the device. *rest: mask of the voxels that the device did not fit; NULL: it fitted all. */
 static gls_status fit_on_device(job *job, const gls_image *mask, const gls_grid *grid, gls_device *device,
                                 gls_csd_progress progress, void *progress_user, gls_image **rest)
 {

@@ -128,7 +128,7 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
         s->part[i] = NAME(dot)(s->root + i * s->most, s->product, n);
         square += s->part[i] * s->part[i];
     }
-    /* pivot: what the active rows leave of the new row, squared; at least SOFTNESS, but for rounding */
+    /* pivot: Schur complement of the new row in B_a B_a' + SOFTNESS; at least SOFTNESS, except for rounding */
     double pivot = product[row] + SOFTNESS - square,
            scale = 1 / sqrt(pivot > MIN_ACTIVE_PIVOT ? pivot : MIN_ACTIVE_PIVOT);
     for (size_t j = 0; j <= n; j += LANES) {
@@ -143,7 +143,8 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
     s->held[row] = HELD;
     s->held_float[row] = (float)HELD;
     s->n = n + 1;
-    /* The new right side is 0 but for this row, so the multipliers move along the new row of V. */
+    /* The equations of the active rows were solved, except that of this row, so the multipliers move along the new row
+     * of V. */
     double way = -value * scale;
     for (size_t j = 0; j <= n; j++) s->target[j] = s->lambda[j] + way * added[j];
 }
@@ -247,7 +248,8 @@ TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
     memcpy(s->y, s->start, s->wide * sizeof *s->y);
     for (size_t turn = 0; turn < 10 * plan->k && s->n < s->most; turn++) {
         size_t row = precise ? NAME(lowest)(plan, s, &value) : NAME(lowest_float)(plan, s, &value);
-        /* the stopping rule of dwi2fod: end if the lowest row is an active one, which lies below 0 by the softness */
+        /* the stopping rule of dwi2fod: end if no row outside the set is lower than the lowest active row, which lies
+         * at -SOFTNESS times its multiplier */
         double largest = 0;
         for (size_t j = 0; j < s->n; j++) largest = s->lambda[j] > largest ? s->lambda[j] : largest;
         if (precise) {

@@ -93,7 +93,7 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
     const double *first = (const double *)s->first + v, *start = (const double *)s->start + v;
     double scale = 0, least = 0, way = 0, length = 0;
     const double *rise = plan->inside + plan->k;
-    /* way: smallest multiple of the interior point that lifts all values to 0 */
+    /* way: smallest multiple of the interior point which, added to y_u, makes all values B y >= 0 */
     for (size_t r = 0; r < plan->n_rows; r++) {
         double c = first[r * GLS_NONNEG_BLOCK];
         scale = fmax(scale, fabs(c));

@@ -25,7 +25,7 @@ typedef struct normalisation {
     /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
     double *field, *log_sum, *sorted;
     bool *counts;           /* true: the voxel is no outlier */
-    bool used[MAX_TISSUES]; /* true: the tissue is balanced */
+    bool used[MAX_TISSUES]; /* true: the tissue gets a balance factor */
     /* balance: factor of each tissue; polynomial: coefficients of the monomials in the logarithm of the field; centre,
      * width: in mm, the centre of the grid and half of its largest extent along a scanner axis, at least 1 */
     double balance[MAX_TISSUES], polynomial[TERMS], centre[3], width;
@@ -210,7 +210,7 @@ static gls_status find_field(normalisation *s)
     return GLS_OK;
 }
 
-/* Finds balance factors and field in turn, PASSES times. Outliers are determined anew after each balance. */
+/* Finds balance factors and field in turn, PASSES times. Finds the outliers anew after each change of the factors. */
 static gls_status iterate(normalisation *s)
 {
     for (size_t t = 0; t < s->n_tissues; t++) {

@@ -40,7 +40,7 @@ gls_status gls_odf_fail_order(const char *name, size_t n);
 void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, float *rows, size_t stride,
                    float *scratch);
 /* For even SH: coefficients in GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes, rows[j * GLS_ODF_BLOCK + i]. They are
- * neither clipped nor normalised, and 0 below the stop threshold. */
+ * neither clipped nor normalised; in voxels whose stop map lies below the threshold they are 0. */
 void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, float *rows, float *scratch);
 
 /* Returns the matrix from old to new coefficients, with rows of zeros up to a multiple of GLS_ODF_ROWS, 64-byte
@@ -83,8 +83,8 @@ typedef struct gls_coherence {
     size_t n;         /* number of voxels that are not left out */
 } gls_coherence;
 
-/* Samples ODFs, with their coefficients read in this basis and along these axes, and finds their peaks. Call
- * gls_coherence_finish() afterwards, also after a failure. */
+/* Samples ODFs, whose coefficients are taken to be in this basis and along the axes of this frame, and finds their
+ * peaks. Call gls_coherence_finish() afterwards, also after a failure. */
 gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_frame frame,
                               const gls_image *mask, const gls_sphere *sphere, gls_coherence *coherence);
 /* Mean of |cosine| between the direction of a voxel and those of the voxels some way ahead and behind on its line, over

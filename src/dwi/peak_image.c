@@ -51,8 +51,8 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
     gls_affine_invert((const double(*)[4])whole, map);
 }
 
-/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros and
- * values that are not finite are missing peaks; an image of these alone is none. */
+/* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros and values
+ * that are not finite are missing peaks; an image without any peak does not count. */
 static bool is_quads(const gls_image *file)
 {
     const size_t n = gls_grid_voxels(&file->grid);
@@ -154,8 +154,8 @@ typedef struct maximum {
     double u[3], amplitude;
 } maximum;
 
-/* Moves u to the point with the highest amplitude of a ring of RING_RADIUS around u, unless u is above them all. c:
- * coefficients; amplitude: at u. Returns whether u moved, that is, whether u is not a maximum. */
+/* Moves u to the point with the highest amplitude on a ring of RING_RADIUS around u, unless the amplitude at u is
+ * higher. c: coefficients; amplitude: amplitude at u. Returns whether u moved, that is, whether u is not a maximum. */
 static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
 {
     const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};

@@ -50,7 +50,7 @@ static bool is_separate(const gls_sphere *sphere, uint32_t v, const uint32_t *ac
 size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options, uint32_t *peak,
                       size_t capacity)
 {
-    /* The maxima; those that are accepted move to the front. */
+    /* vertices that are local maxima; accepted peaks move to the front */
     uint32_t list[GLS_SPHERE_MAX_DIRECTIONS];
     size_t n_maxima = 0, n_peaks = 0;
     const gls_peak_options defaults = gls_peak_options_default();

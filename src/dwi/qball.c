@@ -217,7 +217,7 @@ void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, doub
         } else {
             f = -e * log(e) * (1.5 + log(e));
         }
-        /* fits the coefficients of E and f; their factors follow below */
+        /* adds volume i to the coefficients of E and f, which are scaled below */
         for (size_t j = 0; j < k; j++) {
             direct[j] += qball->fit[j * n + i] * e;
             curved[j] += qball->fit[j * n + i] * f;

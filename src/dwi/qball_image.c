@@ -14,7 +14,7 @@ typedef struct job {
     const gls_qball *qball;
     const gls_image *dwi, *mask;
     const size_t *b0;    /* indices of the b0 volumes */
-    size_t n_b0, voxels; /* voxels: of the grid */
+    size_t n_b0, voxels; /* voxels: number of voxels of the grid */
     gls_image *sh;       /* k volumes of coefficients; threads write different voxels */
 } job;
 
@@ -60,7 +60,8 @@ static void read_block(const job *j, size_t first, size_t count, workspace *w)
     }
 }
 
-/* Fits the voxels of a block that lie in the mask. Where a coefficient is not finite all stay 0. */
+/* Fits the voxels of a block that lie in the mask. If a coefficient of a voxel is not finite, all coefficients of the
+ * voxel stay 0. */
 static void fit_block(const job *j, size_t first, size_t count, workspace *w)
 {
     const gls_qball *q = j->qball;

@@ -190,7 +190,7 @@ fail:
     return status;
 }
 
-/* Copies a zonal response without its coefficients above `order`. GLS_ERR_INPUT if it has fewer. */
+/* Copies a zonal response without its coefficients above `order`. GLS_ERR_INPUT if the response has a lower order. */
 static gls_status cut_zonal(const gls_response *response, int order, gls_response *zonal)
 {
     if (response->order < order)

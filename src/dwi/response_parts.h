@@ -26,7 +26,7 @@ gls_status gls_candidates_start(gls_candidates *c, size_t n);
 void gls_candidates_finish(gls_candidates *c);
 /* Sorts by falling score; equal scores in the order of the grid. */
 void gls_candidates_rank(gls_candidates *c);
-/* Returns GLS_ERR_INPUT if n voxels are too few for a response. */
+/* Returns GLS_ERR_INPUT if n is below 30, too few voxels for a response. */
 gls_status gls_candidates_check(size_t n);
 /* Response of the n best candidates, by gls_amp2response(). */
 gls_status gls_candidates_respond(const gls_image *dwi, const gls_gradients *gradients, const gls_candidates *c,
@@ -57,7 +57,7 @@ gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients
 gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe);
 
 /* Scores how much each of n voxels looks like a single bundle of white matter: fits the signal with a sharp response
- * and that of CSF, and divides the largest amplitude of the ODF, which has this order, by the sum of the densities of
+ * and that of CSF, and divides the largest amplitude of the ODF, of SH order `order`, by the sum of the densities of
  * white matter and CSF. */
 gls_status gls_dhollander_score(const gls_image *dwi, const gls_gradients *gradients,
                                 const gls_responses_options *options, const size_t *voxel, size_t n,

@@ -49,8 +49,8 @@ typedef struct volume_look {
     int32_t positive_b0;   /* positive, in a volume of b = 0 */
 } volume_look;
 
-/* Finds the features of one volume, as if of b > 0. Written without branches so that the compiler vectorises the loop:
- * a series has some 100 million values. */
+/* Finds `odd` and `positive` of one volume; positive_b0 stays 0. The loop has no branches so that the compiler
+ * vectorises it: a series has some 100 million values. */
 static volume_look look_at(const float *volume, const float *mask, size_t n)
 {
     int32_t odd = 0, positive = 0;
@@ -83,7 +83,7 @@ static gls_status clear_broken(gls_series *s)
     return GLS_OK;
 }
 
-/* Looks at all volumes as look_at() looks at one, and joins what was found. */
+/* Features of the whole series: each is 1 if any volume has it. */
 static volume_look look_at_all(const gls_series *s, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid);
@@ -226,7 +226,8 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
                     dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
 }
 
-/* Warns if a corrected series is used with directions that were not rotated with it, while rotated ones exist. */
+/* Warns if the directions of a motion-corrected series were not rotated with its volumes, while a file of rotated
+ * directions lies beside it. */
 static void warn_of_rotated(const char *dwi, const char *bvec)
 {
     char *rotated = NULL;
@@ -238,8 +239,8 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     free(rotated);
 }
 
-/* Angle in degrees between two directions, or between one and the opposite of the other if that is smaller: 0 to 90.
- * Its sine, from the cross product, is also exact for small angles. */
+/* Angle in degrees, 0 to 90, between the lines along two directions. The sine from the cross product is exact also for
+ * small angles. */
 static double degrees_between(const double a[3], const double b[3])
 {
     double cross[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
@@ -284,7 +285,8 @@ void gls_series_compare_table(const gls_series *s, const char *bval, const char 
     gls_gradients_destroy(other);
 }
 
-/* Compares the table in use with the one in the header, or the one in the header with the one beside the series. */
+/* If the header of the image has a gradient table, warns where another table differs from it: the table of the files in
+ * use, or, if the table of the header is in use (bval NULL), a table beside the series. */
 static void compare_with_other(const gls_series *s, const char *bval, const char *bvec)
 {
     char *beside[2] = {NULL, NULL}, in_header[1024];

@@ -171,8 +171,8 @@ fail:
     return status;
 }
 
-/* Finds for each unit vector its opposite; NO_PARTNER: none, or only one that another vector has as partner. Coinciding
- * vectors are an error. */
+/* Finds for each unit vector the index of its opposite; NO_PARTNER: the set has no opposite, or another vector is its
+ * partner. Coinciding vectors are an error. */
 static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *partner, size_t *n_partnered)
 {
     const double limit = GLS_HULL_MIN_ANGLE * GLS_HULL_MIN_ANGLE;
@@ -259,8 +259,8 @@ fail:
     return status;
 }
 
-/* *result: whether all directions lie on one side of a plane through the origin, or in the plane: the origin is then
- * not inside their hull, and the directions stand for lines. */
+/* *result: whether all directions lie on one side of a plane through the origin, or in the plane. The origin is then
+ * not inside their hull, and each direction stands for itself and its opposite. */
 static gls_status in_one_hemisphere(const double (*unit)[3], size_t n, bool *result)
 {
     uint32_t(*face)[3] = NULL;

@@ -253,7 +253,7 @@ gls_tensor_options gls_tensor_options_default(void)
 /* Data shared by all threads. */
 typedef struct job {
     gls_tensor_plan plan;
-    gls_tensor_kernel kernel; /* for the instruction set of this CPU */
+    gls_tensor_kernel kernel; /* kernel for the instruction set of this CPU */
     const gls_image *dwi;
     const gls_image *mask;
     size_t voxels;              /* number of voxels of the grid */
@@ -275,8 +275,8 @@ static size_t workspace_bytes(size_t n)
     return sizeof(workspace) + n * BLOCK * sizeof(float) + (2 * n * GLS_TENSOR_LANES + 64) * sizeof(double);
 }
 
-/* Gathers the signal of `count` voxels at first + offset[]: rows of BLOCK values for each volume. Lanes up to a
- * multiple of GLS_TENSOR_LANES repeat the last voxel. */
+/* Gathers the signal of `count` voxels at first + offset[]: a row of BLOCK values for each volume. The row is filled up
+ * to a multiple of GLS_TENSOR_LANES with the last voxel. */
 static void gather(const job *job, size_t first, uint32_t *offset, size_t count, float *signal)
 {
     size_t padded = (count + GLS_TENSOR_LANES - 1) / GLS_TENSOR_LANES * GLS_TENSOR_LANES;

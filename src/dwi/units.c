@@ -51,7 +51,7 @@ gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool
             if (is_used[i]) sum += dwi->data[(volume ? volume[i] : i) * voxels + v];
         if (isfinite(sum)) mean[inside++] = (float)(sum / (double)n_used);
     }
-    /* without a voxel to compare, the gain is 1 */
+    /* where no voxel can be compared, `brightest` keeps the value of `signal`, so that the gain is 1 */
     double brightest = signal;
     if (inside > 0 && n_used > 0) gls_quantiles_of_floats(mean, inside, (const double[]){BRIGHTEST}, 1, &brightest);
     free(mean);

@@ -20,8 +20,8 @@ bool gls_grid_direction(const gls_grid *grid, const double world[3], double alon
 /* Whether two grids are the same, so that gls_grid_require_equal() accepts them without a warning. */
 bool gls_grid_same(const gls_grid *a, const gls_grid *b);
 /* If the image's grid differs from `grid` only in the order and directions of its axes, replaces the image by one on
- * `grid` that has the same values at the same places of the world. Otherwise leaves the image as it is. name: for
- * messages. */
+ * `grid` that has the same values at the same world positions. Otherwise leaves the image as it is. name: name of the
+ * image for messages. */
 gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid);
 
 /* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
@@ -29,7 +29,8 @@ gls_status gls_image_reorient(gls_image **image, const char *name, const gls_gri
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
 /* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
-/* Returns GLS_ERR_INPUT if all values are 0 or no numbers: what: what the message says is missing, such as "peak". */
+/* Returns GLS_ERR_INPUT if every value is 0 or not a number. what: the word for what is missing in the message, such as
+ * "peak". */
 gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
 
 /* --- Voxel values: from the types of files to float, and back. */
@@ -62,8 +63,8 @@ gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t 
 /* Reads on to the end of gzip data, at most 16 MiB, to verify their checksum. Does nothing for data that are not
  * compressed. */
 gls_status gls_stream_verify(gls_stream *stream);
-/* Upper bound of the number of uncompressed bytes in the whole file. Compare it with what a header promises before
- * allocating. */
+/* Upper bound of the number of uncompressed bytes in the whole file. Before allocating memory, compare the size that a
+ * header states with it. */
 uint64_t gls_stream_bound(const gls_stream *stream);
 /* Descriptor of a regular file that is not compressed, for pread() only; -1 for gzip data and pipes. */
 int gls_stream_fd(const gls_stream *stream);

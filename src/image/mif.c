@@ -14,7 +14,7 @@ typedef struct reader {
     const char *path; /* path of the file of the values */
     const gls_mif_header *header;
     gls_stream *stream;
-    float *out;                   /* where the first value of the file belongs in the image */
+    float *out;                   /* address in the image to which the first value of the file goes */
     size_t n[GLS_MIF_AXES];       /* sizes, the fastest axis of the file first */
     ptrdiff_t step[GLS_MIF_AXES]; /* distance in the image, in values, of neighbours along each axis of n */
     size_t at[GLS_MIF_AXES];      /* indices of the next value of the file along the axes of n */
@@ -26,7 +26,8 @@ static gls_status truncated(const reader *r)
                     (unsigned long long)r->header->bytes, (unsigned long long)r->header->offset);
 }
 
-/* Reads up to the first value and drops what is read, because a compressed stream cannot seek. */
+/* Moves the stream to the first value by reading and dropping the bytes before it, because a compressed stream cannot
+ * seek. */
 static gls_status skip(reader *r)
 {
     char buffer[4096];
@@ -59,7 +60,7 @@ static void decode(const gls_mif_header *h, unsigned char *raw, size_t n, float 
     }
 }
 
-/* Stores the next n values of the file at their places in the image. */
+/* Stores the next n values of the file at their voxels in the image. */
 static void place(reader *r, const float *value, size_t n)
 {
     while (n > 0) {
@@ -103,7 +104,7 @@ static gls_status read_values(reader *r)
     return status;
 }
 
-/* Computes where the values of the file belong in the image. */
+/* Sets r->out, n and step: to which voxels of the image the values of the file go. */
 static void set_steps(reader *r, gls_image *image)
 {
     const gls_mif_header *h = r->header;

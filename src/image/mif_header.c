@@ -96,7 +96,7 @@ static int parse_numbers(char *text, double *value, int room)
     return n;
 }
 
-/* Returns the error for a line of the header that does not parse. */
+/* Returns the error for a line "key: value" of the header whose value cannot be read. */
 static gls_status bad(const lines *l, const char *key, const char *value)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s'", l->path, key, value);

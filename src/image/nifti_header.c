@@ -99,7 +99,7 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
     return GLS_OK;
 }
 
-/* Size of one value of a real numeric type; 0 for any other code. */
+/* Bytes of one value of a real numeric type, given by its NIFTI_TYPE_... code; 0 for any other code. */
 static size_t values_bytes(int datatype)
 {
     switch (datatype) {
@@ -256,8 +256,8 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
     return GLS_OK;
 }
 
-/* Replaces members of pixdim that are not finite by 0, because nifti_clib complains of them on stderr. They carry no
- * information that is needed. */
+/* Replaces members of pixdim that are not finite by 0, because nifti_clib complains of them on stderr. The library
+ * needs none of these members. */
 static void repair_pixdim(raw_header *raw)
 {
     for (int i = 0; i < 8; i++) {

@@ -98,7 +98,7 @@ typedef struct pipeline {
     pthread_cond_t changed;
     uint64_t filled, emptied; /* number of blocks that were decompressed into the ring, and that were converted */
     gls_status status;
-    char message[1024]; /* error of the second thread; stored here because each thread has its own last error */
+    char message[1024]; /* error message of the second thread, because gls_last_error() is that of the calling thread */
 } pipeline;
 
 /* Reads the next block of voxel values from the stream, in the order of the file. */
@@ -189,7 +189,7 @@ static gls_status read_packed_file(const reader *r)
     return !status ? gls_stream_verify(r->stream) : status;
 }
 
-/* Reads and drops bytes, because a compressed stream cannot seek. */
+/* Skips bytes of the stream by reading them, because a compressed stream cannot seek. */
 static gls_status skip(const reader *r, uint64_t bytes)
 {
     char buffer[4096];

@@ -109,8 +109,8 @@ static void convert_values(gls_image_type type, const float *in, size_t n, void 
     }
 }
 
-/* Stores bytes first .. first + bytes - 1 of the file in buffer. Header and pieces have sizes that are multiples of the
- * value size. */
+/* Stores bytes first .. first + bytes - 1 of the file in buffer. Callers cut the file where no value is split: sizes of
+ * header and pieces are multiples of the value size. */
 static void fill(void *user, uint64_t first, size_t bytes, void *buffer)
 {
     const source *s = user;

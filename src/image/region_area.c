@@ -150,7 +150,8 @@ static void transform_line(double *square, size_t n, double side, size_t *apex, 
     memcpy(square, out, n * sizeof *out);
 }
 
-/* Computes the distance transform of all lines along one axis. Returns false if memory ran out. */
+/* Replaces the squared distances along each line of voxels parallel to `axis` by their distance transform. Returns
+ * false if memory ran out. */
 static bool transform_axis(double *square, const gls_grid *grid, int axis)
 {
     const size_t stride[3] = {1, (size_t)grid->dim[0], (size_t)grid->dim[0] * (size_t)grid->dim[1]};

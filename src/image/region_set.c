@@ -160,7 +160,7 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* Refuses a region that needs one grid more, or is one sphere more, than a device looks up. */
+/* Returns an error if with this region the set would have more grids, or more spheres, than a device looks up. */
 static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {
     const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_layers;
@@ -234,8 +234,8 @@ static uint32_t bits_of(const gls_regions *r, uint32_t set)
     return bits;
 }
 
-/* Fills in a group: the box of the layer's voxels, the map from voxel coordinates of the run to the box, and the index
- * of the group's first word. */
+/* Makes the group of a layer: the box of its voxels, the map from voxel coordinates of the run to the box, and the
+ * index of the group's first word. */
 static void pack_grid(gls_regions *r, const gls_region_layer *p, gls_region_group *g)
 {
     const bool same = gls_region_same_grid(&r->grid, &p->grid, SAME_PLACE);

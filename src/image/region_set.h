@@ -21,7 +21,7 @@ typedef struct gls_region_kind {
 } gls_region_kind;
 /* The row of a role in regions.def. */
 const gls_region_kind *gls_region_kind_of(gls_region_role role);
-/* Bits of the regions of all roles that have this `where`. */
+/* Bits of the regions of all roles that are tested at this kind of point. */
 uint32_t gls_regions_bits_where(const gls_regions *regions, gls_region_where where);
 
 /* Whether a streamline whose ends lie in the regions of bits a and b fits the roles that look at ends. role_bits: bits

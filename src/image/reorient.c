@@ -7,7 +7,8 @@
 #include "image/formats.h"
 #include "util/status.h"
 
-/* For each axis of the wanted grid: the image's axis, and whether it runs in the opposite direction. */
+/* For each axis of the wanted grid: the parallel axis of the image (from), and whether this axis runs in the opposite
+ * direction (turned). */
 typedef struct axes {
     int from[3];
     bool turned[3];

@@ -59,7 +59,7 @@ static void inflater_destroy(gls_inflater *i)
     free(i);
 }
 
-/* Prepares for the next member. */
+/* Prepares the inflater for the next gzip member. */
 static void inflater_reset(gls_inflater *i)
 {
     isal_inflate_init(&i->state);
@@ -236,7 +236,7 @@ uint64_t gls_stream_bound(const gls_stream *s)
     return s->inflater ? size * 1032 + 1032 : size;
 }
 
-/* Reads bytes of a file that is not compressed: first what the buffer holds. */
+/* Reads bytes of a file that is not compressed: first the bytes left in the buffer, then bytes of the file. */
 static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     size_t n = s->in_n - s->in_pos < bytes ? s->in_n - s->in_pos : bytes;
@@ -250,8 +250,8 @@ static gls_status read_plain(gls_stream *s, void *data, size_t bytes, size_t *go
     return status;
 }
 
-/* Called at the end of a member: prepares for the next member. Anything else behind the member is padding, which ends
- * the data. */
+/* Call at the end of a gzip member. If the next byte begins a member, prepares for it; any other byte is padding, which
+ * ends the data. */
 static gls_status next_member(gls_stream *s)
 {
     if (s->in_pos == s->in_n) {

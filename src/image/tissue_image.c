@@ -114,7 +114,8 @@ static void find_box(gls_tissue *t, const gls_image *image)
     }
 }
 
-/* Makes the map from voxels of tracking to voxels of the cropped tissue image. Equal grids map exactly. */
+/* Makes the map from voxel coordinates of the run to voxel coordinates of the cropped tissue image; between equal grids
+ * the map is an exact shift. */
 static void find_map(gls_tissue *t)
 {
     double inverse[3][4];

@@ -7,7 +7,7 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* mm on both sides of a seed at which tissue is compared to find the direction into white matter */
+/* distance from a seed, mm, of the two points whose tissue is compared to find the direction into white matter */
 #define PROBE 1e-3
 
 /* Maps voxel coordinates of the streamlines to voxel coordinates of the box. */
@@ -85,12 +85,14 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 /* A point that is moved onto the interface. */
 typedef struct moved_point {
     double inverse[3][4]; /* affine map from world mm to voxel coordinates of the tissue image */
-    double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* slope: gradient of grey minus white matter, 1/mm */
-    double least;                                       /* smallest voxel side, mm */
+    double world[3], value[GLS_TISSUE_TYPES],
+        slope[3]; /* position, mm; tissue fractions; gradient of grey minus white matter, 1/mm */
+    double least; /* smallest voxel side, mm */
     bool valid;
 } moved_point;
 
-/* Interpolates the tissue at the point, with its gradient in world mm. */
+/* Interpolates the tissue fractions at the point (p->value), and the gradient of grey minus white matter (p->slope),
+ * 1/mm along the world axes. Sets p->valid. */
 static void look(const gls_tissue *t, moved_point *p)
 {
     double box[3], gradient[3];
@@ -155,7 +157,7 @@ bool gls_tissue_find_interface(const gls_tissue *t, double world[3])
     }
     if (!p.valid || is_no_seed(p.value) || fabs(excess(p.value)) > GLS_TISSUE_ACCURACY) return false;
     if (excess(p.value) < 0) {
-        /* Moves on to the grey matter side in growing steps. */
+        /* step over the interface to the grey matter side, by steps that grow */
         if (!newton(&p, step)) return false;
         for (;;) {
             double length = 0;
