@@ -148,7 +148,10 @@ class Commands(unittest.TestCase):
         from trx.trx_file_memmap import load
 
         s = self.scene
-        for other in (s.lines.to_nibabel(), s.lines.to_stateful(), load(s.tracks)):
+        s.lines.save(path("other.trk"), ref=nib.load(s.dwi), overwrite=True)
+        s.lines.save(path("other.tck"), overwrite=True)
+        files = [nib.streamlines.load(path(name)) for name in ("other.trk", "other.tck")]
+        for other in (s.lines.to_nibabel(), s.lines.to_stateful(), load(s.tracks), *files):
             found = _exchange.result_of(other)
             self.assertTrue(np.allclose(found.points, s.lines.points, atol=1e-4), type(other))
             self.assertEqual(len(glslines.edit(other, max_length=30)), len(glslines.edit(s.lines, max_length=30)))
@@ -161,6 +164,29 @@ class Commands(unittest.TestCase):
         self.assertIn("data:image/png;base64,", s.lines._repr_html_())
         empty = glslines.Result.from_arrays(np.empty((0, 3)), [0])
         self.assertIn("0 streamlines", empty._repr_html_())
+        self.assertEqual(glslines.density([], template=s.mask)[0].sum(), 0)
+
+    def test_indices(self):
+        """Streamlines by slices, lists of indices, arrays of indices and of truth values, as arrays of numpy have them."""
+        lines = self.scene.lines
+        n = len(lines)
+        for index in (slice(1, 9, 3), slice(None, None, -1), [0, 2, -1], [], np.array([3, 1]), np.arange(n) % 2 == 0):
+            chosen, numbers = lines[index], np.arange(n)[index]
+            self.assertEqual(len(chosen), len(numbers))
+            self.assertTrue(all(np.array_equal(a, lines[int(k)]) for a, k in zip(chosen, numbers)))
+        for index in (n, -n - 1, [0, n], np.ones(n + 1, bool)):
+            self.assertRaises(IndexError, lambda: lines[index])
+
+    def test_names_in_messages(self):
+        """Messages name the argument, not a file in a temporary folder."""
+        s = self.scene
+        labels, affine = s.labels
+        for call, name in ((lambda: glslines.connectome(s.lines, (labels + 0.5, affine)), "labels0.nii"),
+                           (lambda: glslines.density([np.full((2, 3), np.nan)], template=s.mask), "tracks0"),
+                           (lambda: glslines.density(s.lines, template=s.mask, weights=np.ones(3)), "weights.txt")):
+            with self.assertRaises(ValueError) as caught:
+                call()
+            self.assertTrue(str(caught.exception).startswith(name + ": "), str(caught.exception))
 
     def test_errors(self):
         s = self.scene

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from . import _program
 from ._arrays import affine_of, load_image, save_image
+from ._errors import Error
 from .files import load
 from .tracking import Result, _points
 
@@ -177,7 +178,10 @@ class Folder:
         if isinstance(value, FileResult):
             return _safe(value.path)
         path = self.name(name + ".trx")
-        result_of(value).save(path)
+        try:
+            result_of(value).save(path)
+        except Error as error:
+            raise type(error)(str(error).replace(path, name)) from None
         return path
 
     def image(self, value: ImageLike, name: str) -> str:
