@@ -63,7 +63,7 @@ typedef struct option_row {
     const char *program, *option, *here;
 } option_row;
 static const option_row rows[] = {
-    {"probtrackx2", "samples", "--bedpostx DIR, the folder that the samples lie in"},
+    {"probtrackx2", "samples", "--bedpostx DIR, the folder that the samples lie in; tckgen's -samples is --samples N"},
     {"probtrackx2", "out", "--fdt-paths FILE and --waytotal FILE; -o none writes no tractogram"},
     {"probtrackx2", "ompl", "--fdt-lengths FILE"},
     {"probtrackx2", "pd", "--distance-correction"},
@@ -86,7 +86,7 @@ static const option_row rows[] = {
     {"probtrackx2", "waypoints", "--include IMAGE, once for each, with --region-rule halves (waycond OR: halves-any)"},
     {"probtrackx2", "wayorder", "--region-rule halves-ordered"},
     {"probtrackx2", "onewaycondition", "--region-rule halves-one-way, for waycond AND"},
-    {"probtrackx2", "stop", "--stop-at IMAGE"},
+    {"probtrackx2", "stop", "--stop-at IMAGE; tckgen's -stop is --stop"},
     {"probtrackx2", "wtstop", "--stop-leaving IMAGE, once for each"},
     {"probtrackx2", "avoid",
      "--exclude IMAGE; with --region-rule halves only the half-streamline that meets it is lost"},
@@ -115,6 +115,10 @@ static const option_row rows[] = {
     {"probtrackx2", "meshspace", "no option: surfaces are not read, make images of them"},
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
+    {"tckgen", "seed_grid_per_voxel", "--roi IMAGE --seed-grid N"},
+    {"tckgen", "seed_coordinates_fixed", "--seeds FILE --seed-space world, with a line for each seed"},
+    {"tckgen", "seed_dynamic", "no option: --weights corrects the density of streamlines; take --roi IMAGE for seeds"},
+    {"tckgen", "initdirection", "--seed-direction x,y,z"},
     {"tckgen", "seeds", "--nseeds N"},
     {"tckgen", "angle", "--max-angle DEGREES"},
     {"tckgen", "step", "--step-size MM (0.5mm)"},
@@ -156,7 +160,7 @@ static const option_row rows[] = {
     {"tck2connectome", "assignment_radial_search", "--assign radial:R"},
     {"tck2connectome", "assignment_reverse_search", "--assign reverse:R"},
     {"tck2connectome", "assignment_forward_search", "--assign forward:R"},
-    {"tck2connectome", "assignment_all_voxels", "--assign all"},
+    {"tck2connectome", "assignment_all_voxels", "--assign all --roi-test vertex"},
     {"tck2connectome", "scale_length", "--scale length"},
     {"tck2connectome", "scale_invlength", "--scale invlength"},
     {"tck2connectome", "scale_invnodevol", "--scale invnodevol"},

@@ -409,8 +409,11 @@ static bool unknown(parser *p, const char *dashes, const char *name)
     if (here && strncmp(here, "nothing: ", 9) == 0)
         return fail(p, "unknown option %s%s; it is not needed here: %s", dashes, name, here + 9);
     if (here) return fail(p, "unknown option %s%s; here it is %s", dashes, name, here);
-    if (has_output(p) && (strcmp(name, "o") == 0 || strcmp(name, "out") == 0 || strcmp(name, "output") == 0))
+    const bool is_output = strcmp(name, "o") == 0 || strcmp(name, "out") == 0 || strcmp(name, "output") == 0;
+    if (is_output && has_output(p))
         return fail(p, "unknown option %s%s; here it is an argument: %s %s", dashes, name, own, p->command->synopsis);
+    if (is_output && find_option(p, "json") < p->arguments->table.n)
+        return fail(p, "unknown option %s%s; here it is --json FILE.json", dashes, name);
     const char *near = cmd_nearest(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
     if (name[1] && known.here && strstr(known.here, "--"))

@@ -18,6 +18,14 @@ bridged --output track -output x.tck
 bridged --output-seeds track -output_seeds x.txt
 bridged --quiet track -quiet
 bridged --nseeds track -seeds 5
+# a word that two programs have
+bridged "tckgen's -stop is --stop" track -stop
+bridged "tckgen's -samples is --samples N" track -samples 4
+bridged "--seed-grid N" track -seed_grid_per_voxel x.nii 2
+bridged "--seeds FILE --seed-space world" track -seed_coordinates_fixed x.txt 3
+bridged "no option: --weights" track -seed_dynamic x.nii
+bridged --seed-direction track -initdirection 1,0,0
+bridged "--assign all --roi-test vertex" connectome t.tck l.nii c.csv -assignment_all_voxels
 bridged "--preset tckgen --dg ifod1" track --phantom --preset mrtrix-ifod1
 bridged "no preset: --bedpostx DIR has probtrackx2's values" track --phantom --preset probtrackx
 bridged "--bedpostx DIR" track -s x.bedpostX/merged
@@ -31,7 +39,11 @@ bridged "glslines --version" version
 # an output that is an argument here
 fails 2 "here it is an argument: connectome TRACKS LABELS OUT" connectome t.tck l.nii --out c.csv
 fails 2 "here it is an argument: fit DWI [BVAL BVEC [MASK]] PREFIX" fit "$dwi" -o f
-fails 2 "'glslines info --help' lists all" info t.tck -o t.txt
+# an output that is JSON here
+for words in "info t.tck -o t.json" "info t.tck --out=t.json" "score t.tck --output t.json" "devices -o t.json"; do
+    # shellcheck disable=SC2086
+    bridged "--json FILE.json" $words
+done
 "$tool" help quickstart > "$work/stdout" && "$tool" help getting-started | cmp -s - "$work/stdout" || note "help quickstart"
 bridged --roi track -seed_image x.nii.gz
 bridged --sh-order fit -lmax 8
