@@ -1,5 +1,6 @@
 /* One column of the benchmark: makes a tracker, runs once to warm up, then repeats; and how busy other processes keep
  * the machine meanwhile, because their load lengthens the times. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,12 +130,13 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
 /* Larger files give no better measurement, and the memory may be needed for the tractogram. */
 #define MAX_BYTES ((uint64_t)4 << 30)
 
-/* A file that is written without a format, to measure what the disk reaches. `failed` is set by any thread. */
+/* A file that is written without a format, to measure what the disk reaches. error: errno of a write that failed, set
+ * by any thread; 0: none failed. */
 typedef struct plain {
     gls_output output;
     uint64_t bytes;
     const unsigned char *data; /* PIECE bytes */
-    bool failed;
+    int error;
 } plain;
 
 /* Writes pieces from .. until - 1 of the file; runs on any thread. */
@@ -144,7 +146,7 @@ static void write_some(void *user, int thread, size_t from, size_t until)
     (void)thread;
     for (uint64_t i = from; i < until; i++) {
         const uint64_t at = i * PIECE, n = p->bytes - at < PIECE ? p->bytes - at : PIECE;
-        if (gls_output_write_at(&p->output, at, p->data, (size_t)n) != GLS_OK) p->failed = true;
+        if (gls_output_write_at(&p->output, at, p->data, (size_t)n) != GLS_OK) p->error = errno;
     }
 }
 
@@ -165,7 +167,7 @@ static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_
         gls_parallel((size_t)((p.bytes + PIECE - 1) / PIECE), 1, n_threads, write_some, &p);
         (void)fsync(p.output.fd);
         *rate = (double)p.bytes / (gls_clock_seconds() - start);
-        if (p.failed) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot write", path);
+        if (p.error) status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot write: %s", path, strerror(p.error));
     }
     gls_output_discard(&p.output);
     free(data);

@@ -83,7 +83,7 @@ static gls_status add_files(const gls_param *p, const char *value, gls_dataset_t
 {
     /* a result takes one file or several with commas; other options one file, which labels may follow */
     const bool is_list = p->role == GLS_ROLE_OUTPUT;
-    char *copy = is_list ? strdup(value) : gls_input_named_file(value), *rest = copy;
+    char *copy = is_list ? strdup(value) : gls_file_named(value), *rest = copy;
     gls_status status = GLS_OK;
     *all = copy;
     for (char *one = is_list ? gls_names_next(&rest, ',') : copy; !status && one && *all;) {

@@ -42,7 +42,7 @@ static gls_status name_contents(const char *text, cJSON **item)
     struct stat info;
     uint64_t hash;
     /* built-in directions have names, not files */
-    char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_input_named_file(text);
+    char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_file_named(text);
     gls_status status = GLS_OK;
     if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
         status = gls_input_hash(file, &hash);

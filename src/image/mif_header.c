@@ -145,7 +145,9 @@ static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
         return GLS_OK;
     }
     if (gls_to_lower((unsigned char)value[0]) == 'c')
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: complex values (%s) are not supported", l->path, value);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "%s: complex values (%s) are not supported: take their magnitudes first (mrcalc -abs)", l->path,
+                        value);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strlen(types[i].name) != n || gls_case_compare_n(types[i].name, value, n) != 0) continue;
         h->values.datatype = types[i].code;

@@ -66,6 +66,8 @@ typedef struct gls_region_text {
 } gls_region_text;
 /* Splits the text of a region. GLS_ERR_ARGUMENT for an invalid text. option: for messages. */
 gls_status gls_region_text_parse(const char *option, const char *text, gls_region_text *parsed);
+/* Checks the text of a region, and whether its image can be read (GLS_ERR_INPUT). */
+gls_status gls_region_text_check(const char *option, const char *text);
 
 /* --- All regions, by grid. */
 

@@ -1,4 +1,5 @@
 /* Parses the text of a region: a sphere, an image, or labels of an image. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,4 +96,14 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
     if (!out->path) return gls_no_memory();
     if (labels) out->path[colon - text] = '\0';
     return GLS_OK;
+}
+
+gls_status gls_region_text_check(const char *option, const char *text)
+{
+    gls_region_text region;
+    gls_status status = gls_region_text_parse(option, text, &region);
+    if (!status && region.path && access(region.path, R_OK) != 0)
+        status = gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", region.path, strerror(errno));
+    free(region.path);
+    return status;
 }

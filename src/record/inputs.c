@@ -42,9 +42,14 @@ gls_status gls_input_companion(const char *path, char **companion)
 static gls_status check_file(const char *path, const char *hint, uint64_t *bytes)
 {
     struct stat info;
-    if (stat(path, &info) != 0 || access(path, R_OK) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", path, strerror(errno),
-                        hint && errno == ENOENT ? hint : "");
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
+        const int reason = errno;
+        char *image = gls_file_named(path);
+        if (image) hint = " (only regions, such as those of --include, are IMAGE:LABELS: make a mask of the labels)";
+        free(image);
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", path, strerror(reason),
+                        hint && reason == ENOENT ? hint : "");
+    }
     if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(EISDIR));
     if (!S_ISREG(info.st_mode))
         return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", path);
@@ -58,7 +63,8 @@ static gls_status check_folder(const char *path)
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
         return gls_fail(GLS_ERR_INPUT, "%s: is a file, not a folder: give the folder that has it", path);
-    if (access(path, R_OK | X_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (access(path, R_OK | X_OK) != 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s: give the name of a folder", path, strerror(errno));
     return GLS_OK;
 }
 
@@ -153,18 +159,6 @@ gls_status gls_input_hash(const char *path, uint64_t *hash)
 
 /* --- All inputs of a run. */
 
-char *gls_input_named_file(const char *text)
-{
-    size_t length = strlen(text);
-    if (access(text, F_OK) == 0) return strdup(text);
-    /* FILE:LABELS and FILE=NAME: cut at the last : or = */
-    while (length > 0 && text[length - 1] != ':' && text[length - 1] != '=') length--;
-    char *file = length < 2 ? NULL : strndup(text, length - 1);
-    if (file && access(file, F_OK) == 0) return file;
-    free(file);
-    return NULL;
-}
-
 /* Adds the file `path`, which the user named as `text`. Takes ownership of path. */
 static gls_status add_entry(gls_inputs *inputs, char *path, const char *text)
 {
@@ -182,7 +176,7 @@ gls_status gls_inputs_add(gls_inputs *inputs, const char *text)
 {
     char *companion = NULL;
     if (!text) return GLS_OK;
-    char *file = gls_input_named_file(text);
+    char *file = gls_file_named(text);
     gls_status status = file ? gls_input_companion(file, &companion) : GLS_OK;
     if (status) {
         free(file);

@@ -32,9 +32,6 @@ uint64_t gls_input_file_identity(const gls_input_file *file);
 gls_status gls_input_companion(const char *path, char **companion);
 /* Hash of the contents of everything that a reader of this file or folder opens. GLS_ERR_INPUT: unreadable. */
 gls_status gls_input_hash(const char *path, uint64_t *hash);
-/* Path of the file in an input as the user typed it: FILE; or the FILE of FILE:LABELS and FILE=NAME if no file has the
- * whole text as its name. From malloc. NULL: no such file exists, or memory ran out. */
-char *gls_input_named_file(const char *text);
 
 /* The inputs of a run with their companions. All zero is an empty set. Free with gls_inputs_finish(). */
 typedef struct gls_inputs {

@@ -1,4 +1,5 @@
 /* Reports: finds the inputs, reads them, and fills the page with its 3-D view. */
+#include <errno.h>
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -212,7 +213,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
     if (gls_case_ends(input, ".json")) {
         status = read_sidecar(r, input);
     } else {
-        if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read", input);
+        if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", input, strerror(errno));
         if (!gls_report_is_matrix(input)) r->tractogram = gls_text_copy(input);
         char *sidecar = gls_sidecar_find(input);
         /* a file of that name that is not a sidecar must not prevent a report */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "image/region_store.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
 
@@ -40,23 +41,23 @@ static gls_status choose_format(gls_job *job)
 gls_status gls_job_options_inputs(const gls_job_options *o, gls_inputs *inputs)
 {
     gls_input_file file[GLS_FILE_N_FILES];
-    const gls_strings *regions[] = {
-#define GLS_REGION_ROW(symbol, value, field, ...) &o->field,
-#include <glslines/regions.def>
-    };
     gls_status status = GLS_OK;
     gls_job_inputs_files(o, file);
     for (size_t i = 0; i < GLS_FILE_N_FILES && !status; i++) status = gls_inputs_add(inputs, file[i].path);
-    for (size_t i = 0; i < sizeof regions / sizeof *regions && !status; i++)
-        status = gls_inputs_add_all(inputs, (const char *const *)regions[i]->value, (size_t)regions[i]->n);
+#define GLS_REGION_ROW(symbol, number, field, ...) \
+    if (!status) status = gls_inputs_add_all(inputs, (const char *const *)o->field.value, (size_t)o->field.n);
+#include <glslines/regions.def>
     return status;
 }
 
-/* Adds all input files of the run and of its sinks to job->run.inputs. Call it after gls_sinks_take(). */
-static gls_status name_inputs(gls_job *job)
+/* Checks the regions, so that a fault in their texts or a missing file ends the run before any work. */
+static gls_status check_regions(const gls_job_options *o)
 {
-    gls_status status = gls_job_options_inputs(&job->options, &job->run.inputs);
-    return status ? status : gls_sinks_name_inputs(&job->sinks);
+    gls_status status = GLS_OK;
+#define GLS_REGION_ROW(symbol, number, field, option, ...) \
+    for (int k = 0; k < o->field.n && !status; k++) status = gls_region_text_check(option, o->field.value[k]);
+#include <glslines/regions.def>
+    return status;
 }
 
 size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
@@ -332,7 +333,9 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = init_shard(job);
     if (!status) status = name_tractogram(job);
     if (!status) status = take_results(job);
-    if (!status) status = name_inputs(job);
+    if (!status) status = check_regions(&job->options);
+    if (!status) status = gls_job_options_inputs(&job->options, &job->run.inputs);
+    if (!status) status = gls_sinks_name_inputs(&job->sinks);
     if (!status) status = name_outputs(job);
     if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
     if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);

@@ -41,20 +41,26 @@ static gls_status keep_pairs(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Makes the matrix. Streamlines are added as they arrive, or with --weights by complete(). */
+/* Reads the labels and makes the matrix. */
+static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    gls_image *labels = NULL;
+    gls_connectome_options options = gls_connectome_options_default();
+    if (sinks->options->weights) options.weights = GLS_DPS_WEIGHTS;
+    gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
+    if (!status)
+        status = gls_connectome_create(labels, sink->input[0], &options, &((matrix_state *)sink->state)->connectome);
+    gls_image_destroy(labels);
+    return status;
+}
+
+/* Streamlines are added to the matrix as they arrive, or with --weights by complete(). */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *s = sink->state;
-    gls_image *labels = NULL;
-    gls_connectome_options options = gls_connectome_options_default();
     (void)tractogram;
-    if (sinks->options->weights) options.weights = GLS_DPS_WEIGHTS;
-    gls_status status = gls_image_read(sink->input[0], GLS_IMAGE_3D, &labels);
-    if (!status) status = gls_connectome_create(labels, sink->input[0], &options, &s->connectome);
-    gls_image_destroy(labels);
-    if (!status)
-        *own = options.weights ? (gls_sink){.append = keep_pairs, .user = s} : gls_connectome_sink(s->connectome);
-    return status;
+    *own = sinks->options->weights ? (gls_sink){.append = keep_pairs, .user = s} : gls_connectome_sink(s->connectome);
+    return GLS_OK;
 }
 
 /* Whether streamlines are assigned to regions by more than their end points. */
@@ -104,6 +110,7 @@ static void finish(gls_run_sink *sink)
 const gls_sink_kind gls_connectome_kind = {.role = "connectome",
                                            .size = sizeof(matrix_state),
                                            .take = take,
+                                           .prepare = prepare,
                                            .open = open_matrix,
                                            .needs_points = needs_points,
                                            .complete = complete,

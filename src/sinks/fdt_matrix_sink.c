@@ -231,7 +231,18 @@ static gls_status make_room(const gls_run_sink *sink, meetings *m)
     return m->met && m->last && m->length ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", sink->output);
 }
 
-/* Numbers the voxels of rows and columns, and allocates memory for the state of a streamline. */
+/* Numbers the voxels of the masks that options name. */
+static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    matrix_state *t = sink->state;
+    meetings *const named[] = {&t->target, &t->columns};
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < sink->n_inputs && !status; i++)
+        status = gls_fdt_numbering_of_mask(sink, sinks, sink->input[i], &named[i]->numbering);
+    return status;
+}
+
+/* Numbers the voxels of the seed mask, and allocates memory for the state of a streamline. */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
@@ -239,8 +250,6 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     (void)tractogram;
     gls_status status = GLS_OK;
     if (sink->kind != &gls_fdt_matrix3_kind) status = gls_fdt_numbering_of_mask(sink, sinks, NULL, &t->seeds.numbering);
-    for (size_t i = 0; i < sink->n_inputs && !status; i++)
-        status = gls_fdt_numbering_of_mask(sink, sinks, sink->input[i], &all[1 + i]->numbering);
     for (int i = 0; i < 3 && !status; i++) status = make_room(sink, all[i]);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);
@@ -312,6 +321,7 @@ static void finish_matrix(gls_run_sink *sink)
     const gls_sink_kind gls_##name##_kind = {.role = #name,                \
                                              .size = sizeof(matrix_state), \
                                              .take = take_matrix,          \
+                                             .prepare = prepare,           \
                                              .open = open_matrix,          \
                                              .write = write_matrix,        \
                                              .finish = finish_matrix}

@@ -234,13 +234,18 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Reads the labels and makes the matrix. */
+/* Reads the labels. */
+static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    (void)sinks;
+    return gls_fdt_numbering_of_labels(sink->input[0], 2, &((network_state *)sink->state)->rois);
+}
+
+/* Makes the matrix. */
 static gls_status open_network(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     network_state *t = sink->state;
     (void)tractogram;
-    gls_status status = gls_fdt_numbering_of_labels(sink->input[0], 2, &t->rois);
-    if (status) return status;
     const size_t n = t->rois.n;
     t->by_length = sinks->options->distance_correction;
     t->step = sinks->step_size;
@@ -278,6 +283,7 @@ static void finish(gls_run_sink *sink)
 const gls_sink_kind gls_fdt_network_kind = {.role = "fdt_network",
                                             .size = sizeof(network_state),
                                             .take = take,
+                                            .prepare = prepare,
                                             .open = open_network,
                                             .write = write_network,
                                             .finish = finish};

@@ -60,12 +60,18 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
+/* Reads the labels of the targets. */
+static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    (void)sinks;
+    return gls_fdt_numbering_of_labels(sink->input[0], 1, &((targets_state *)sink->state)->regions);
+}
+
 static gls_status open_targets(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     targets_state *t = sink->state;
     (void)tractogram;
     gls_status status = gls_fdt_numbering_of_mask(sink, sinks, NULL, &t->seeds);
-    if (!status) status = gls_fdt_numbering_of_labels(sink->input[0], 1, &t->regions);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);
     t->by_length = sinks->options->distance_correction;
@@ -125,6 +131,7 @@ static void finish(gls_run_sink *sink)
 const gls_sink_kind gls_fdt_targets_kind = {.role = "fdt_targets",
                                             .size = sizeof(targets_state),
                                             .take = take_targets,
+                                            .prepare = prepare,
                                             .open = open_targets,
                                             .write = write_targets,
                                             .describe = describe,

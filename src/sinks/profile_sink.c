@@ -12,6 +12,8 @@
 typedef struct profile_state {
     /* the bundles, with the nodes of their streamlines */
     gls_bundles *bundles;
+    /* the images that the option names */
+    gls_image *image[GLS_SINK_MAX_IMAGES];
 } profile_state;
 
 /* Parses BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE. Without images the profile is of FA. */
@@ -41,7 +43,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status ? status : gls_sink_writes(sink, sinks, last + 1);
 }
 
-/* Reads the rules; their regions are inputs of the run. */
+/* Reads the rules, whose regions are inputs of the run, and the images. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     profile_state *s = sink->state;
@@ -51,6 +53,8 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     options.grid = sinks->grid;
     gls_status status = gls_bundles_read(sink->input[0], &options, &s->bundles);
     sink->bundles = s->bundles;
+    for (size_t i = 1; i < sink->n_inputs && !status; i++)
+        status = gls_image_read(sink->input[i], GLS_IMAGE_ANY, &s->image[i - 1]);
     return status;
 }
 
@@ -64,8 +68,7 @@ static gls_status open_profile(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
 /* Writes the table of profiles. Without images the values are FA, or those of the image of --fa. */
 static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    gls_bundles *bundles = ((profile_state *)sink->state)->bundles;
-    gls_image *read[GLS_SINK_MAX_IMAGES] = {NULL};
+    const profile_state *s = sink->state;
     const gls_image *image[GLS_SINK_MAX_IMAGES] = {sinks->scalar};
     char *name[GLS_SINK_MAX_IMAGES] = {NULL};
     const bool by_fa = sink->n_inputs == 1;
@@ -74,31 +77,29 @@ static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
     GLS_REQUIRE(image[0] || !by_fa);
     for (size_t i = 0; i < n && !status; i++) {
         const char *file = !by_fa ? sink->input[1 + i] : sinks->options->fa ? sinks->options->fa : "fa";
-        if (!by_fa) status = gls_image_read(file, GLS_IMAGE_ANY, &read[i]);
-        if (!by_fa) image[i] = read[i];
+        if (!by_fa) image[i] = s->image[i];
         name[i] = gls_profile_column(file);
-        if (!status && !name[i]) status = gls_no_memory();
+        if (!name[i]) status = gls_no_memory();
     }
     const gls_profile_table table = {.image = image,
                                      .name = (const char *const *)name,
                                      .n_images = n,
                                      .sampling = gls_sample_options_default(),
                                      .weights = GLS_PROFILE_MAHALANOBIS};
-    if (!status) status = gls_bundles_complete(bundles);
+    if (!status) status = gls_bundles_complete(s->bundles);
     if (!status)
-        status = gls_profile_table_write(&table, bundles, gls_bundles_options_default().nodes, sink->output,
+        status = gls_profile_table_write(&table, s->bundles, gls_bundles_options_default().nodes, sink->output,
                                          sinks->run->force, &sinks->run->group);
-    for (size_t i = 0; i < n; i++) {
-        gls_image_destroy(read[i]);
-        free(name[i]);
-    }
+    for (size_t i = 0; i < n; i++) free(name[i]);
     return status;
 }
 
 /* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
-    gls_bundles_destroy(((profile_state *)sink->state)->bundles);
+    profile_state *s = sink->state;
+    gls_bundles_destroy(s->bundles);
+    for (size_t i = 0; i < GLS_SINK_MAX_IMAGES; i++) gls_image_destroy(s->image[i]);
 }
 
 const gls_sink_kind gls_profile_kind = {.role = "profile",

@@ -46,13 +46,21 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
+/* Reads the images. */
+static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
+{
+    (void)sinks;
+    return gls_sample_set_read(&((sample_state *)sink->state)->set, (const char *const *)sink->input, sink->n_inputs,
+                               false, NULL);
+}
+
 /* Puts the filter that samples in front of the table, or of the tractogram, which then gets columns. */
 static gls_status open_sample(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     sample_state *s = sink->state;
     const gls_sample_options options = gls_sample_options_default();
-    gls_status status = gls_sample_set_read(&s->set, (const char *const *)sink->input, sink->n_inputs, false, NULL);
-    if (!status && sink->output)
+    gls_status status = GLS_OK;
+    if (sink->output)
         status = gls_sample_rows_begin(&s->rows, &s->set, sink->output, sinks->run->force, &sinks->run->group);
     const gls_sink next = sink->output ? gls_sample_rows_sink(&s->rows) : *tractogram;
     return status ? status
@@ -96,6 +104,7 @@ static void finish(gls_run_sink *sink)
 const gls_sink_kind gls_sample_kind = {.role = "sample",
                                        .size = sizeof(sample_state),
                                        .take = take,
+                                       .prepare = prepare,
                                        .open = open_sample,
                                        .write = write_sample,
                                        .describe = describe,

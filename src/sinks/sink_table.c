@@ -37,7 +37,11 @@ gls_status gls_sinks_name_inputs(gls_run_sinks *sinks)
 {
     gls_status status = GLS_OK;
     FOR_EACH(gls_run_sink, sink, sinks, take)
-    if (!status) status = gls_run_reads_all(sinks->run, (const char *const *)sink->input, sink->n_inputs);
+    {
+        for (size_t i = 0; i < sink->n_inputs && !status; i++)
+            status = gls_input_file_check(&(gls_input_file){.path = sink->input[i]});
+        if (!status) status = gls_run_reads_all(sinks->run, (const char *const *)sink->input, sink->n_inputs);
+    }
     return status;
 }
 
@@ -48,7 +52,6 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks)
     {
         size_t n = 0;
         /* read the rules first, because they name further files that are inputs of the run */
-        if (!status) status = gls_input_file_check(&(gls_input_file){.path = sink->input[0]});
         if (!status) status = sink->kind->prepare(sink, sinks);
         const char *const *file = !status && sink->bundles ? gls_bundles_files(sink->bundles, &n) : NULL;
         if (!status) status = gls_run_reads_all(sinks->run, file, n);
@@ -75,7 +78,7 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
     for (size_t i = 0; i < n && !status; i++) {
         /* as in gls_inputs_add(): the text may be FILE:LABELS */
         struct stat info;
-        char *file = gls_input_named_file(text[i]);
+        char *file = gls_file_named(text[i]);
         const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
         const char *rest = file ? text[i] + strlen(file) : text[i]; /* the labels; the whole text if no file is named */
         uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};

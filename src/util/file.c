@@ -145,6 +145,11 @@ gls_status gls_file_read_text(const char *path, size_t max_bytes, char **out, si
     size_t size = 0, to = 0;
     gls_status status = gls_file_read(path, max_bytes, &text, &size);
     if (status) return status;
+    if (size >= 2 && memcmp(text, "\x1f\x8b", 2) == 0) {
+        free(text);
+        return gls_fail(GLS_ERR_INPUT, "%s: is compressed by gzip, but a text is needed: unpack it first (gunzip)",
+                        path);
+    }
     while (size > 0 && text[size - 1] == '\0') size--;
     if (memchr(text, '\0', size)) {
         free(text);
@@ -161,4 +166,16 @@ gls_status gls_file_read_text(const char *path, size_t max_bytes, char **out, si
     *out = text;
     *n = to;
     return GLS_OK;
+}
+
+char *gls_file_named(const char *text)
+{
+    size_t length = strlen(text);
+    if (access(text, F_OK) == 0) return strdup(text);
+    /* FILE:LABELS and FILE=NAME: cut at the last : or = */
+    while (length > 0 && text[length - 1] != ':' && text[length - 1] != '=') length--;
+    char *file = length < 2 ? NULL : strndup(text, length - 1);
+    if (file && access(file, F_OK) == 0) return file;
+    free(file);
+    return NULL;
 }

@@ -66,6 +66,10 @@ uint32_t gls_crc32(uint32_t crc, const void *data, size_t bytes);
  * piece. */
 uint32_t gls_crc32_join(uint32_t first, uint32_t second, uint64_t bytes);
 
+/* Path of the file in an input as the user typed it: FILE; or the FILE of FILE:LABELS and FILE=NAME if no file has the
+ * whole text as its name. From malloc. NULL: no such file exists, or memory ran out. */
+char *gls_file_named(const char *text);
+
 /* --- Hashes that are stored in files: XXH3 of xxHash, whose values never change between versions. */
 
 /* 64-bit XXH3 of the data. */

@@ -488,6 +488,8 @@ gls_status gls_output_scratch(const gls_output *output, int *fd)
 
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others)
 {
+    if (strcmp(path, "-") == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "-: this output is not written to standard output: give the name of a file");
     bool replaced;
     mode_t mode;
     for (size_t i = 0; i < n_others; i++)

@@ -40,7 +40,8 @@ typedef struct gls_output_group {
 } gls_output_group;
 
 /* Checks that path may be written. GLS_ERR_OUTPUT if path is one of the other outputs (under any name; NULL entries are
- * skipped), if the file exists and overwrite is false, or if it is not a regular file. */
+ * skipped), if the file exists and overwrite is false, or if it is not a regular file.
+ * GLS_ERR_ARGUMENT if it is "-". */
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others);
 
 /* Opens a new file with the permissions of the file that it replaces, else those of the umask. GLS_ERR_OUTPUT names the

@@ -47,6 +47,40 @@ PYTHON
 inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
 fails 3 "$dwi: responses: a tissue has no voxels" fit "$dwi" "$bval" "$bvec" "$b/few.nii.gz" f --model msmt
 fails 3 "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd" fit "$dwi" "$bval" "$bvec" "$b/few.nii.gz" f --model msmt
+# What results and regions read is checked before any work: missing files before the series is read, others before it is fitted.
+printf 'bundle\tinclude\nmiddle\t0,0,0,30\n' > "$work/bundles.tsv"
+for words in "--connectome $b/none.nii:c.csv" "--sample $mask,$b/none.nii:s.csv" "--profile $b/none.nii:p.csv" \
+    "--profile $work/bundles.tsv:$b/none.nii:p.csv" "--segment $b/none.nii:s.tsv" "--fdt-network $b/none.nii:n" "--fdt-targets $b/none.nii:t.nii" \
+    "--fdt-matrix2 $b/none.nii:m" "--include $b/none.nii" "--exclude-end $b/none.nii:3" "--stop-at $b/none.nii" "--tracking-mask $b/none.nii"; do
+    # shellcheck disable=SC2086
+    fails 3 "$b/none.nii: cannot be read" track "$b/zeros.nii.gz" "$bval" "$bvec" "$mask" "$roi" -o t.tck $words
+done
+for words in "--connectome $dwi:c.csv" "--fdt-network $dwi:n" "--fdt-targets $dwi:t.nii" "--fdt-matrix3 $dwi:m"; do
+    # shellcheck disable=SC2086
+    fails 3 "$dwi: is a 4D series" track "$dwi" "$bval" "$bvec" "$b/few.nii.gz" "$roi" --model msmt -o t.tck $words
+done
+for words in "--sample $bval:s.csv" "--profile $work/bundles.tsv:$bval:p.csv"; do
+    # shellcheck disable=SC2086
+    fails 3 "$bval: is not a NIfTI image" track "$dwi" "$bval" "$bvec" "$b/few.nii.gz" "$roi" --model msmt -o t.tck $words
+done
+# labels stand behind regions alone
+for words in "$mask $roi:1" "$mask:1 $roi" "$mask $roi --fa $mask:1,2"; do
+    # shellcheck disable=SC2086
+    fails 3 "make a mask of the labels" track "$dwi" "$bval" "$bvec" $words
+done
+# habits of FSL and of shells: the beginning of names, packed texts, standard output
+fails 3 "No such file or directory: give the name of a folder" track --bedpostx "$b/merged" --roi "$roi"
+gzip -c "$bval" > "$work/packed.txt"
+for words in "$work/packed.txt $bvec $mask $roi" "$bval $work/packed.txt $mask $roi" "$bval $bvec $mask $roi --seeds $work/packed.txt" \
+    "$bval $bvec $mask $roi --sphere $work/packed.txt" "$bval $bvec $mask $roi --model csd --response $work/packed.txt"; do
+    # shellcheck disable=SC2086
+    fails 3 "packed.txt: is compressed by gzip" track "$dwi" $words
+done
+for words in "--output-seeds -" "--connectome $roi:-" "--sidecar -" "--trace -"; do
+    # shellcheck disable=SC2086
+    fails 2 "-: this output is not written to standard output" track "$dwi" "$bval" "$bvec" "$mask" "$roi" -o t.tck $words
+done
+fails 3 "$b/none.tck: cannot be read: No such file" report "$b/none.tck"
 # a byte order mark is no number
 succeeds fit "$dwi" "$b/marked.bval" "$bvec" "$mask" f --model csd
 clean

@@ -397,15 +397,11 @@ static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
 {
     enum { STATES = 16 }; /* from HALF_RUNNING to the largest number */
     uint32_t start[STATES + 1] = {0}, *sorted = c->work + n_items;
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t state = c->state[c->work[i]];
-        if (state >= HALF_RUNNING) start[state - HALF_RUNNING + 1]++;
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (c->state[c->work[i]] >= HALF_RUNNING) start[c->state[c->work[i]] - HALF_RUNNING + 1]++;
     for (uint32_t s = 0; s < STATES; s++) start[s + 1] += start[s];
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t state = c->state[c->work[i]];
-        if (state >= HALF_RUNNING) sorted[start[state - HALF_RUNNING]++] = c->work[i];
-    }
+    for (uint32_t i = 0; i < n; i++)
+        if (c->state[c->work[i]] >= HALF_RUNNING) sorted[start[c->state[c->work[i]] - HALF_RUNNING]++] = c->work[i];
     const uint32_t kept = start[STATES - 1];
     memcpy(c->work, sorted, kept * sizeof *sorted);
     return kept;

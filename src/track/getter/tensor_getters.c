@@ -217,7 +217,9 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
         plan->textures.rounding = ROUNDING;
         if (status || !bootstrap || plan->textures.tiles_per % 2 == 0) return status;
     }
-    return gls_fail(GLS_ERR_UNSUPPORTED, "a series of %zu volumes cannot be cut into textures of pairs of tiles",
+    return gls_fail(GLS_ERR_UNSUPPORTED,
+                    "--dg tensorprob: a series of %zu volumes does not fit into the textures of this "
+                    "device: take another device, or fewer volumes",
                     request->input->dwi->n_volumes);
 }
 
