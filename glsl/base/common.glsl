@@ -17,10 +17,10 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i;
 // other lanes see what was written to it after lane_sync(), or after lane_writes_done() if one of the functions below
 // has just combined the lanes.
-// - lane_sum, lane_max, lane_min: of all lanes
-// - lane_upto: the sum up to this lane, and of all lanes
+// - lane_sum, lane_max, lane_min: over all lanes
+// - lane_upto: the sum over this lane and all lanes before it; total: the sum over all lanes
 // - lane_range: the largest and the smallest value
-// - lane_largest: the largest value, and among equals the smallest number
+// - lane_largest: the largest value and its number; among equal values the smallest number
 // - LANE_SUMS: sums of each of the first n of the 16 elements of x, into TARGET(0), TARGET(1), ...; ROOM: an unused
 //   SLOT_ARRAY of this size
 // - lane_of: the value of a given lane

@@ -15,9 +15,9 @@
 void lane_sync() { barrier(); } // barrier() also orders accesses to shared memory
 void lane_writes_done() {}           // the functions that combine lanes end with a barrier
 
-// Words that lanes show each other, on two boards used in turn. A lane that writes to a board has passed the barrier of
-// the other board, so all lanes have read the words that it overwrites. Boards are arrays of words, because compilers
-// write a branch for every element when a store indexes into a vector.
+// Words by which lanes pass values to each other, in two arrays used in turn. A lane that writes to one array has
+// passed the barrier behind the writes to the other array, so all lanes have read the words that it overwrites. The
+// elements are words, because compilers write a branch for every element when a store indexes into a vector.
 shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
 #define SHOWN(i) lane_words[SLOT][i]
 #define JOINED(i) lane_fours[SLOT][i]
@@ -35,7 +35,7 @@ uvec4 lane_four(uint x)
     return LANE_WORDS(LANE / 4);
 }
 
-// Shows the combined value of four lanes.
+// Passes the value that four lanes have combined to all lanes.
 void lane_show_four(uint x)
 {
     if (LANE % 4 == 0) JOINED(LANE / 4) = x;
@@ -64,7 +64,8 @@ LANES_JOIN(int, ivec4, lane_min, uint, ivec4, min)
 // Largest of four numbers.
 float max_of(vec4 x) { return max(max(x.x, x.y), max(x.z, x.w)); }
 
-// Both extremes pass through shared memory together: the negated smallest value is a second maximum.
+// Finds the largest and the smallest value over the lanes. Both pass through shared memory together: the smallest value
+// is found as the maximum of the negated values.
 void lane_range(inout float most, inout float least)
 {
     SHOWN(LANE) = floatBitsToUint(most);
@@ -94,7 +95,7 @@ int min_where(vec4 x, float value, uvec4 number)
     return min(a, min(x.z == value ? n.z : 0x7fffffff, x.w == value ? n.w : 0x7fffffff));
 }
 
-// Values and their numbers are shown together; equal values are decided by the smallest number.
+// Finds the largest x over the lanes and its number; among equal values the smallest number wins.
 void lane_largest(inout float x, inout int number)
 {
     SHOWN(LANE) = floatBitsToUint(x);
@@ -184,7 +185,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
         }                                                                                       \
     }
 
-// Stores the values of one lane after those of another.
+// Each lane stores its values behind the values of the lanes before it.
 #define LANE_COLLECT(n, v, yes, count, index, store)                                    \
     {                                                                                   \
         uint total, own = 0u;                                                           \
@@ -207,7 +208,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 shared uint lane_poll[2];
 int lane_poll_at = 0;
 
-// Lane 0 clears the word of the next lane_first(); the caller's lane_sync() stands between the two.
+// Lane 0 clears the word of the next lane_first(); call lane_sync() before lane_first().
 void lane_ask()
 {
     lane_poll_at = 1 - lane_poll_at;
@@ -255,7 +256,7 @@ int lane_chosen(int x, bool chosen)
 
 bool lane_leads() { return LANE == 0; }
 
-// Lane 0 leads.
+// Returns x of lane 0, which acts for the streamline.
 uint lane_lead(uint x)
 {
     lane_turn();

@@ -55,7 +55,7 @@ BUTTERFLY(int, lane_min, min(x, other))
 #if SUBGROUP_ARITHMETIC
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
-// Adds the value of the lane 1, 2, 4 ... places before: after the last step, the values of all lanes before are added
+// Adds the value of the lane 1, 2, 4 ... lanes before: after the last step, the values of all lanes before are added
 // (Hillis and Steele 1986).
 uint lane_upto(uint x)
 {
@@ -143,9 +143,9 @@ int lane_index(bool wanted, inout uint count)
     }
 #define LANE_COLLECT(n, v, yes, count, index, store) LANE_LIST(n, i, v, i, yes, count, index, store)
 #define MAX_COLLECTED 1024
-#define FEW (LANES_IN_STEP * 8) // 0 elsewhere: it takes registers, and on AMD's GPUs one wave less would fit
+#define FEW (LANES_IN_STEP * 8) // 0 elsewhere: such reads take registers, which costs AMD's GPUs one wave
 
-// A vote needs no preparation.
+// Does nothing: lane_first() finds the lane by a ballot, which needs no cleared word.
 void lane_ask() {}
 
 // The lowest bit of the ballot belongs to the first lane that says yes.

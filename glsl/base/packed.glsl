@@ -24,7 +24,7 @@ vec3 unpack_direction(uint word)
 // A random direction, uniform over the sphere.
 vec3 random_direction(uvec4 words)
 {
-    // z is uniform on the sphere (Archimedes); words: two random words of 24 bits each are used.
+    // z is uniform on the sphere (Archimedes). words: random; the upper 24 bits of x and y are used.
     float angle = 6.283185307 * float(words.x >> 8) * (1.0 / 16777216.0);
     float z = (float(words.y >> 8) + 0.5) * (2.0 / 16777216.0) - 1.0, r = sqrt(1.0 - z * z);
     return vec3(r * cos(angle), r * sin(angle), z);

@@ -1,7 +1,7 @@
 // Reads the field from a buffer of texels. Voxels are stored x fastest. The values of a voxel are stored in quads of
 // four: two quads in a texel in half precision, one in single precision. Software renderers fetch a texel of a buffer
-// with a tenth of the instructions that an interpolated sample of a texture takes. The texture unit below follows the
-// guide's units, as in base/textures.glsl.
+// with a tenth of the instructions that an interpolated sample of a texture takes. The texture unit of the buffer
+// follows the units of the guide, as in base/textures.glsl.
 layout(binding = GUIDE_TEXTURES) uniform usamplerBuffer texels;
 
 #if TEXEL_QUADS == 2

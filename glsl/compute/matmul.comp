@@ -32,8 +32,8 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Behind an edge the last element is loaded again, so that no branch is needed. Elements from last_k on are then set to
-// 0; elements behind rows and columns are not stored.
+// Four elements of a row of A at its edges: behind the last row or the last vector of a row, that one is loaded again,
+// so that no branch is needed. Elements from last_k on are then set to 0; products of repeated rows are not stored.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));

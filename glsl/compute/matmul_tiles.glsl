@@ -22,7 +22,7 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
         next_b[l] = edge_b((from) + v / (TILE / 4u), column + v % (TILE / 4u) * 4u);                                   \
     }
 
-// Written out, because some compilers do not unroll it.
+// All rows and parts are written out, because some compilers do not unroll a loop over them.
 #define ROWS4(DO, from, part) DO(from, part) DO(from + 1, part) DO(from + 2, part) DO(from + 3, part)
 #if PER == 8
 #define ALL(DO) ROWS4(DO, 0, 0) ROWS4(DO, 0, 1) ROWS4(DO, 4, 0) ROWS4(DO, 4, 1)

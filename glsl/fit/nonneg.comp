@@ -9,11 +9,11 @@
 // the group; K, unknowns; MAX_ACTIVE, largest number of active rows.
 layout(local_size_x = GROUP) in;
 
-layout(location = 0) uniform uint n; // number of data of a voxel
+layout(location = 0) uniform uint n; // number of measurements of a voxel
 layout(location = 1) uniform uint turns; // maximum number of iterations
 
-// One after the other: projection (n x WIDE), B (ROWS x WIDE), L^-1 (WIDE x WIDE), B transposed (WIDE x STRIDE), B B'
-// (ROWS x STRIDE).
+// The matrices of the plan, one after the other: projection (n x WIDE), B (ROWS x WIDE), L^-1 (WIDE x WIDE), B
+// transposed (WIDE x STRIDE), B B' (ROWS x STRIDE).
 layout(std430, binding = 0) readonly buffer Plan { double plan[]; };
 layout(std430, binding = 1) readonly buffer Columns { float column[]; };    // B transposed: WIDE x STRIDE
 layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // in blocks of 128 voxels: n x 128
@@ -146,7 +146,7 @@ double lowest(out uint row)
     return least;
 }
 
-// Row `lane` of V times product.
+// Product of row `lane` of V and the vector `product`.
 double row_sum()
 {
     double sum = 0.0lf, more = 0.0lf;
@@ -160,7 +160,7 @@ double row_sum()
     return sum + more;
 }
 
-// Column `lane` of V times part.
+// Product of column `lane` of V and the vector `part`.
 double column_sum()
 {
     double sum = 0.0lf, more = 0.0lf;
@@ -304,7 +304,7 @@ double lowest_active()
 }
 
 // Adds the most violated row until none is violated; returns false if there are too many rows or iterations. noise:
-// what single precision may get wrong in a constraint; below that the search is exact.
+// largest error of a constraint in single precision; once no violation exceeds it, double precision finds the row.
 bool iterate(double noise)
 {
     bool exact = false;

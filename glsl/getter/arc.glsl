@@ -14,7 +14,7 @@ vec3 direction_across(vec3 d, float turn)
 float random_part(uint word) { return (float(word >> 8) + 0.5) * (1.0 / 16777216.0); }
 
 #if OWN_STEPS
-// A displacement in mm along the voxel axes, in voxels.
+// Converts a displacement along the voxel axes from mm to voxels.
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
 // Position `part` of STEP_PARTS on the arc of one step from p, in voxel coordinates. At p the tangent is d; over the

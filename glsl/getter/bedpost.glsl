@@ -60,8 +60,8 @@ vec4 nearest_fibre(vec3 d)
 }
 
 // The fibre along which a half-streamline begins. u: random, 0 .. 1. START_FIBRE, a gls_start_fibre: 0 takes the first
-// fibre; the others draw one: 1 among those above the cutoff, 2 among these in proportion to their fractions, 3 among
-// all.
+// fibre; 1 draws one of the fibres above the cutoff; 2 does so in proportion to their fractions; 3 draws one of all
+// fibres.
 vec4 start_fibre(float u)
 {
     float weight[FIBRES], total = 0.0;
@@ -123,7 +123,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
 #if STOP_BY_FRACTION
-    // at the seed the first fibre decides, whichever was taken
+    // at the seed the fraction of the first fibre decides, whichever fibre was taken
     float fraction = begins ? fibre[0].w : chosen.w;
     if (!(fraction > unit(draw_block(draw, 1u).z) * params.whole_fraction)) return DIRECTION_NONE;
 #endif
@@ -139,7 +139,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// One direction for each seed, even where the sample ends the streamline at once: that is a streamline of one point.
+// One direction for each seed in the grid. Where the sample ends the streamline at once, the streamline has one point.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

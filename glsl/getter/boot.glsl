@@ -11,7 +11,8 @@
 
 void prepare_getter() {}
 
-// One sample, one ODF, one direction. A sample without a peak may be repeated, see boot_choose.glsl.
+// Draws one bootstrap sample, computes its ODF and chooses one of its peaks. A sample without a peak may be
+// repeated, see boot_choose.glsl.
 uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     sample_coefficients(p, draw, false);
@@ -22,7 +23,7 @@ uint next_direction(vec3 p, vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
     return choose_direction(d, n, aux, next);
 }
 
-// All peaks of a sample at the seed; of the measured signal instead of a sample if HAVE_MEASURED.
+// Lists all peaks at the seed: with HAVE_MEASURED of the measured signal, else of a bootstrap sample.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

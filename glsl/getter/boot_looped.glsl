@@ -26,7 +26,7 @@ void resample(Draw draw)
     for (int b = LANE; b < N_BLOCKS; b += LANES) {
         uvec4 words = draw_block(draw, uint(b));
         uint index, fraction;
-        float drawn[8]; // all are loaded before any is stored, so that none waits for another
+        float drawn[8]; // all residuals are loaded before any is stored, so that no load waits for another
         for (int k = 0; k < 4; k++) {
             umulExtended(words[k], uint(N_MEASUREMENTS), index, fraction);
             drawn[2 * k] = RESIDUAL(int(index));
@@ -39,8 +39,9 @@ void resample(Draw draw)
 }
 
 #if HAVE_MEASURED
-// Restores the measured signal from its residuals: d_i = (H d)_i + (r_i + mean) w_i, with the mean that the residuals
-// have lost.
+// Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i, where H d is the hat fit, w_i
+// 1 / leverage_scale_i of <glslines/qball.h>, and `mean` the mean that was subtracted from the residuals. Leaves out H d, which
+// resampled_signal() adds.
 void use_measured()
 {
     float mean = 0.0;
@@ -74,7 +75,7 @@ float resampled_signal(int i)
 #define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
 #define NO_SUMS for (int j = 0; j < 16; j++) sum[j] = 0.0;
 
-// Memory in which sums over the lanes become coefficients of the fit; the memory of the ODF is unused meanwhile.
+// Where LANE_SUMS() stores the coefficients of the fit. Its work space is the memory of the ODF, unused until then.
 #define OF_LOW_DEGREES(j) CHANNEL(j)
 #define OF_DEGREE_6(j) CHANNEL(15 + (j))
 #define OF_DEGREE_8(j) CHANNEL(28 + (j))
@@ -127,7 +128,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         RESIDUAL(i) = fit_base;
 #endif
     }
-    lane_sync(); // all lanes have read the coefficients
+    lane_sync(); // all lanes have read the coefficients of the hat fit
     // Combine the lanes. The coefficients of the hat fit are overwritten by those of the sample.
     LANE_SUMS(sum, min(N_COEFFICIENTS, 15), ODF, ODF_CHANNELS, OF_LOW_DEGREES)
 #if SH_ORDER >= 6

@@ -10,7 +10,8 @@ float fitted[N_COEFFICIENTS];
 void sample_volume(vec3 p)
 {
     vec3 base = volume_base(p);
-    // rows instead of a loop: llvmpipe stores to an index that is not constant lane by lane, with a branch for each
+    // rows instead of a loop: at an index that is not constant llvmpipe stores lane by lane, with a branch for each
+    // lane
 #define TILE(texture_index, t, first)                     \
     {                                                     \
         vec4 value = VOLUME_TILE(texture_index, t, base); \
@@ -59,8 +60,8 @@ void resample(Draw draw, float inverse_s0)
 }
 
 #if HAVE_MEASURED
-// Restores the measured signal from its residuals: d_i = (H d)_i + (r_i + mean) w_i, with the mean that the residuals
-// have lost.
+// Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i, where H d is the hat fit, w_i
+// 1 / leverage_scale_i of <glslines/qball.h>, and `mean` the mean that was subtracted from the residuals.
 #define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
 #define MEASURED(k, i, w) s[k] = (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
 // Adds the SH coefficients of the measured signal, without resampling, to `fitted`. inverse_s0: 1 over the mean b0

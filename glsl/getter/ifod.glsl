@@ -1,6 +1,6 @@
 // Direction getters iFOD1 and iFOD2: first and second order integration over FODs (Tournier et al. 2012 and 2010).
-// Draws a direction of the cone in proportion to the FOD there (IFOD_ARCS 0), or to its geometric mean at STEP_PARTS
-// positions of the arc that leads to the direction (IFOD_ARCS 1).
+// Draws a direction of the cone in proportion to the FOD along it (IFOD_ARCS 0), or to the product of powers of the FOD
+// at STEP_PARTS positions of the arc that leads to the direction (IFOD_ARCS 1).
 //
 // Method: rejection. The weights of a few fixed candidates, times a factor, bound the weights of all others, see
 // src/track/getter/ifod_grid.h. Candidates are numbered, fixed ones first, and the first that passes is taken, so the
@@ -16,7 +16,7 @@
 // The getter has no tables in shared memory.
 void prepare_getter() {}
 
-const uint RETRIES = 0xffffu;             // candidates run out before
+const uint RETRIES = 0xffffu;             // more than a search takes: candidates run out before
 const int CANDIDATES = IFOD_GRID + IFOD_TRIALS;
 const float NO_WEIGHT = -1e30;            // weights are logarithms
 

@@ -10,7 +10,7 @@ void prepare_getter() {}
 
 const uint RETRIES = 0u;
 
-// Turns d by a random angle of at most the maximum, uniform over the cap of the sphere, and spends no time on a model.
+// Draws a direction uniformly from the cone around d.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;

@@ -26,9 +26,9 @@ ivec3 texel_of(vec3 voxel)
 // Peak t of texture i in the voxel whose texel is `texel`.
 #define PEAK_TILE(i, t) texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0)
 
-// Returns the peak of a voxel with the smallest angle to the line of d, with the sign of d, and its amplitude in w.
-// Only peaks above `least` and within the cone count; w is 0 if there is none. any_peak: whether the voxel has any
-// peak.
+// Returns the peak of a voxel with the smallest angle to the line of d, flipped if it points away from d, and its
+// amplitude in w. Only peaks above `least` and within the cone count; w is 0 if there is none. any_peak: whether the
+// voxel has any peak.
 vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
 {
     ivec3 texel = texel_of(voxel);
@@ -94,14 +94,14 @@ vec3 normal_vector(uvec4 words)
 }
 
 // FACT: the peak of the voxel at p that is nearest to d. With VOXEL_RUNS aux.y becomes 1 if further steps in the voxel
-// go the same way: if the peak is also the nearest one to itself, which rounded peaks may not be. With noise a random
-// vector is added to the step, which then has another length, too.
+// go the same way: if the peak is also the nearest peak to its own direction, which rounding may prevent. With noise a
+// random vector is added to the step, which changes its length, too.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
     bool any_peak;
     vec4 peak = nearest_peak(nearest_voxel(p), d, 0.0, any_peak);
-    if (!any_peak) return DIRECTION_OUTSIDE; // not part of the image, as in MRtrix3
+    if (!any_peak) return DIRECTION_OUTSIDE; // a voxel without peaks counts as outside of the image, as in MRtrix3
     if (peak.w == 0.0 || peak.w < params.fod_cutoff) return DIRECTION_NONE;
 #if GUIDE_AMPLITUDE
     direction_amplitude = peak.w;

@@ -5,7 +5,7 @@
 #if STRETCH == 0
 #undef STRETCH
 #define STRETCH ((N_VERTICES + LANES - 1) / LANES | 1)
-// Must not be unrolled: Intel's compiler would then have registers for only 8 lanes instead of 16.
+// EACH_OF_STRETCH must not be unrolled: Intel's compiler would then have registers for only 8 lanes instead of 16.
 #define EACH_OF_STRETCH for (int i = 0, v = start; v < start + STRETCH; i++, v++)
 #else
 #define STRETCH_KNOWN

@@ -44,7 +44,7 @@ int nearest_vertex(vec3 t)
     return int(TABLE_UINT(TABLE_NEAREST + int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
 }
 
-// float amplitude(vec3 p, vec3 t): the ODF along t at p, 0 outside the grid.
+// Defines float amplitude(vec3 p, vec3 t): the ODF along t at p, 0 outside the grid.
 #include <ptt_amplitude>
 
 // Displacement on an arc of curvature k after a length a: along its first tangent, sin(ka)/k, and towards its centre,
@@ -57,11 +57,11 @@ vec2 arc_gone(float k, float a)
                 angle > 1e-2 ? (1.0 - cos(angle)) / k : a * angle * (0.5 - angle * angle / 24.0));
 }
 
-// A displacement in mm along the voxel axes, in voxels.
+// Converts a displacement along the voxel axes from mm to voxels.
 vec3 to_voxels(vec3 mm) { return mm * vec3(params.per_mm_x, params.per_mm_y, params.per_mm_z); }
 
-// Data along a probe are PROBE_STEPS + 1 amplitudes. A probe of one thread starts with the same amplitude at any
-// curvature.
+// A probe has PROBE_STEPS + 1 samples, each one amplitude. If the probe is a single curve (PROBE_COUNT 1), its sample
+// at the start is the same at any curvature, and is taken once for all candidates.
 #if PROBE_COUNT > 1
 const int FIRST_SAMPLE = 0;
 float probe_start(vec3 p, vec3 t) { return 0.0; }
@@ -78,7 +78,7 @@ struct ProbePoint {
     vec2 bend;
 };
 
-// ODF at the point; with several threads the mean over their circle.
+// ODF at the point; with PROBE_COUNT > 1 the mean over the curves of the probe, which lie on a circle round the point.
 float sample_at(vec3 p, mat3 frame, ProbePoint at)
 {
     vec3 gone = frame * at.gone, heading = frame * at.heading;
@@ -137,7 +137,7 @@ struct Candidate {
 Candidate draw_candidate(Draw draw, int c, float start)
 {
     uvec4 words = draw_block(draw, uint(c));
-    int narrow = c - PTT_TRIES + 1; // greater than 0 in a smaller disc
+    int narrow = c - PTT_TRIES + 1; // > 0: number of the try in ever smaller discs
     float radius = params.max_curvature;
     if (narrow > 0) radius *= exp2(-PTT_HALVINGS * float(narrow) / float(PTT_NARROW_TRIES));
     bool straight = narrow >= PTT_NARROW_TRIES;

@@ -37,7 +37,7 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 }
 #endif
 
-// Defines approach(), has_signal() and tensor_at(); approach() is called first.
+// The text included here defines approach(), has_signal() and tensor_at(). Call approach() first.
 #include <tensor_signals>
 
 // Returns FA, and in axis the principal eigenvector. The deviatoric tensor A is scaled so that its characteristic

@@ -57,7 +57,8 @@ void enter_cell(vec3 p, Draw draw)
 {
     cell = texel_cell(p);
     cell_signals = 0u;
-    // The quad that holds the channel behind the last volume; with the bootstrap a quad of residuals follows each.
+    // Index of the quad that holds the channel behind the last volume. With the bootstrap a quad of residuals follows
+    // each quad of signals.
     const int last = TENSOR_VOLUMES / 4 * (1 + TENSOR_BOOTSTRAP);
     for (int k = 0; k < 8; k++)
         cell_signals |= texel_quad(corner_texel(k), last)[TENSOR_VOLUMES % 4] > 0.0 ? 1u << k : 0u;
@@ -133,7 +134,7 @@ Tensor tensor_at(vec3 p, Draw draw)
     vec3 f = texel_position(p) - cell;
     float unit = exp(params.min_signal) * TEXEL_UNIT, sum[6] = float[6](0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
 #if WRITTEN_OUT
-    // First all signals, then all logarithms, then all sums: processors find more to do at the same time.
+    // Compute all signals, then all logarithms, then all sums: a processor then has more independent instructions.
     vec4 c[8], y[TENSOR_QUADS];
 #define QUAD(quad)                                             \
     for (int k = 0; k < 8; k++) c[k] = cell_quad[8 * quad + k]; \
@@ -154,7 +155,7 @@ Tensor tensor_at(vec3 p, Draw draw)
             add_quad(quad, logarithms(signals_at(polynomial(quad, signs), f, unit)), sum);
     }
 #endif
-    const float scale = 0.69314718056 / 8388608.0; // from the logarithm to base 2, times 2^23
+    const float scale = 0.69314718056 / 8388608.0; // takes a logarithm to base 2, times 2^23, to the natural one
     for (int k = 0; k < 6; k++) sum[k] *= scale;
     return Tensor(vec3(sum[0], sum[1], sum[2]), vec3(sum[3], sum[4], sum[5]));
 }

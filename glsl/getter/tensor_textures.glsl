@@ -30,7 +30,8 @@ bool has_signal(vec3 p)
     return any_signal > 0.0;
 }
 
-// Logarithm of a signal in the units of the series; 0 where the signal is not positive. scale: params.min_signal.
+// Natural logarithm of a signal of the field, in the units of the series; 0 where the signal is not positive. scale:
+// logarithm of the factor of the field, params.min_signal.
 float log_signal(float s, float scale) { return s > 0.0 ? ln(s) - scale : 0.0; }
 
 #if TENSOR_BOOTSTRAP
@@ -108,7 +109,7 @@ Tensor tensor_at(vec3 p, Draw draw)
         ivec3 high = corner_high(k);                                                                              \
         vec3 w = mix(1.0 - c.f, c.f, vec3(high));                                                                 \
         vec4 r = vec4(0.0);                                                                                       \
-        if (TENSOR_SIGNS_KEPT != 0 || k % 4 != 0 || ALWAYS) /* four corners are on their way at a time */         \
+        if (TENSOR_SIGNS_KEPT != 0 || k % 4 != 0 || ALWAYS) /* at most four loads at a time */         \
             r = texelFetch(volume[i], c.texel + c.further * high + tile_offset((t) + 1), 0);                      \
         uvec4 flip = (SIGNS(k, quad / 32) >> uint(quad % 32)) << 31;                                              \
         s += w.x * w.y * w.z * uintBitsToFloat(floatBitsToUint(r) ^ flip);                                        \

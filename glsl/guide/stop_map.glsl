@@ -8,8 +8,8 @@ float stop_value(vec3 p)
     return texture(stop_map, (p + 0.5) / GRID).r;
 }
 
-// Whether the stop map ends a half-streamline at p, also where the map is NaN. STOP_OPEN: the map ends none in the
-// mask.
+// Whether the stop map ends a half-streamline at p, also where the map is NaN. With STOP_OPEN it ends none: the map
+// lies above the threshold everywhere in the mask.
 bool stops_at(vec3 p)
 {
 #if STOP_OPEN

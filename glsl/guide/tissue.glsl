@@ -56,8 +56,8 @@ Tissue tissue_at(vec3 p)
 
 // TISSUE_RULE: 0 is ACT, 1 ends where a fraction exceeds 0.5 (PVE), 2 draws ends at random (CMC).
 #if TISSUE_RULE == 0
-// Which tissue has the largest fraction. On equal fractions CSF wins over all others, grey matter over white matter and
-// pathological tissue over cortical, deep grey and white matter.
+// The functions is_...() say whether a tissue has the largest fraction. On equal fractions CSF wins over all other
+// tissues, grey matter over white matter, and pathological tissue over cortical, deep grey and white matter.
 bool is_csf(Tissue t)
 {
     vec4 v = t.part;
@@ -90,7 +90,7 @@ const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
 // If a half-streamline leaves deep grey matter on the other side, it is cut back to the point with the smallest
-// amplitude. amplitude: that of the last point.
+// amplitude. amplitude: the amplitude at the last point.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;

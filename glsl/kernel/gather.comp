@@ -13,11 +13,11 @@ layout(local_size_x = GROUP_SIZE) in;
 struct Placed {
 #include "layout/placed.def"
 };
-// The streamlines of the round and where each begins in the output: n_lines records.
+// The streamlines that pass 2 has tracked, and the index of the first point of each in the output: n_lines records.
 layout(std430, binding = 0) readonly buffer Lines { Placed lines[]; };
 // Points of all half-streamlines: blocks of POOL_BLOCK points, in the order in which the half-streamlines took them.
 layout(std430, binding = 1) readonly buffer Pool { float pool[]; };
-// layout: see half.glsl
+// header, then half-streamlines, the guide's words and blocks of the pool; layout: see half.glsl
 layout(std430, binding = 2) readonly buffer State {
 #include "layout/state.def"
     uint state[];
@@ -32,7 +32,6 @@ layout(std140, binding = 0) uniform Params {
 #include "layout/block.def"
 #undef WORD
 
-// GUIDE_WORDS and BLOCK_SIZE of the State buffer are definitions of the guide's plan.
 // Writes point k of a streamline whose first point has index `first` and which has `last` further points.
 void write_point(uint first, uint k, uint last, vec3 p)
 {

@@ -142,8 +142,9 @@ void half_end(inout Half h, uint how)
 #endif
 }
 
-// Call this once half_advance() has ended the half-streamline, behind the loop over its steps: llvmpipe runs what is
-// behind a branch in every iteration, so that with REPORTS_LATE half_end() leaves the result to this function.
+// With REPORTS_LATE writes the result of the half-streamline, which half_end() then does not. Call it behind the loop
+// over the steps, once half_advance() has ended the half-streamline: inside the loop llvmpipe would run its code in
+// every iteration.
 void half_report(Half h)
 {
 #if REPORTS_LATE
@@ -171,7 +172,7 @@ bool half_at_point(Half h)
 #endif
 }
 
-// End of a half-streamline whose step cannot begin.
+// Returns the end of a half-streamline for which the getter found no direction.
 uint end_of_outcome(uint outcome, uint memory[GUIDE_ROOM])
 {
     if (outcome == DIRECTION_OUTSIDE) return GLS_END_OUTSIDE;
@@ -279,7 +280,7 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
     bool moves = end == GUIDE_GO_ON || end_keeps_point(end);
 #endif
     if (h.joint) {
-        // the point belongs to the forward half-streamline
+        // the joint step stores no point: the point belongs to the forward half-streamline
         h.joint = false;
         h.d = end == GUIDE_GO_ON ? -next : -h.d;
         h.draw.step = 1u | STEP_BACKWARD;

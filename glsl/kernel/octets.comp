@@ -1,5 +1,5 @@
-// Makes octets from pairs, see odf/cells.glsl: n_layers layers of voxels one after the other; one more layer of pairs
-// is read where the grid goes on.
+// Makes octets from pairs, see odf/cells.glsl, for n_layers layers of voxels along z. Where the grid goes on behind
+// them, the last layer of octets needs one more layer of pairs.
 //
 // Dispatched by src/track/field/cells.c while the field is filled. One invocation makes several octets: the loop
 // strides by the size of the dispatch. Reads Pairs (binding 0) and writes Octets (binding 1).

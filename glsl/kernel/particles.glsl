@@ -19,9 +19,9 @@ const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 
 const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
 
-// Number of particles. Most compilers unroll loops over a known number, which takes registers for all particles; here
-// they do not know it. llvmpipe, which runs all branches, then leaves a loop that no lane needs after one iteration.
-// NVIDIA's compiler knows it: it spills nothing, and its kernel takes a sixth less time.
+// Number of particles. Most compilers unroll loops over a known number, which takes registers for all particles, so the
+// number is hidden from them; llvmpipe, which runs all branches, then leaves a loop that no lane needs after one
+// iteration. NVIDIA's compiler gets the known number: it spills nothing, and its kernel takes a sixth less time.
 #if LANES_IN_STEP
 #define N_PARTICLES uint(PARTICLES)
 #else
@@ -291,9 +291,9 @@ bool start_particles(inout Half h)
     return true;
 }
 
-// Takes the points of the half-streamline that a turn brings: a step along next, or, after a run, `taken` steps of the
-// chosen particle, whose words begin at `base`. Returns `end`, or the end at a region on the way or at the maximum
-// length, or HALF_LOST. filtered: the guide has not yet noted these points.
+// Takes the points that this iteration adds to the half-streamline: a step along next, or, after a filter run, `taken`
+// steps of the chosen particle, whose words begin at `base`. Returns `end`, or the end at a region on the way or at the
+// maximum length, or HALF_LOST. filtered: the guide has not yet noted these points.
 uint filter_move(inout Half h, uint base, uint taken, bool filtered, bool chosen, vec3 next, uint end)
 {
     for (uint i = 0u; i < taken; i++) {
@@ -332,7 +332,7 @@ bool filter_advance(inout Half h, uint outcome, uint end, bool moves, vec3 q, ve
     }
     // A new run has back + front steps from the point with number n + 1 - back on, and stays within the maximum length.
     // The half-streamline is taken back, but keeps its first step, from which the other half-streamline began. With
-    // back = 1 the particles start at the point of the bad end, which becomes one of the half-streamline first.
+    // back = 1 the particles start at the point of the bad end, which the half-streamline stores first.
     if (begins) {
         uint n = points_at_end(h, outcome), back = min(n, MAX_BACK), left = params.max_steps - n;
         turn = back + min(MAX_FRONT, left > back + 1u ? left - back - 1u : 0u);

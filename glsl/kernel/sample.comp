@@ -22,9 +22,9 @@ void main()
     uint attempt = WORK(WORK_FLAGS, slot) & FLAG_ATTEMPT;
     Draw draw = Draw(attempt << 16, WORK(WORK_STEP, slot), WORK(WORK_SEED, slot), WORK(WORK_STREAM, slot));
     sample_coefficients(work_vector(WORK_POSITION, slot), draw, HAVE_MEASURED != 0);
-    // llvmpipe stores lane by lane, and its compiler moves arithmetic whose result is used once into that loop as
-    // scalar code; a second use keeps it in vectors.
-    // Coefficients are packed four to a quad; the elements behind the last one are 0.
+    // Each coefficient is used twice, in abs() and as the value: llvmpipe stores lane by lane, and its compiler moves
+    // arithmetic whose result is used once into the loop of stores, as scalar code. Coefficients are packed four to a
+    // quad; the elements behind the last one are 0.
     uint first = coefficient_quads();
     vec4 quads[COEFFICIENT_QUADS];
     quads[COEFFICIENT_QUADS - 1] = vec4(0.0);

@@ -36,7 +36,8 @@ void main()
     bool done = false;
     while (!done) {
         // Take the next half-streamline: number `entry` of the queue is the backward (entry even) or forward one of
-        // streamline lines[entry / 2].turn. At the end of the queue the last one is loaded again, but never advanced.
+        // streamline lines[entry / 2].turn. At the end of the queue the last half-streamline is loaded again, but never
+        // advanced.
         if (h.item == NO_ITEM) {
             uint entry = next_item();
             done = entry >= params.n_items;

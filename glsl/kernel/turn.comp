@@ -24,7 +24,7 @@ void main()
 {
     uint slot = work_slot();
     float c[N_COEFFICIENTS];
-    // compilers unroll a loop over all elements of an array
+    // a loop over all elements of an array: compilers unroll it, so that every index is a constant
     uint first = coefficient_quads();
     vec4 quads[COEFFICIENT_QUADS];
     for (int q = 0; q < COEFFICIENT_QUADS; q++) quads[q] = load_quad(first + uint(q));

@@ -24,8 +24,8 @@ layout(std430, binding = 6) readonly buffer Part2 { WORDS part2[]; };
 layout(std430, binding = 7) readonly buffer Part3 { WORDS part3[]; };
 #endif
 
-// Returns word `at` of buffer `part`. The buffers are not an array, because its index would have to be the same for all
-// invocations, but these may need different buffers.
+// Returns word `at` of buffer `part`. The buffers are not an array, because the index of an array of buffers must be
+// the same for all invocations, which may need different buffers.
 WORDS words_at(uint part, uint at)
 {
 #if CELL_BUFFERS > 1
@@ -63,7 +63,8 @@ Cell cell_at(vec3 p)
 }
 
 #if CELL_CORNERS == 1
-// A pair along x made from two single values; shift: 0 or 16, the half of the word that holds the direction.
+// A pair along x made from two single values; shift: 0 or 16, whether the lower or the upper 16 bits of a word hold the
+// direction.
 uint pair_of(uint part, uint at, uint shift)
 {
     return (words_at(part, at) >> shift & 0xffffu) | (words_at(part, at + NEXT_X) >> shift & 0xffffu) << 16;
@@ -95,5 +96,5 @@ float cell_value(Cell cell, int index)
     return mix(row.x, row.y, cell.f.x);
 }
 
-// Where the value of vertex v lies among the values of a voxel; the host chooses the order (src/track/getter/ptt.c).
+// Index of the value of vertex v among the values of a voxel; the host chooses the order (src/track/getter/ptt.c).
 int index_of_vertex(int v) { return MODEL_INT(MODEL_VERTEX_INDEX + v); }

@@ -2,7 +2,7 @@
 SLOT_ARRAY(float, channels, VOLUME_CHANNELS);
 #define CHANNEL(i) SLOT_ELEMENT(channels, VOLUME_CHANNELS, i)
 
-// Tiles of a texture, one for each lane; their number determines the number of rounds.
+// Loads the tiles of a texture: each lane loads one tile in each iteration.
 #define CHANNEL_TILES(texture_index, n_tiles, first)              \
     for (int round = 0; round < n_tiles; round += LANES) {        \
         int t = round + LANE;                                     \

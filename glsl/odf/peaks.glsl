@@ -4,7 +4,7 @@
 #include <odf>
 #include <peaks>
 
-// Each loop calls take_strongest() at one place only, because a second copy costs seconds of compilation.
+// Each loop contains one call of take_strongest(), because a second copy costs seconds of compilation.
 
 // The peak nearest to d; -1 if none lies inside the cone.
 int closest_peak(vec3 d)

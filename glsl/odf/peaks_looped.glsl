@@ -19,8 +19,8 @@ bool is_peak(int v, float level)
 {
     float value = ODF(v);
     bool peak = value >= level;
-    // Compilers unroll a few iterations. More, as at the pole of a grid of angles, may not run at all: software
-    // renderers limit iterations.
+    // Compilers unroll up to 4 iterations if none can end the loop. With more neighbours, as at the pole of a grid of
+    // angles, the loop ends early instead, because software renderers limit iterations.
     if (peak)
         for (int q = 0; q < NEIGHBOUR_QUADS && (peak || NEIGHBOUR_QUADS <= 4); q++) {
             uvec4 pairs = MODEL_QUAD(MODEL_NEIGHBOURS + q * N_VERTICES + v);
@@ -78,7 +78,7 @@ void list_candidates(uint n)
     n_candidates = int(n);
 }
 
-// Takes the strongest remaining candidate and drops those too near to it. Returns -1 if none remains.
+// Takes the strongest remaining candidate and drops the candidates too near to it. Returns -1 if none remains.
 int take_strongest()
 {
     float value = -1.0;

@@ -84,11 +84,11 @@ void list_candidates(uint n)
         candidate[n_candidates] = vec4(vertex_direction(uint(v)), 0.0);
         candidate_vertex[n_candidates] = uint(v);
     }
-    // a single candidate is the strongest
+    // values are needed only to compare candidates
     for (int i = 0; n_candidates > 1 && i < n_candidates; i++) candidate[i].w = odf_value(int(candidate_vertex[i]));
 }
 
-// Takes the strongest remaining candidate and drops those too near to it. Returns -1 if none remains.
+// Takes the strongest remaining candidate and drops the candidates too near to it. Returns -1 if none remains.
 int take_strongest()
 {
     int best = -1;

@@ -6,14 +6,14 @@
 //
 // OWN_POSITIONS: every lane has the coefficients at its own position; otherwise all lanes of a streamline share one
 // position.
-// TILES_IN_TURN: a tile is read when its turn comes. With all of them in registers a Radeon before RDNA keeps three
-// waves instead of four. A CPU renderer, whose registers are memory anyway, reads all at first.
+// TILES_IN_TURN: a tile is read when its turn comes. With all tiles in registers a Radeon before RDNA keeps three waves
+// instead of four. A CPU renderer, whose registers are memory anyway, reads all tiles first.
 #if TILES_IN_TURN
 vec3 tiles_at;
 
 void take_coefficients(vec3 p) { tiles_at = volume_base(p); }
 
-// Six tiles are on their way at a time.
+// At most six loads of tiles at a time.
 #define SH_TILE(i, t) \
     if ((t) % 6 != 0 || ALWAYS) tile = VOLUME_TILE(i, t, tiles_at);
 #define CHANNEL(j) tile[(j) % 4]

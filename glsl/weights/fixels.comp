@@ -17,8 +17,8 @@ layout(std430, binding = 1) buffer Sums { uint sums[]; };
 
 shared vec2 part[64];
 
-// Completes fixel k and returns its part of the cost function, PM d^2 with d = mu TD - FD, and 1 if it has been left
-// out of the fit. sums: the two fixed-point sums of the fixel, and its mark, all of which become 0.
+// Completes fixel k. Returns in x its part of the cost function, PM d^2 with d = mu TD - FD, and in y 1 if the fixel
+// has left the fit, else 0. sums: the two fixed-point sums of the fixel, and its mark, all of which become 0.
 vec2 complete(uint k)
 {
     EXACT vec4 constant = fixel[2u * n_fixels + k], f = fixel[2u * k];

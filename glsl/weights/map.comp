@@ -1,7 +1,7 @@
 // Maps streamlines to fixels: which fixels each streamline traverses, and for what length. One invocation walks along a
 // streamline and stores its visits, then joins them by voxel, direction and fixel. Each streamline has space for as
-// many visits as it has points, and SPARE more. A streamline with more visits walks again, and stores them in the space
-// after that of all streamlines.
+// many visits as it has points, and SPARE more. A streamline with more visits is walked again, and its visits
+// are stored behind the spaces of all streamlines.
 //
 // Dispatched by src/weights/map_device.c for blocks of streamlines; src/weights/voxel_walk.c computes the same on the
 // CPU.

@@ -155,7 +155,7 @@ FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last
             e.next = found;
         }
     }
-    if (!(e.at > at)) { // nothing is left of the way
+    if (!(e.at > at)) { // nothing of the curve is left
         e.leave = c;
         e.next = last;
     }

@@ -46,7 +46,7 @@ typedef enum gls_density_stat {
 typedef struct gls_density_options {
     size_t size;                 /* size of this struct, set by the default function */
     gls_density_mapping mapping; /* default GLS_DENSITY_SEGMENT */
-    uint32_t upsample;           /* GLS_DENSITY_MRTRIX, GLS_DENSITY_PRECISE: >= 1 points for each; see
+    uint32_t upsample;           /* GLS_DENSITY_MRTRIX, GLS_DENSITY_PRECISE: upsampling factor, >= 1, see
                                     gls_density_upsampling(). Default 1 */
     const char *weights; /* column of one component for each streamline: weight of its visits; default NULL: 1. Borrowed
                             until the map is destroyed */
@@ -79,9 +79,9 @@ typedef struct gls_density_counts {
     uint64_t partial; /* streamlines that also leave the grid; the part outside is not counted */
     uint64_t zero;    /* streamlines left out because their value is 0 or not finite */
     double weight;    /* sum of the weights of the streamlines used; their number without weights */
-    /* Number of positions at which streamlines were looked up in the grid, and how many of them were outside. They are
-     * the points, also the points that upsampling adds; with GLS_DENSITY_ENDS the ends; with GLS_DENSITY_PRECISE the
-     * voxels. */
+    /* Number of positions at which streamlines were looked up in the grid, and how many of them were outside. The
+     * positions are the points, also the points that upsampling adds; with GLS_DENSITY_ENDS the ends; with
+     * GLS_DENSITY_PRECISE the voxels. */
     uint64_t places, places_outside;
 } gls_density_counts;
 

@@ -65,7 +65,7 @@ typedef struct gls_device_info {
     bool software;                 /* a renderer on the CPU */
     uint32_t subgroup_size;        /* invocations of a subgroup, 0 without KHR_shader_subgroup (basic, vote, ballot,
                                       shuffle) in compute shaders */
-    uint32_t subgroup_features;    /* gls_subgroup_feature, 0 if subgroup_size is */
+    uint32_t subgroup_features;    /* bits of gls_subgroup_feature; 0 if subgroup_size is 0 */
     uint64_t max_storage_bytes;    /* largest shader storage binding */
     uint32_t max_storage_bindings; /* shader storage blocks in a compute shader, and their binding points */
     uint32_t max_uniform_bytes;    /* largest uniform block */

@@ -32,7 +32,7 @@ GLS_API gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64
  * below 2^32. */
 GLS_API gls_status gls_filter_spread_create(uint64_t number, uint64_t total, gls_filter_counts *counts,
                                             const gls_sink *next, gls_sink *filter);
-/* Drops streamlines without points and those with a coordinate that is not finite. */
+/* Drops streamlines without points and streamlines with a coordinate that is not finite. */
 GLS_API gls_status gls_filter_valid_create(gls_filter_counts *counts, const gls_sink *next, gls_sink *filter);
 /* Keeps streamline i of the stream if keep[i] is not 0. The `rows` values are borrowed until the filter is finished;
  * streamlines behind them are dropped. */
@@ -53,8 +53,8 @@ typedef enum gls_interpolation {
     GLS_INTERPOLATE_LINEAR, /* new points lie on the straight lines between the old ones */
     GLS_INTERPOLATE_HERMITE /* new points lie on a cardinal spline of tension 0.1, as tckresample of MRtrix3 */
 } gls_interpolation;
-/* n >= 2 points at equal distances along each streamline; both ends stay as they are. A streamline of length 0 becomes
- * n equal points; one without points stays so. Linear: as DIPY's set_number_of_points(). */
+/* Places n >= 2 points at equal distances along each streamline; both ends stay as they are. A streamline of length 0
+ * becomes n equal points; a streamline without points stays without. Linear: as DIPY's set_number_of_points(). */
 GLS_API gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls_sink *next, gls_sink *filter);
 /* Places points every `step` mm (> 0) along each streamline from its start, and keeps its last point. */
 GLS_API gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter);

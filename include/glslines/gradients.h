@@ -71,11 +71,11 @@ GLS_API gls_status gls_gradients_read_table(const char *path, const gls_gradient
 /* Frees `gradients`, which may be NULL. */
 GLS_API void gls_gradients_destroy(gls_gradients *gradients);
 
-/* A shell: volumes of about the same b-value. All b0 volumes are one shell. The others are clustered by density (Ester
- * et al. 1996), as in MRtrix3: two volumes are neighbours if their b-values differ by less than 80 s/mm2. A volume with
- * two or more neighbours starts a shell; its neighbours join it, and so do the neighbours of those that have two or
- * more themselves. So 1000, 1060 and 1120, three volumes each, are one shell. A volume that no shell takes belongs to
- * none.
+/* A shell: volumes of about the same b-value. All b0 volumes are one shell. Weighted volumes are clustered by density
+ * (Ester et al. 1996), as in MRtrix3: two volumes are neighbours if their b-values differ by less than 80 s/mm2. A
+ * volume with two or more neighbours starts a shell; its neighbours join it, and so do the neighbours of each joining
+ * volume that has two or more itself. So 1000, 1060 and 1120, three volumes each, are one shell. A volume that no shell
+ * takes belongs to none.
  */
 typedef struct gls_shell {
     double bval;      /* mean, not rounded, s/mm2 */

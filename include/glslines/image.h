@@ -67,9 +67,9 @@ typedef enum gls_image_kind {
 } gls_image_kind;
 
 /* Reads NIfTI-1 or -2 (.nii, .nii.gz, .hdr/.img), or by these suffixes MRtrix's .mif, .mif.gz and .mih, any real
- * numeric type, scl_slope applied. The axes of a .mif are those that are stored, the fastest first. The affine is the
- * sform if its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a warning). Values that are
- * not a number are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
+ * numeric type, scl_slope applied. The axes of a .mif are taken in the order in which they are stored, the fastest
+ * first. The affine is the sform if its code > 0, else the qform if its code > 0, else the voxel sizes alone (with a
+ * warning). Values that are not a number are kept. Errors name the file: GLS_ERR_INPUT, GLS_ERR_MEMORY. */
 GLS_API gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image);
 
 /* Value types of written images. */

@@ -20,11 +20,11 @@ typedef struct gls_peak_options {
 GLS_API gls_peak_options gls_peak_options_default(void);
 
 /* Finds the peaks of an ODF by the rule of DIPY's peak_directions. A vertex is a local maximum if no neighbour is
- * larger and at least one is smaller. A single local maximum is a peak. Of several, those are peaks that reach min' +
- * relative_threshold (max - min'), where min' = max(0, minimum over all vertices), and that are at least the separation
- * angle away from all stronger peaks (by |cos| on antipodal spheres). There is no peak if the largest value is
- * negative. Stores at most capacity vertex indices, strongest first, ties by index; returns how many peaks there are.
- * Values must be finite. Uses 32 KiB of stack and no heap. */
+ * larger and at least one is smaller. A single local maximum is a peak. Of several local maxima, a maximum is a peak if
+ * it reaches min' + relative_threshold (max - min'), where min' = max(0, minimum over all vertices), and is at least
+ * the separation angle away from all stronger peaks (by |cos| on antipodal spheres). There is no peak if the largest
+ * value is negative. Stores at most capacity vertex indices, strongest first, ties by index; returns how many peaks
+ * there are. Values must be finite. Uses 32 KiB of stack and no heap. */
 GLS_API size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_peak_options *options,
                               uint32_t *peak, size_t capacity);
 
@@ -39,7 +39,7 @@ GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, co
 /* Sets the amplitudes of peaks from number `first` on, one volume for each peak; where the value is not above 0 there
  * is not a peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */
 GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name);
-/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. They are not
+/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. The maxima are not
  * negative, reach the threshold, and are at least 8 degrees apart. */
 GLS_API gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                    size_t n, double threshold, gls_image **peaks);

@@ -8,10 +8,10 @@
 extern "C" {
 #endif
 
-/* The role of a region: those in regions.def, and the mask of a run. A point lies in the region of an image if its
- * nearest voxel (floor(v + 0.5) of its voxel coordinates v in the image's own grid) belongs to the region; points
- * outside that grid do not. A point lies in a sphere if its distance from the centre is at most the radius. Tracking
- * tests the points of a streamline, not the lines between them. */
+/* The role of a region: one of the roles in regions.def, or the mask of a run. A point lies in the region of an image
+ * if its nearest voxel (floor(v + 0.5) of its voxel coordinates v in the image's own grid) belongs to the region;
+ * points outside that grid do not. A point lies in a sphere if its distance from the centre is at most the radius.
+ * Tracking tests the points of a streamline, not the lines between them. */
 typedef enum gls_region_role {
     GLS_REGION_MASK = 4, /* like GLS_REGION_TRACKING_MASK, but tested before the stop map; not for gls_selection */
 #define GLS_REGION_ROW(symbol, value, ...) symbol = value,

@@ -65,9 +65,9 @@ typedef struct gls_render_options {
     gls_tractogram_read_options read; /* how the tractograms are read */
     const char *device;               /* see gls_device_open(); default "auto" */
     gls_graphics api;                 /* graphics interface of the device; default GLS_GRAPHICS_AUTO */
-    bool (*go_on)(void);              /* asked now and then; false: GLS_ERR_CANCELLED; default NULL: not asked */
-    bool force;                       /* overwrite; default false */
-    bool fail_if_empty; /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
+    bool (*go_on)(void); /* called now and then; false: stop with GLS_ERR_CANCELLED; default NULL: not called */
+    bool force;          /* overwrite; default false */
+    bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
     const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
     const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
     gls_sh_basis sh_basis; /* basis of odf; default GLS_SH_TOURNIER07 */

@@ -34,11 +34,10 @@ typedef struct gls_report_result {
     size_t warnings;      /* number of warnings of the run and of the report */
 } gls_report_result;
 
-/* Writes a report. input: a tractogram, a connectome (.csv), or the sidecar of a run; each finds the others, which may
- * be missing.
- * Pictures that cannot be drawn are left out, and the report says why. *output (may be NULL) gets the name of the file,
- * to be freed with gls_free(). GLS_ERR_INPUT: the sidecar is damaged or of another program; GLS_ERR_UNSUPPORTED: it is
- * of a newer version. */
+/* Writes a report. input: a tractogram, a connectome (.csv), or the sidecar of a run; the report finds the other two
+ * beside it, which may be missing. Pictures that cannot be drawn are left out, and the report says why. *output (may be
+ * NULL) gets the name of the file, to be freed with gls_free(). GLS_ERR_INPUT: the sidecar is damaged or of another
+ * program; GLS_ERR_UNSUPPORTED: it is of a newer version. */
 GLS_API gls_status gls_report_files(const char *input, const gls_report_options *options, char **output,
                                     gls_report_result *result);
 

@@ -18,17 +18,17 @@ typedef struct gls_responses_options {
     size_t size; /* size of this struct, set by the default function */
     int erode; /* number of erosions of the mask, >= 0; default 3. If fewer than 1000 voxels are left, 1 and then 0 are
                   tried, with a warning */
-    double fa_threshold;          /* dhollander: FA above it is white matter at first; five tissues: grey matter and
-                                     CSF lie below; fa with n_voxels 0: voxels above it; default 0.2 */
-    double wm_percent;            /* dhollander: percentage of the refined white matter to select; default 0.5 */
-    double gm_percent;            /* dhollander: percentage of the refined grey matter to select; default 2 */
-    double csf_percent;           /* dhollander: percentage of the refined CSF to select; default 10 */
-    double pvf;                   /* five tissues: a voxel belongs to one tissue alone if the fraction of this tissue is
-                                     above this value; default 0.95 */
-    gls_single_fibres wm;         /* five tissues; default GLS_SINGLE_FIBRES_TOURNIER */
-    size_t n_voxels;              /* tournier, fa, five tissues' white matter: voxels of the response; default 300. 0
-                                     for fa: all above fa_threshold */
-    double bval;                  /* tournier, fa: a b-value that names the shell; 0 (default): the highest */
+    double fa_threshold;  /* dhollander: voxels of higher FA count as white matter at first; five tissues: grey matter
+                             and CSF have lower FA; fa with n_voxels 0: voxels of higher FA are used; default 0.2 */
+    double wm_percent;    /* dhollander: percentage of the refined white matter to select; default 0.5 */
+    double gm_percent;    /* dhollander: percentage of the refined grey matter to select; default 2 */
+    double csf_percent;   /* dhollander: percentage of the refined CSF to select; default 10 */
+    double pvf;           /* five tissues: a voxel belongs to one tissue alone if the fraction of this tissue is
+                             above this value; default 0.95 */
+    gls_single_fibres wm; /* five tissues; default GLS_SINGLE_FIBRES_TOURNIER */
+    size_t n_voxels;      /* tournier, fa, five tissues' white matter: voxels of the response; default 300. 0
+                             for fa: all above fa_threshold */
+    double bval;          /* tournier, fa: a b-value that names the shell; 0 (default): the highest */
     const double (*direction)[3]; /* n_directions directions of the constraint of fits, along the scanner axes; not used
                                      by fa; NULL (default): built-in ones */
     size_t n_directions;

@@ -121,9 +121,9 @@ GLS_API gls_status gls_filter_inside_create(const gls_grid *grid, gls_inside_kep
 /* Which end of a streamline becomes its start. */
 typedef struct gls_orientation {
     int axis;               /* 1, 2, 3: the end with the smaller world x, y, z; 0: `centre` or `line` decides */
-    const double *centre;   /* otherwise the end nearer to this point, world mm; NULL: `line` decides */
-    const float (*line)[3]; /* otherwise streamlines run in the direction in which 12 points along them lie nearer to 12
-                               points along this line, world mm */
+    const double *centre;   /* with axis 0: the end nearer to this point, world mm; NULL: `line` decides */
+    const float (*line)[3]; /* with axis 0 and centre NULL: streamlines run in the direction in which 12 points along
+                               them lie nearer to 12 points along this line, world mm */
     size_t n_line;          /* number of points of `line` */
 } gls_orientation;
 /* Creates a filter that orients streamlines, with their columns per vertex. *n_turned (may be NULL): number of

@@ -11,7 +11,7 @@ extern "C" {
 /* Largest number of shards of a run. */
 #define GLS_MAX_SHARDS 4096
 
-/* Which part of which run. */
+/* Part `index` of the `count` parts of a run. */
 typedef struct gls_shard {
     uint32_t index, count; /* part index of count; 1 <= index <= count <= GLS_MAX_SHARDS */
     uint64_t first_seed;   /* the shard has the seeds first_seed .. first_seed + n_seeds - 1 of the run */

@@ -21,10 +21,10 @@ typedef struct gls_column {
 /* A block of streamlines. Everything is borrowed: it is valid during the call that hands it over, or as long as the
  * source says. All blocks of one source have the same columns and groups in the same order. */
 typedef struct gls_streamlines {
-    size_t n; /* number of streamlines */
-    const uint64_t
-        *offset; /* n + 1 elements: index of the first point of each streamline; offset[0] = 0, offset[n] = number of
-                    points. A streamline may have no points; writers refuse those, see gls_filter_valid_create() */
+    size_t n;                /* number of streamlines */
+    const uint64_t *offset;  /* n + 1 elements: index of the first point of each streamline; offset[0] = 0, offset[n] =
+                                number of  points. A streamline may have no points; writers refuse such streamlines, see
+                                gls_filter_valid_create() */
     const float (*point)[3]; /* world mm (RAS+, origin at the centre of voxel 0) */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps;   /* columns with a row for each streamline: n rows */
@@ -63,8 +63,8 @@ GLS_API gls_status gls_sink_finish(gls_sink *sink);
 GLS_API void gls_sink_abort(gls_sink *sink);
 
 /* Makes a sink that hands all streamlines to each of n sinks in turn. It owns these sinks; the array is copied.
- * Finishing finishes them in order; after a failure the others are aborted. If this function fails, the sinks stay with
- * the caller. */
+ * Finishing finishes them in order; after a failure the remaining sinks are aborted. If this function fails, the sinks
+ * stay with the caller. */
 GLS_API gls_status gls_sink_tee(const gls_sink *sinks, size_t n, gls_sink *tee);
 
 #ifdef __cplusplus

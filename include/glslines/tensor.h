@@ -36,7 +36,8 @@ GLS_API gls_status gls_tensor_fit(const gls_image *dwi, const gls_gradients *gra
                                   const gls_tensor_options *options, gls_image **fa, gls_image **tensor,
                                   gls_image **evals);
 
-/* Maps of a tensor. AD: the largest eigenvalue; MD: the mean of all; RD: the mean of the two others. */
+/* Maps of a tensor. AD: the largest eigenvalue; MD: the mean of the three eigenvalues; RD: the mean of the two smaller
+ * ones. */
 typedef enum gls_tensor_map {
     GLS_TENSOR_MD,  /* 1 volume, mm2/s */
     GLS_TENSOR_AD,  /* 1 volume, mm2/s */

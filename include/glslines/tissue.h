@@ -52,8 +52,8 @@ GLS_API gls_status gls_tissue_check(const gls_tissue *tissue, const gls_image *m
 /* The rule that gls_tissue_create() was given. */
 GLS_API gls_tissue_rule gls_tissue_get_rule(const gls_tissue *tissue);
 /* The five fractions at a point, in voxel coordinates of the grid of the streamlines, interpolated as on a device.
- * Returns false, and zeros, where there is no tissue: outside the image, where the nearest voxel has none, and where
- * the sum is below 0.5. */
+ * Returns false, and zeros, where there is no tissue: outside the image, where the nearest voxel has no tissue, and
+ * where the sum of the fractions is below 0.5. */
 GLS_API bool gls_tissue_at(const gls_tissue *tissue, const float point[3], float value[GLS_TISSUE_TYPES]);
 /* Hash of the tissue: equal for equal tissue. */
 GLS_API uint64_t gls_tissue_hash(const gls_tissue *tissue);

@@ -50,7 +50,7 @@ extern "C" {
     ROW(GLS_DG_BEDPOST, bedpost)
 #define GLS_GETTER_VALUE(value, word) value,
 typedef enum gls_direction_getter {
-    GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* how many there are */
+    GLS_GETTERS(GLS_GETTER_VALUE) GLS_DG_COUNT /* number of getters */
 } gls_direction_getter;
 /* Whether a getter ends streamlines by its own data. Such a getter needs no stop map: give one that is 1 everywhere. */
 GLS_API bool gls_getter_ends_itself(gls_direction_getter dg);
@@ -104,7 +104,7 @@ typedef enum gls_region_rule {
     GLS_REGION_RULE_HALVES,         /* half-streamlines, as probtrackx2 does; all include regions must be met */
     GLS_REGION_RULE_HALVES_ANY,     /* half-streamlines; one include region must be met */
     GLS_REGION_RULE_HALVES_ORDERED, /* half-streamlines; include regions must be met in their order */
-    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; all include regions must be met by the same one */
+    GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; all include regions must be met by the same half-streamline */
 } gls_region_rule;
 #define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered|halves-one-way"
 
@@ -249,12 +249,13 @@ typedef struct gls_track_result {
     uint64_t seeds_without_direction; /* number of seeds at which no initial direction was found */
     uint64_t seeds_rejected; /* number of seeds that regions or tissue rejected before any direction was tracked */
     uint64_t directions;     /* number of initial directions, which is the number of streamlines tracked */
-    uint64_t retries;        /* how often streamlines were tracked again; all counts below are of each last attempt */
-    uint64_t streamlines;    /* number of streamlines kept */
-    uint64_t points;         /* number of points of the kept streamlines */
+    uint64_t retries;     /* how often streamlines were tracked again; all counts below are of the last attempt of each
+                             streamline */
+    uint64_t streamlines; /* number of streamlines kept */
+    uint64_t points;      /* number of points of the kept streamlines */
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict; their sum is directions */
-    uint64_t met[GLS_REGION_MAX_BITS];    /* number of streamlines that met a region of this bit; those with the verdict
-                                             single_point or too_short do not count */
+    uint64_t met[GLS_REGION_MAX_BITS];    /* number of streamlines that met a region of this bit; streamlines with the
+                                             verdict single_point or too_short do not count */
     gls_particle_counts filter;           /* all 0 without pft */
     uint64_t truncated;                   /* number of kept streamlines that were cut at max_length */
     uint64_t long_streamlines;            /* number of kept streamlines longer than GLS_LONG_STREAMLINE */
@@ -326,15 +327,15 @@ GLS_API gls_status gls_track_plan_memory(const gls_device_info *device, size_t n
                                          const gls_track_params *params, const gls_track_input *input,
                                          gls_track_memory *memory);
 
-/* Tracks all seeds. Only one run at a time. *result is complete on success. progress may be NULL.
- * sink: gets streamlines in world mm, in the order of seeds, then of directions, with the columns GLS_DPS_SEEDS and
+/* Tracks all seeds. Only one run at a time. *result is complete on success. progress may be NULL. sink: gets
+ * streamlines in world mm, in the order of seeds, then of directions, with the columns GLS_DPS_SEEDS and
  * GLS_DPS_SEED_INDEX; NULL: none. The run appends to the sink from a thread of its own, one call at a time, and neither
  * finishes nor aborts it. If the sink fails, the run ends with its status. The sink must not use the devices of the
  * run, because they wait for it when a few batches are ahead of it. With a sink the indices of seeds must be below
  * 2^32: more seeds are GLS_ERR_UNSUPPORTED, with params.select only once the run reaches them. A lost device is
  * replaced by a new context on the same hardware, and tracking continues after the last finished streamline, so that no
  * streamline is missing or occurs twice. GLS_ERR_LOST: the device was lost four times without a finished seed in
- * between. If memory runs out, batches are halved. Both give a warning. */
+ * between. If memory runs out, batches are halved. A new context and halved batches each give a warning. */
 GLS_API gls_status gls_tracker_run(gls_tracker *tracker, const gls_seeds *seeds, const gls_sink *sink,
                                    gls_track_progress progress, void *progress_user, gls_track_result *result);
 

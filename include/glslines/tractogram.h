@@ -142,7 +142,7 @@ GLS_API gls_status gls_tractogram_reader_open(const char *path, const gls_tracto
 GLS_API const gls_tractogram_info *gls_tractogram_reader_info(const gls_tractogram_reader *reader);
 /* Reads the next streamlines, at most 16384 and about 2^17 points, valid until the next call. n = 0: the end was
  * reached, and checksums and counts were checked. Points are in world mm. Streamlines without points are handed on, too
- * (TRX, TCK, VTK), so that the position of each streamline is that in the file. */
+ * (TRX, TCK, VTK), so that each streamline keeps its position in the file. */
 GLS_API gls_status gls_tractogram_reader_next(gls_tractogram_reader *reader, gls_streamlines *streamlines);
 /* Closes `reader`, which may be NULL. */
 GLS_API void gls_tractogram_reader_close(gls_tractogram_reader *reader);

@@ -67,12 +67,12 @@ typedef enum gls_mask_stop {
  * - sh_order: even; with OPDT and CSA up to 8. 0 is the default: 4 with OPDT and CSA; with MSMT the order of the
  *   response, up to 8; with CSD the largest order up to 8 that the directions determine (by MRtrix3's rule, the order
  *   of a response that is read).
- * - shells: b-values; several with MSMT, else one. None: CSD takes the shell of gls_csd_choose_shell(), the others take
- *   all volumes.
+ * - shells: b-values; several with MSMT, else one. None: CSD takes the shell of gls_csd_choose_shell(), the other
+ *   models take all volumes.
  * - response: CSD, see gls_response_read(). NULL: it is estimated with response_fa, response_radius and
  *   response_voxels, the members of gls_response_options.
  * - response_wm, response_gm, response_csf: MSMT, see gls_tissue_response_read(). NULL: gls_responses_dhollander().
- *   With white matter alone, or without one of the others, there are fewer tissues.
+ *   With response_wm alone, or without one of the other two, there are fewer tissues.
  * - force_response: use responses even if their b-values differ from the b-values of the series.
  * - normalise, no_normalise: MSMT. Both false: gls_normalise() is called if the mask has 1000 voxels or more.
  * - csd_rule: CSD, a member of gls_csd_options.

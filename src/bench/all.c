@@ -1,4 +1,5 @@
-/* The benchmark: measures every getter with every mapping on every device; its data as files for other programs. */
+/* The benchmark: measures every getter with every gls_mapping on every device, and writes its data as files for other
+ * programs. */
 #include <cJSON.h>
 #include <errno.h>
 #include <math.h>
@@ -272,7 +273,7 @@ static gls_status write_job(peer_folder *to, const bench_run *run, double cutoff
     return status;
 }
 
-/* ODFs as SH coefficients in two bases: as they were fitted, and as MRtrix3 reads them. */
+/* Writes ODFs as SH coefficients in two bases: as they were fitted, and as MRtrix3 reads them. */
 static gls_status write_odfs(peer_folder *to, const bench_model *model)
 {
     gls_image *fod = NULL;

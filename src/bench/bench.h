@@ -23,7 +23,7 @@
 /* Options of the measurement, from the command line. */
 typedef struct bench_options {
     int shape[3];    /* voxels; 0: the default size */
-    uint64_t nseeds; /* 0: chosen by device and getter */
+    uint64_t nseeds; /* number of seeds; 0: chosen by device and getter */
     gls_model_options model;
     int dg[BENCH_GETTERS], n_dg;            /* values of gls_direction_getter */
     int mapping[BENCH_MAPPINGS], n_mapping; /* values of gls_mapping */
@@ -34,7 +34,7 @@ typedef struct bench_options {
     gls_mask_stop mask_stop;
     bool no_write, no_ceilings;
     const char *write_data; /* folder for the data of the benchmark; NULL: none */
-    bool force;             /* files there may be replaced */
+    bool force;             /* files in that folder may be replaced */
     uint64_t chunk_size;    /* seeds of a batch; 0: chosen by the tracker */
     int repeat;             /* repetitions of a column, 1 to BENCH_MAX_REPEAT */
     int argc;               /* command line, for the JSON */
@@ -73,7 +73,7 @@ typedef struct bench_ceilings {
     double fetches;    /* trilinear samples of four half-precision channels, per second */
 } bench_ceilings;
 
-/* A device that is measured, and what it reaches. */
+/* A device that is measured, and the rates that it reaches. */
 typedef struct bench_device {
     gls_device *device;
     const gls_device_info *info;
@@ -92,7 +92,7 @@ typedef struct bench_model {
     gls_series_model model;
     gls_odf_source *odf; /* for getters that sample ODFs; NULL: none */
     gls_image *peaks;    /* peaks of the phantom, for getters that follow peaks */
-    double seconds_fit;  /* without the fit of FA */
+    double seconds_fit;  /* time of the fit, s, without the fit of FA */
 } bench_model;
 
 /* One getter on one device with one mapping. */
@@ -122,7 +122,7 @@ typedef struct bench_busy {
 } bench_busy;
 /* Reads the CPU seconds of now. */
 bench_busy bench_busy_now(void);
-/* Number of CPUs that other processes kept busy in between, on average. NAN: not known. */
+/* Number of CPUs that other processes kept busy between two readings, on average. NAN: not known. */
 double bench_busy_others(const bench_busy *from, const bench_busy *to);
 
 /* State and results of a benchmark. Large: keep it off the stack. */
@@ -156,13 +156,14 @@ gls_status bench_check_data(const bench_options *options);
  * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */
 gls_status bench_write_data(bench_run *run);
 
-/* Warms up, repeats, and fills in the column. */
+/* Measures a column: runs once to warm up, repeats, and fills in the times and the result. */
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);
 
-/* Measures what the device reaches. */
+/* Measures the rates that the device reaches in small kernels. */
 gls_status bench_ceilings_measure(gls_device *device, bench_ceilings *ceilings);
 
-/* Prints the table to standard output: a row for each number, a column for each getter, device and mapping. */
+/* Prints the table to standard output: a row for each measured quantity, a column for each getter, device and
+ * gls_mapping. */
 void bench_print(const bench_run *run);
 /* The results as JSON text, from malloc. NULL: out of memory. */
 char *bench_json_text(const bench_run *run);

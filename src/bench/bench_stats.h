@@ -8,7 +8,7 @@
 typedef struct bench_spread {
     double median, min, max;
 } bench_spread;
-/* Computes them. The values may be in any order. */
+/* Computes the order statistics of n >= 1 values, which may be in any order. */
 bench_spread bench_spread_of(const double *value, int n);
 
 /* Number of streamlines that begin at x < 0 and end at x > 0 in world space, or the other way round. The phantom is

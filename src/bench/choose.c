@@ -6,8 +6,8 @@
 #include "record/run_params.h"
 #include "util/status.h"
 
-/* Interprets the comma-separated words of --name as places in `choices` ("a|b|c"). all: the word "all" is allowed and
- * stands for every choice. place receives at most max places, *n their number. */
+/* Looks up the comma-separated words of the option --name in `choices` ("a|b|c"). all: the word "all" is allowed and
+ * stands for every choice. place: gets the index of each word in choices, at most max; *n: number of indices. */
 static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max,
                               int *n)
 {

@@ -50,15 +50,16 @@ double bench_busy_others(const bench_busy *from, const bench_busy *to)
 /* --- Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
  *
  * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o
- * substeps, q + 1 samples of a probe, t threads, c curves tried for a short step. A fetch is a trilinear sample of four
- * channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2 (4) bytes. MAC:
- * a multiply-add.
+ * substeps, q + 1 samples along each of the t curves of a probe, c probes tried for a substep. A fetch is a trilinear
+ * sample of four channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2
+ * (4) bytes. MAC: a multiply-add.
  * - boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for the stop map;
  *   n k MACs of the hat matrix, n k of the fit, v k of the ODF.
  * - prob, det: ceil(k / 4) + 1 fetches, for the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the
  *   cone's sum. closest is like det.
- * - ptt: o (c q + 2) fetches, for the curves, their start and the stop map; with several threads o (c (q + 1) t + 1),
- *   since each thread has its own start; 18 MACs a sample for position and tangent on the arc, two products of a frame.
+ * - ptt: o (c q + 2) fetches, for the probes, their common start and the stop map; with t > 1 o (c (q + 1) t + 1),
+ *   because each curve has its own start; 18 MACs a sample for position and tangent on the arc, two products of a
+ *   frame.
  * - ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 fetches of the stop map. ifod1
  *   samples the same coefficients along e directions. sdstream climbs in u iterations of 8 k MACs.
  * - fact, eudx: a texel for each peak of one voxel, or of eight, which is an eighth of a fetch each, and the stop map;
@@ -70,7 +71,7 @@ double bench_busy_others(const bench_busy *from, const bench_busy *to)
  * One direction is drawn for each point. Failed draws, the two ends and initial directions are not counted. Operations
  * other than multiply-adds (random numbers, logarithms, comparisons, texture units) are not counted either. */
 
-/* Number of texels of four channels that hold this many. */
+/* Number of texels of four channels that hold this many channels. */
 static double tiles(size_t channels)
 {
     return (double)((channels + 3) / 4);

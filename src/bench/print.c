@@ -1,4 +1,5 @@
-/* Prints the table of the benchmark: a row for each number, a column for each getter, device and mapping. */
+/* Prints the table of the benchmark: a row for each measured quantity, a column for each getter, device and
+ * gls_mapping. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -392,7 +392,7 @@ static void show(gls_text *text, const method_scores *scores, bool bundles)
     for (int i = 0; i < scores->n && bundles; i++) show_bundles(text, &scores->row[i]);
 }
 
-/* `glslines score` without a tractogram. */
+/* Runs `glslines score` without a tractogram. */
 static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
 {
     gls_text text = {0};

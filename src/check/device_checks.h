@@ -25,7 +25,8 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
 /* Writes the file. A failure is only a warning. */
 void gls_checked_finish(gls_checked *memory);
 
-/* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: of the model. */
+/* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: order of the model's
+ * spherical harmonics. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
 /* Like gls_checked_mapping(), for the parameters of a run. */
 gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order);
@@ -37,7 +38,7 @@ const char *gls_device_mapping(const gls_device_info *device, gls_mapping asked,
 /* Lists n devices with their limits, and the drivers that failed, as lines of text. From malloc; NULL: out of memory.
  */
 char *gls_devices_text(const gls_device_info *list, size_t n);
-/* The same as JSON, with sizes in bytes. */
+/* Like gls_devices_text(), as JSON, with sizes in bytes. */
 char *gls_devices_json(const gls_device_info *list, size_t n);
 
 /* --- A small scene whose streamlines are known whatever way a device rounds. The check of devices tracks it, and so
@@ -132,7 +133,7 @@ void gls_doctor_finding(void *user, bool usable, const char *line);
 void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices);
 /* The part of the report that says where devices were searched, as text. From malloc; NULL: out of memory. */
 char *gls_doctor_search_text(const struct cJSON *report);
-/* The rest of the report as text. From malloc; NULL: out of memory. */
+/* All other parts of the report as text. From malloc; NULL: out of memory. */
 char *gls_doctor_text(const struct cJSON *report);
 
 #endif

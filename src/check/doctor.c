@@ -47,7 +47,7 @@ __attribute__((format(printf, 4, 5))) static void find(cJSON *report, const char
 
 /* Facts about the system that were found. Some advice depends on several of them. */
 typedef struct facts {
-    /* usable: the user may read and write them */
+    /* usable_nodes: render nodes that the user may read and write */
     int render_nodes, usable_nodes;
     int gpus, nvidia_gpus;                     /* display controllers on the PCI bus */
     int platform_gpus;                         /* GPUs in the processor */
@@ -298,7 +298,7 @@ static void advise_nvidia(const facts *f)
                "driver's version.");
 }
 
-/* Adds whether glslines was tested on such a device. */
+/* Adds for each device whether glslines was tested on its kind, and which devices it was tested on. */
 static void add_experience(cJSON *report, const gls_device_info *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

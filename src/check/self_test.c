@@ -155,8 +155,8 @@ gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_trac
 
 /* --- The first run on an unknown renderer. */
 
-/* Time limit, seconds for each mapping. A renderer on the CPU may take minutes for all seeds; the streamlines up to the
- * limit suffice. */
+/* Time limit for the test of each gls_mapping, s. A renderer on the CPU may take minutes for all seeds; then only the
+ * streamlines that it has made by the limit are compared, at least one. */
 #define SECONDS 5
 /* seeds in a batch on a software renderer, so that the first streamlines come soon */
 #define SLOW_BATCH 16
@@ -169,7 +169,7 @@ typedef struct watch {
     const gls_known_comparison *found;
 } watch;
 
-/* Ends a slow run once it has given streamlines. */
+/* Returns false, which ends the run, once the time limit has passed and a streamline has been compared. */
 static bool goes_on(void *user, uint64_t done, uint64_t total, uint64_t streamlines, uint64_t points)
 {
     const watch *w = user;

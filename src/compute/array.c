@@ -78,7 +78,7 @@ void gls_array_destroy(gls_array *array)
     free(array);
 }
 
-/* --- what it is ----------------------------------------------------------- */
+/* --- properties ----------------------------------------------------------- */
 
 size_t gls_array_length(const gls_array *array)
 {

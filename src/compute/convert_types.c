@@ -117,7 +117,7 @@ static uint16_t to_half(double value)
         return n;                                                                                       \
     case GLS_TYPE_FLOAT32:                                                                              \
         for (size_t i = 0; i < n; i++) {                                                                \
-            /* the largest float32 plus half a unit of its last place */                                \
+            /* the bound is the largest float32 plus half a unit of its last place */                   \
             bool fits = !isfinite((double)in->field[i]) || fabs((double)in->field[i]) < 0x1.ffffffp127; \
             if (!fits) return i;                                                                        \
             ((float *)out)[i] = (float)in->field[i];                                                    \
@@ -132,8 +132,8 @@ static uint16_t to_half(double value)
     default: break;                                                                                     \
     }
 
-/* Does the same for the integer types. FITS is one of the FITS_ macros below; the bounds of each type are given twice,
- * as doubles with an excluded end (2^64 is a double, UINT64_MAX is not) and as integers. */
+/* Like NARROW_FLOATS(), for the integer types. FITS is one of the FITS_ macros below; the bounds of each type are given
+ * twice, as doubles with an excluded end (2^64 is a double, UINT64_MAX is not) and as integers. */
 #define NARROW_INTEGERS(field, FITS)                                                          \
     switch (type) {                                                                           \
     case GLS_TYPE_INT8: NARROW(field, int8_t, FITS, -0x1p7, 0x1p7, INT8_MIN, INT8_MAX);       \
@@ -148,8 +148,8 @@ static uint16_t to_half(double value)
     }                                                                                         \
     return n
 
-/* Does the same for one integer type. low and end: range of the type as doubles, end excluded; min and max: as
- * integers. */
+/* Case of NARROW_INTEGERS() for one type. low and end: range of the type as doubles, end excluded; min and max: the
+ * range as integers. */
 #define NARROW(field, ctype, FITS, low, end, min, max)           \
     for (size_t i = 0; i < n; i++) {                             \
         if (!(FITS(in->field[i], low, end, min, max))) return i; \

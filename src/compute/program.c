@@ -27,7 +27,7 @@ struct gls_program {
     char *source; /* copy of the caller's text */
     gls_define *defines;
     size_t n_defines;
-    variant variants[MAX_VARIANTS]; /* the last compiled comes first */
+    variant variants[MAX_VARIANTS]; /* the kernel that was compiled last comes first */
     uint32_t max_block[3];
 };
 

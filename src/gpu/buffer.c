@@ -462,8 +462,8 @@ void gls_order_mark(gls_device *device)
 
 gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what)
 {
-    /* A write by a command of the device is ordered behind earlier ones by the device itself; kernels are awaited in
-     * any case. */
+    /* The device itself orders a write by one of its commands behind its earlier writes; kernels are awaited in any
+     * case. */
     const uint64_t last_run =
         side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;

@@ -23,12 +23,12 @@ gls_status gls_probe_drivers(gls_graphics api, gls_probe_search search, size_t c
 gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_info *list, size_t capacity, size_t *n,
                           gls_device_finding finding, void *user, bool *done);
 
-/* A place is named by the path of its render node, by one of these names, or, for an EGL device without a node, by
- * "EGL device N" or "EGL software device". */
+/* A place is one way to a device that a search tries. Its name is the path of its render node, one of these names, or,
+ * for an EGL device without a node, "EGL device N" or "EGL software device". */
 #define GLS_PLACE_EGL "EGL"
 #define GLS_PLACE_DEVICES "EGL device enumeration"
 #define GLS_PLACE_SURFACELESS "surfaceless platform"
-/* Call this during a search, before a place is opened. Returns false if the driver of the place fails; the search must
+/* Call this during a search, before a place is tried. Returns false if the driver of the place fails; the search must
  * then skip the place. */
 bool gls_probe_step(const char *place);
 /* Why the driver of a place fails; NULL: no failure is known. */

@@ -41,7 +41,7 @@ typedef struct gls_display {
     struct gls_display *next;
 } gls_display;
 
-/* A place where a device may be found. */
+/* One way to a device that a search tries, called its place, see gpu/drivers.h. */
 typedef struct gls_candidate {
     gls_platform platform;
     char node[64];
@@ -65,7 +65,8 @@ void gls_display_close(gls_display *display);
 /* Creates a context with OpenGL 4.3, or OpenGL ES 3.1 if gles, without a surface. */
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
 
-/* Pieces of the buffer through which the host sends data: it fills one while the device copies others. */
+/* Number of pieces of the buffer through which the host sends data: the host fills one piece while the device copies
+ * from the other pieces. */
 #define GLS_SENT_PIECES 4
 
 struct gls_device {

@@ -14,7 +14,7 @@
 #include "util/text.h"
 #include "util/numbers.h"
 
-/* Largest number of places that are searched. */
+/* Largest number of places, see gpu/drivers.h, that a search tries. */
 #define MAX_CANDIDATES 64
 
 /* Receives messages of the driver; messages about the kernel that is being compiled are kept for the device's listener.
@@ -449,7 +449,7 @@ gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes)
     GLS_REQUIRE_HANDLE(device, GLS_HANDLE_DEVICE);
     pthread_mutex_lock(&device->lock);
     device->memory_limit = bytes;
-    /* plans that depend on the memory of the device keep to the limit */
+    /* lower the memory that the device reports, so that plans keep to the limit */
     uint64_t *known = &device->info.memory_bytes;
     if (bytes > 0 && (*known == 0 || *known > bytes)) *known = bytes;
     pthread_mutex_unlock(&device->lock);

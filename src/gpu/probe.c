@@ -1,6 +1,7 @@
-/* Tries all drivers in a child process, and remembers in a file which of them crash or hang. A search announces each
- * place before it opens it; a child that dies or falls silent has failed at the place that it announced last. The state
- * is that of the whole process, guarded by `lock`. */
+/* Tries all drivers in a child process, and remembers in a file which of them crash or hang. The child announces each
+ * place of gpu/drivers.h, such as a render node or an EGL device, before it tries it. If the child dies or falls
+ * silent, the place that it announced last has failed. The variables of this file belong to the whole process; `lock`
+ * guards them. */
 #include "gpu/drivers.h"
 
 #include <dirent.h>
@@ -29,7 +30,7 @@ typedef struct failure {
     char place[64], reason[64];
 } failure;
 
-/* State of the whole process, under the lock. */
+/* The drivers that failed, for the whole process; guarded by `lock`. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static failure failures[MAX_FAILURES];
 static size_t n_failures;
@@ -232,7 +233,7 @@ typedef struct trial {
     gls_device_info *list; /* memory shared with the child */
     size_t n, capacity;
     gls_text findings;
-    char place[64]; /* place that the child opened last */
+    char place[64]; /* place that the child announced last */
     bool ended;
 } trial;
 
@@ -251,7 +252,7 @@ static void try_all(void *user, int fd)
     dprintf(fd, "end\t%zu\n", n);
 }
 
-/* Takes a line that the child process wrote: the place it opens next, a finding, or the end. */
+/* Takes a line that the child process wrote: the place that it tries next, a finding, or the end of the search. */
 static bool hear(void *user, const char *line)
 {
     trial *t = user;

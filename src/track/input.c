@@ -9,8 +9,8 @@
 #include "track/guide/guide.h"
 #include "util/status.h"
 
-/* Fails for options whose answer would depend on points that backtracking removes, and for getters that would only
- * repeat themselves. */
+/* Fails for options whose answer would depend on points that backtracking removes, and for getters without random
+ * numbers, which would only repeat the same steps. */
 static gls_status check_backtrack(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);

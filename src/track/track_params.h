@@ -49,7 +49,7 @@ enum {
     GLS_OF_MODEL = 4,     /* gls_model_options: how a model is fitted */
     GLS_OF_BASIS = 8,     /* gls_model_options: how spherical harmonics are stored */
     GLS_OF_JOB = 16,      /* gls_job_options */
-    GLS_OF_COMMAND = 32   /* only the program */
+    GLS_OF_COMMAND = 32   /* no struct: only the program reads it */
 };
 
 /* How a parameter affects the result of a run. */
@@ -57,7 +57,8 @@ typedef enum gls_param_role {
     GLS_ROLE_RESULT,   /* streamlines depend on its value, which is part of the run's identity */
     GLS_ROLE_RESOURCE, /* devices, memory, parts of a run: never changes the result */
     GLS_ROLE_PATH,     /* names a file of one brain; its contents, not its path, are part of the identity */
-    GLS_ROLE_SHARED,   /* the same for a file that all brains may share, such as a response */
+    GLS_ROLE_SHARED,   /* names a file that several brains may share, such as a response; its contents are part of the
+                          identity */
     GLS_ROLE_OUTPUT    /* names output files or chooses their format */
 } gls_param_role;
 /* Whether streamlines depend on the value, or on the file that it names. */

@@ -179,7 +179,7 @@ static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_r
     gls_track_result *r = &c->stats->result;
     const uint64_t first = round->seed_batch->first;
     gls_batch_result *points = result ? result : gls_refine_is_needed(&c->engine->guide) ? &c->scratch : NULL;
-    /* reserve for the largest round at once, so that the pages are touched for the first time only once */
+    /* reserve for the largest round at once, so that fresh pages are touched only once */
     gls_status status = points ? gls_batch_result_reserve(points, c->engine->plan.batch_lines, max_points(c)) : GLS_OK;
     if (!status) status = gls_outcomes_reserve(&c->outcomes, c->engine->plan.batch_seeds, c->engine->plan.batch_lines);
     if (status) return status;

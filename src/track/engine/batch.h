@@ -27,7 +27,7 @@ typedef struct gls_retries {
     uint32_t n, n_pending, capacity;
     uint32_t limit;    /* largest number of streamlines of the next pass; lowered after a pass in which no streamline
                           finished */
-    float (*found)[3]; /* points of those among `retry` that were kept, in the order in which they were found */
+    float (*found)[3]; /* points of the kept streamlines among `retry`, in the order in which they were found */
     uint64_t n_found, found_capacity;
 } gls_retries;
 /* Frees the arrays; the struct may be used again. */

@@ -294,7 +294,7 @@ static gls_status kernels_announce(gls_device *device, const gls_track_params *p
     define_guide(&plan->guide, params, input, &model->defines);
     size_t n = list_kernels(params, plan, &none, list);
     gls_status status = GLS_OK;
-    /* begin with the last, which take longest to compile */
+    /* begin with the last kernels of the list, which take longest to compile */
     while (n-- > 0 && !status) status = load(device, plan, model, &list[n], true);
     return status;
 }
@@ -387,7 +387,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
         t->iteration_cost = getter->iteration_cost ? getter->iteration_cost(params, input) : 1;
         status = copy_vertices(t, getter->sphere(input));
     }
-    /* Failed: the engine frees what was made so far. */
+    /* If a step failed, destroying the engine frees what was made so far. */
     t->seconds_upload = gls_clock_seconds() - start;
     if (!status)
         *out = t;

@@ -89,7 +89,7 @@ static gls_status pack(gls_batch *c, float (*point)[3])
     gls_engine *t = c->engine;
     const gls_gather_uniforms *u = &c->packing;
     const uint64_t halves = gls_half_words(&t->plan, u->n_items), words = t->plan.guide.block_words,
-                   blocks = u->n_blocks > 0 ? u->n_blocks : 1; /* a mapping of 0 bytes would fail */
+                   blocks = u->n_blocks > 0 ? u->n_blocks : 1; /* mapping 0 bytes of the pool into memory would fail */
     gls_host_view view[] = {{t->buffer[GLS_TRACK_POOL], 12ull * POOL_BLOCK * blocks, false, NULL},
                             {t->buffer[GLS_TRACK_STATE], sizeof *c->head + 4 * (halves + words * blocks), false, NULL}};
     gls_status status = gls_device_enter(t->device, "packing points");

@@ -52,7 +52,7 @@ typedef struct gls_outcome {
 /* Stands in place of a number of streamlines if the guide rejected the seed. */
 #define GLS_SEED_REJECTED UINT32_MAX
 
-/* Outcomes of successive seeds, of which each has `lines` streamlines. */
+/* Outcomes of successive seeds and of all their streamlines, seed by seed. */
 typedef struct gls_outcomes {
     size_t n_seeds, n_outcomes;
     uint32_t *lines;      /* number of streamlines of each seed, or GLS_SEED_REJECTED */

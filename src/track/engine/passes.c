@@ -395,7 +395,7 @@ static void fill_halves(gls_batch *c, uint32_t n)
  * returns their number. The words of slots, behind the list, were sent to the device and are work space. */
 static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
 {
-    enum { STATES = 16 }; /* from HALF_RUNNING to the largest number */
+    enum { STATES = 16 }; /* number of states from HALF_RUNNING to the largest 32-bit number */
     uint32_t start[STATES + 1] = {0}, *sorted = c->work + n_items;
     for (uint32_t i = 0; i < n; i++)
         if (c->state[c->work[i]] >= HALF_RUNNING) start[c->state[c->work[i]] - HALF_RUNNING + 1]++;

@@ -18,8 +18,8 @@ typedef struct gls_order_entry {
  * together then mostly read the same part of a field. entry: memory for 2 n entries; the first n get the new order. */
 void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *entry);
 
-/* --- Amount of work of a dispatch, from the times of earlier dispatches: well below a second. Drivers reset a device
- * that does not answer for a few seconds, and a run can only be cancelled between dispatches. */
+/* --- Amount of work of a dispatch, from the times of earlier dispatches, so that it takes well below a second. Drivers
+ * reset a device that does not answer for a few seconds, and a run can only be cancelled between dispatches. */
 
 /* Pace of one kind of dispatch. All zero: no times are known yet. */
 typedef struct gls_pace {

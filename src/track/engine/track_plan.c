@@ -17,8 +17,8 @@ extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_ti
 #define DEFAULT_BATCH_SOFTWARE 25000u
 #define DEFAULT_BATCH_HARDWARE 100000u
 #define DEFAULT_BATCH_IN_FLIGHT 50000u
-/* A short range is cut into this many batches, but not below MIN_PIECE seeds: each batch ends with one long streamline
- * that runs alone. */
+/* A short range of seeds is cut into PIECES batches, but not below MIN_PIECE seeds, because at the end of each batch
+ * the device tracks only the longest streamlines. */
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
@@ -30,7 +30,8 @@ extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_ti
 /* Points of the pool for each seed: seeds in a brain give 1.5 directions and 60 points on average. A batch that needs
  * more is tracked in several rounds. */
 #define TYPICAL_POINTS_PER_SEED 256u
-/* with runs of points; small, because the driver clears the pool, and a pool that stays in the cache is read faster */
+/* Points of the pool for each seed if blocks hold runs of points: few, because the driver clears the pool, and a pool
+ * that stays in the cache is read faster. */
 #define RUN_POINTS_PER_SEED 64u
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -172,10 +173,10 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     /* Blocks of the pool: at most what one buffer holds, at least what the streamlines of one seed may need. */
     uint64_t storage = limits->max_storage_bytes, directions = (uint64_t)params->max_directions_per_seed;
     uint64_t pool_bytes = min_u64(storage, MAX_POOL_BYTES);
-    /* the packed points need space for a seed point of each line besides the pool's points */
+    /* leave a quarter: the output buffer holds the points of the pool and the seed of each line */
     uint64_t blocks = pool_bytes * 3 / 4 / (POOL_BLOCK * 12);
     p.block_points = usual_points(&p, params, &input->stop_map->grid);
-    /* a run has one point at least */
+    /* points that a block holds at least: a run may have a single point */
     const uint32_t fill = p.voxel_runs ? BLOCK_RUNS : POOL_BLOCK;
     uint64_t needed = 2 * directions * ((p.max_steps + fill - 1) / fill + p.guide.filter_blocks);
     /* Seeds of a batch: limited by each buffer with a record for each seed, and by the largest dispatch. */
@@ -218,7 +219,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     return GLS_OK;
 }
 
-/* A block of the pool may hold fewer points as runs, so the streamlines of a seed may fit only without them. */
+/* A block of the pool may hold fewer points as runs, so the streamlines of a seed may fit only without runs. */
 gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_info *limits,
                                const gls_track_input *input, gls_track_plan *plan)
 {
@@ -250,7 +251,7 @@ unsigned gls_track_buffer_copies(const gls_track_plan *plan, gls_track_buffer bu
     }
 }
 
-/* Only the states of two rounds are on their way at a time. */
+/* States have two copies, because two rounds may transfer them at a time. */
 unsigned gls_track_fetch_copies(const gls_track_plan *plan, gls_track_fetch fetch)
 {
     return plan->in_flight && fetch == GLS_FETCH_STATE ? 2 : 1;

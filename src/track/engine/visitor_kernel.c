@@ -16,7 +16,8 @@
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"
-/* About one of 3,000 lines is left to the host. Reserve one point for each 16 lines: several times what these need. */
+/* About one of 3,000 lines is left to the host. Reserve one point for each 16 lines: several times what the lines left
+ * to the host need. */
 #define LINES_A_POINT 16
 #define MIN_CAPACITY 2048
 /* Largest allowed error of the kernel's voxel coordinates, see MARGIN in glsl/kernel/visit.comp. */

@@ -29,7 +29,7 @@ static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_i
     uint64_t n_buffers = (nz + per_buffer - 1) / per_buffer;
     if (n_buffers > GLS_FIELD_MAX_BUFFERS || GLS_FIELD_FIRST_BINDING + n_buffers > limits->max_storage_bindings)
         return false;
-    /* One buffer after the other is full; the last one may have fewer layers. */
+    /* All buffers but the last are full; the last one may have fewer layers. */
     *plan = (gls_field_plan){.bytes = 4 * layer * nz};
     plan->cells.corners = 8;
     plan->n_parts = (uint32_t)n_buffers;
@@ -129,8 +129,8 @@ typedef struct pair_work {
     const gls_field_source *source;
 } pair_work;
 
-/* Stores half[], one channel of the voxels x .. x + count - 1, at this index of each voxel; pairs also get the next
- * voxel's value. last: these voxels end the row. */
+/* Stores the half-precision values half[] of one channel of the voxels x .. x + count - 1 at `index` among the values
+ * of each voxel; pairs also get the next voxel's value. last: these voxels end the row. */
 static void store_channel(const pair_work *w, size_t index, const uint16_t *half, size_t x, size_t count, bool last,
                           uint32_t *out)
 {
@@ -143,8 +143,8 @@ static void store_channel(const pair_work *w, size_t index, const uint16_t *half
     for (size_t v = 0; v < count; v++) single[2 * (x + v) * w->words + index] = half[v];
 }
 
-/* Fills one row of voxels that begins with voxel `first` of the grid. Blocks overlap by one voxel, the neighbour of the
- * last. rows, half, scratch: work space. */
+/* Fills one row of voxels that begins with voxel `first` of the grid. Successive blocks overlap by one voxel, which is
+ * the neighbour of the last voxel stored. rows, half, scratch: work space. */
 static void fill_row(const pair_work *w, size_t first, float *rows, uint16_t *half, float *scratch, uint32_t *out)
 {
     for (size_t x = 0; x < w->nx; x += GLS_FIELD_BLOCK - 1) {

@@ -402,7 +402,7 @@ static const gls_sphere *sphere(const gls_track_input *input)
     return input->sphere;
 }
 
-/* Coefficients of a sample, in whole quads. */
+/* Number of words that sample.comp leaves to turn.comp: the coefficients of a sample, in whole quads. */
 static uint32_t handed_over(const gls_track_input *input)
 {
     return ((uint32_t)input->qball->k + 3) / 4 * 4;

@@ -44,7 +44,7 @@ typedef struct gls_model {
     double scale;       /* factor from the input's unit to the field's, for cutoffs; 0: the getter has no cutoffs */
 } gls_model;
 
-/* For `has` of a row; the file must include util/option.h. */
+/* Bit of the group of parameters `user` in the member `has`. A file that uses it must include util/option.h. */
 #define GLS_GETTER_HAS(user) (1u << GLS_FOR_##user)
 /* Users of parameters: getters whose directions are vertices of a sphere; getters along FODs. */
 #define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))

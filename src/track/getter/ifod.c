@@ -69,7 +69,7 @@ static uint32_t iterations(const gls_track_params *params)
     return 64;
 }
 
-/* The step in mm and the exponent of FOD amplitudes. */
+/* Sets the uniforms of the getters: the step in mm and the exponent of FOD amplitudes. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;

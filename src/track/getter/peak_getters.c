@@ -11,7 +11,7 @@
 
 #define MAXIMUM 1024.0f /* the largest component is scaled to at most this, well within the range of half floats */
 
-/* Samples of the peaks of a voxel; peaks that are not samples count as one. */
+/* Number of samples in each voxel of the image of peaks; 1 if the peaks are not samples. */
 static uint32_t n_samples(const gls_track_input *input)
 {
     return input->peak_samples > 0 ? input->peak_samples : 1;
@@ -38,7 +38,7 @@ typedef struct peak_fill {
     float scale;
 } peak_fill;
 
-/* One texel for each peak: a unit vector and its amplitude. */
+/* Makes one texel of each peak: a unit vector and the amplitude. */
 static void peak_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
 {
     const peak_fill *f = user;
@@ -128,7 +128,7 @@ static gls_status plan_bedpost(const gls_model_request *request, gls_model_plan 
     return plan(request, model, false);
 }
 
-/* The stored length of a fibre whose volume fraction is 1. */
+/* Sets whole_fraction: the stored length of a fibre whose volume fraction is 1. */
 static void bedpost_uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)params;
@@ -141,7 +141,7 @@ static uint32_t iterations(const gls_track_params *params)
     return params->dg == GLS_DG_FACT ? 64 : 16;
 }
 
-/* The row of a getter along peaks; the arguments behind the name are what differs. */
+/* The row of a getter along peaks. The arguments after the name are the members in which these getters differ. */
 #define PEAK_GETTER(word, ...)                                      \
     const gls_getter gls_getter_##word = {.name = #word,            \
                                           .own_start = true,        \

@@ -17,7 +17,7 @@ static bool uses_coefficients(const gls_track_params *params, const gls_track_in
     return gls_odf_field_interpolation(true, params, input->odf) == GLS_ODF_INTERPOLATE_COEFFICIENTS;
 }
 
-/* Adds tables and rows for SH coefficients. weighted: directions are weighted by the angle to the last one. */
+/* Adds tables and rows for SH coefficients. weighted: directions are weighted by their angle to the last direction. */
 static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *odf, bool looped, bool weighted)
 {
     static const char reason[] = "the basis functions' numbers, row by row";

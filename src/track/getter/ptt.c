@@ -15,7 +15,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Side of the map: 18 KiB for an antipodal sphere, which fits into shared memory. */
+/* Cells along each side of the map of nearest vertices. For an antipodal sphere the map takes 18 KiB and fits into
+ * shared memory. */
 #define NEAREST_SIZE 96
 
 /* Unit vector at the centre of cell (x, y) of the map, on the upper (side 1) or lower (side -1) hemisphere. */
@@ -241,7 +242,7 @@ double gls_track_max_curvature(const gls_track_params *p)
     return 2 * sin(p->max_angle * acos(-1.0) / 360) / p->step_size;
 }
 
-/* Lengths in mm and the largest curvature in 1/mm. */
+/* Sets the uniforms of the getter: lengths in mm and the largest curvature in 1/mm. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)model;

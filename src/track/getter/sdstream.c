@@ -3,7 +3,7 @@
 #include "track/getter/odf_field.h"
 #include "util/option.h"
 
-/* The field of coefficients, and the start direction if one is given. */
+/* Plans the field of coefficients, and adds the seed direction to the tables if one is given. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     gls_table_start(&model->tables, &model->defines, &request->input->stop_map->grid, request->params->seed_direction);

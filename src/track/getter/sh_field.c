@@ -36,7 +36,7 @@ static void find_channels(int order, uint32_t *channel)
         }
 }
 
-/* Rows that are written, and the next channel. */
+/* Rows of source written so far, and the channel that the next row reads. */
 typedef struct sh_rows {
     gls_text text;
     uint32_t channel, tiles_per_texture;

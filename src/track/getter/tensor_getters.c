@@ -14,7 +14,7 @@
 #include "util/text.h"
 
 #define LARGEST_TEXTURE 2048u /* number of texels along each axis of a texture, which every device supports */
-#define ROUNDING 8192         /* positions of samples along a voxel: exact up to this size */
+#define ROUNDING 8192         /* samples lie at multiples of 1 / ROUNDING voxel, exact on LARGEST_TEXTURE texels */
 /* Most quads of volumes that are written out in the source: more take too long to compile. */
 #define MAX_ROWS 40u
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
@@ -270,7 +270,7 @@ static void uniforms(const gls_track_params *params, const gls_model *model, gls
     u->min_signal = (float)model->min_signal;
 }
 
-/* The row of both getters; the arguments behind the name are what differs. */
+/* The row of tensordet or tensorprob. The arguments after the name are the members in which the rows differ. */
 #define TENSOR_GETTER(word, ...)                                                               \
     const gls_getter gls_getter_##word = {.name = #word,                                       \
                                           .shader = "getter/tensor.glsl",                      \

@@ -30,13 +30,13 @@ typedef struct gls_guide_plan {
     bool amplitude;      /* true: the shader needs an amplitude at each point, see glsl/kernel/half.glsl */
     uint32_t side;       /* number of texels along each axis of the texture of regions */
     /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
-     * leaving: bits at the last point of the regions that must not be left, then bits of those that hold all points
-     * from the seed on; visits: for each of n_visits include regions the number of the first point in it. The others:
-     * flags of tissue, and what remains if the half-streamline is cut in deep grey matter. */
+     * leaving: bits, at the last point, of the regions that must not be left, then bits of the regions that hold all
+     * points from the seed on; visits: for each of n_visits include regions the number of the first point in it.
+     * tissue: flags of tissue. least to left_met: what remains if the half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
     bool backtracks;    /* true: half-streamlines with a bad end are tracked back and tried again */
-    uint32_t backtrack; /* index of the words for backtracking, behind all others */
+    uint32_t backtrack; /* index of the words for backtracking, behind all other words */
     /* Particle filtering, if particles > 0: number of particles; steps back before a bad end and forward behind it;
      * blocks of the pool for the particles of a half-streamline. */
     uint32_t particles, filter_back, filter_front, filter_blocks;
@@ -86,12 +86,12 @@ struct gls_guide_kind {
      * the regions met. NULL: every streamline is kept. Include regions are left to includes(). */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
-    /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of those met. The
+    /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of the regions met. The
      * memory is as the device left it. NULL: yes. */
     bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
 
-/* Number of steps, rounded up, in a length. Both in the same unit. */
+/* Number of steps, rounded up, in a length. length and step have the same unit. */
 static inline double gls_filter_steps(double length, double step)
 {
     return ceil(length / step * (1 - 1e-9));

@@ -46,7 +46,7 @@ static void take_words(const gls_tissue *t, bool ordered, gls_guide_plan *plan)
     if (ordered) plan->keep_order = plan->n_words++;
 }
 
-/* Reserves the words of back-tracking, behind all others. */
+/* Reserves the words of back-tracking, behind all other words. */
 static void take_backtrack_words(gls_guide_plan *plan)
 {
     plan->backtracks = true;
@@ -88,8 +88,8 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     return status;
 }
 
-/* The texel of a voxel. ACT: cortical grey, deep grey, white matter, CSF. Other rules: maps of good and of bad ends,
- * where a voxel without any tissue is a good end. */
+/* Stores the texel of a voxel. ACT: cortical grey, deep grey, white matter, CSF. Other rules: maps of good and of bad
+ * ends, where a voxel without any tissue is a good end. */
 static void store_texel(const gls_tissue *t, size_t voxel, float out[4])
 {
     const float *v = t->value[voxel];
@@ -267,7 +267,8 @@ static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
            (stuck && !(flags_of(guide, half) & TISSUE_ON_PATH));
 }
 
-/* The verdict after join_in_deep_grey(). white: what that function returned. */
+/* The verdict after join_in_deep_grey(). white: the result of that function, false if neither half-streamline reaches
+ * white matter. */
 static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                               bool white, uint32_t *met)
 {

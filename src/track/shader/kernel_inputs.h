@@ -86,7 +86,7 @@ void gls_tables_begin_shared(gls_tables *tables, gls_define_list *defines);
 /* Like gls_table_add(), between gls_tables_begin_shared() and gls_tables_end_shared(). The offset counts from
  * MODEL_TABLES. */
 uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
-/* Ends these tables. Defines TABLE_WORDS, their size. */
+/* Ends the tables for shared memory. Defines TABLE_WORDS, their size in words. */
 void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 
 /* Adds MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
