@@ -40,8 +40,8 @@ void resample(Draw draw)
 
 #if HAVE_MEASURED
 // Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i, where H d is the hat fit, w_i
-// 1 / leverage_scale_i of <glslines/qball.h>, and `mean` the mean that was subtracted from the residuals. Leaves out H d, which
-// resampled_signal() adds.
+// 1 / leverage_scale_i of <glslines/qball.h>, and `mean` the mean that was subtracted from the residuals.
+// Leaves out H d, which resampled_signal() adds.
 void use_measured()
 {
     float mean = 0.0;
