@@ -9,7 +9,7 @@
 
 double gls_label_size(uint32_t width, uint32_t height)
 {
-    /* a fiftieth of the shorter side, within what is legible */
+    /* a fiftieth of the shorter side of the tile, but 8 to 48 pixels, so that text is legible */
     double side = width < height ? width : height;
     return fmin(fmax(side / 50, 8), 48);
 }
@@ -36,7 +36,7 @@ static double width_of(const gls_foot *foot, const gls_item *item)
     return text;
 }
 
-/* Shortens the text of an item, ending it with dots, until the item fits. */
+/* Shortens the text of an item, ending it with dots, until the item is at most `most` pixels wide. */
 static void shorten(const gls_foot *foot, gls_item *item, double most)
 {
     size_t n = strlen(item->text);
@@ -166,7 +166,8 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
     name_of(tile, text, sizeof text);
     double wide[4];
     for (int i = 0; i < 4; i++) wide[i] = gls_text_width(letters[i], 1.2 * s);
-    /* In a small tile the upper letter goes below the name; all tiles of a mosaic are treated alike. */
+    /* drop: in a tile so small that the upper letter would touch the name, the letter stands lower; all slabs have the
+     * same drop, whatever their names */
     double name = gls_text_width(tile->slab_axis < 0 ? text : "z = -100.0 mm", s);
     double drop = edge + name + s > w / 2 - wide[2] / 2 ? 1.5 * s : 0;
     /* right, left, upper and lower edge: left end of each letter's baseline, pixels */

@@ -49,8 +49,8 @@ static char *named_image(const char *tractogram)
     return found;
 }
 
-/* Grid of the tractogram if it has at most MAX_VOXELS voxels, else one along the world axes around the streamlines,
- * whose voxels are as large as that limit demands. */
+/* Chooses the grid of the tractogram if it has at most MAX_VOXELS voxels, else a grid along the world axes around the
+ * streamlines. Its voxels have VOXEL_MM a side, or more if there would be more than MAX_VOXELS. */
 static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_grid *grid)
 {
     int32_t dim[3];
@@ -87,7 +87,7 @@ gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_re
     /* voxels without streamlines get log1p(0) = 0, which slices do not show */
     if (!status) {
         gls_density_get(density, values);
-        /* by their logarithm: thin bundles are seen beside thick ones */
+        /* the picture shows the logarithm of the density, so that thin bundles are seen beside thick ones */
         for (size_t v = 0; v < voxels; v++) (*image)->data[v] = (float)log1p(values[v]);
     }
     free(values);
@@ -100,7 +100,7 @@ gls_status gls_backdrop_find(gls_studio *s, const gls_box *streamlines)
     char *path = named_image(s->source[0].path);
     gls_status status = path ? gls_image_read(path, GLS_IMAGE_ANY, &s->image_read) : GLS_OK;
     const char *slash = path ? strrchr(path, '/') : NULL;
-    /* a picture without the image is better than none */
+    /* an image that cannot be read is no failure: the picture shows the density instead */
     if (status) {
         gls_log(GLS_LOG_WARNING, "%s; the picture shows the density of streamlines instead", gls_last_error());
         s->image_read = NULL;

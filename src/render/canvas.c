@@ -124,7 +124,7 @@ void gls_canvas_finish(gls_canvas *canvas)
     canvas->rgba = NULL;
 }
 
-/* Blends a colour into a pixel. share: 0 .. 255, of the colour's own opacity. */
+/* Blends a colour into a pixel, with the alpha of the colour times share / 255. */
 static void blend(uint8_t *pixel, uint32_t colour, uint32_t share)
 {
     /* source over destination (Porter and Duff 1984), with alpha of 8 bits that is not premultiplied */
@@ -183,8 +183,8 @@ typedef struct mask {
     uint8_t *share;
 } mask;
 
-/* Draws a line with round ends into the mask: each pixel gets the share of it that the pen covers, at least what it
- * had. */
+/* Draws a line with round ends into the mask. Each pixel gets the share of its area that the pen covers, 0 .. 255,
+ * unless its value is larger already. */
 static void stroke(mask *m, const double a[2], const double b[2])
 {
     double dx = b[0] - a[0], dy = b[1] - a[1], squared = dx * dx + dy * dy, reach = m->pen + 1;
@@ -206,7 +206,7 @@ static void stroke(mask *m, const double a[2], const double b[2])
 /* Draws the strokes of all letters. */
 static void write_letters(mask *m, double x, double y, double size, const char *text)
 {
-    /* strokes are in units of the font; the letter R stands for 0 */
+    /* each coordinate of a stroke is a letter, in units of the font; R stands for 0 */
     double unit = size / GLS_FONT_CAPITAL;
     for (; *text; text = next_character(text)) {
         const char *glyph = glyph_of(*text);
@@ -242,7 +242,7 @@ static void lay(gls_canvas *canvas, const mask *m, uint32_t colour)
 gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, uint32_t colour, uint32_t halo,
                            const char *text)
 {
-    /* half the width of a stroke, and of the seam around it */
+    /* pen: half the width of a stroke; seam: width of the seam on each side of a stroke; pixels */
     double pen = fmax(size * 0.075, 0.6), seam = fmax(size * 0.1, 1);
     int border = (int)ceil(pen + seam) + 2;
     mask m = {(int)floor(x) - border,

@@ -23,7 +23,7 @@ static const char *reference_of(const char *key, size_t *length)
     const char *all = gls_page_part("report.bib"), *found = strstr(all, head);
     *length = 0;
     if (!found) return "";
-    /* back to the start of the entry, then on to its closing brace in a line of its own */
+    /* the entry begins at the '@' before the key and ends at the next brace that begins a line */
     while (*found != '@') found--;
     *length = (size_t)(strstr(found, "\n}") - found) + 2;
     return found;

@@ -11,7 +11,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Progress callback of gls_tractogram_pump(): ends it if the caller's go_on() returns false. */
+/* Progress callback of gls_tractogram_pump(): returns false, which ends the reading, if go_on() of the options returns
+ * false. */
 static bool go_on(void *user, double share)
 {
     const gls_render_options *o = user;
@@ -54,7 +55,7 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
 
 /* --- First pass ----------------------------------------------------------- */
 
-/* Where the first pass counts. empty: the box has no point yet. */
+/* Results of the first pass over a file, as append_measured() fills them. *empty: the box has no point yet. */
 typedef struct measure {
     /* receives the counts of streamlines */
     gls_source *source;
@@ -63,7 +64,7 @@ typedef struct measure {
     bool *empty;
 } measure;
 
-/* The first pass: counts streamlines and members of groups, and finds the box of all points. */
+/* append() of the first pass: counts streamlines and members of groups, and widens the box by all points. */
 static gls_status append_measured(void *user, const gls_streamlines *s)
 {
     measure *m = user;
@@ -114,7 +115,7 @@ static void list_names(gls_text *text, const gls_column *columns, size_t n)
 /* Checks that the file has the group or column from which colours come. */
 static gls_status check_names(const gls_source *source, const gls_render_plan *plan, const gls_tractogram_info *info)
 {
-    /* kind: the word in messages */
+    /* kind: word for the kind of column in messages */
     const gls_column *columns = info->dps;
     size_t n = info->n_dps;
     const char *kind = "dps";
@@ -214,8 +215,8 @@ gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan
     return status;
 }
 
-/* Position of source i in the order of names, so that a bundle has the same colour in whatever order files are
- * named. */
+/* Rank of source i by name, from 0. Colours follow the rank, so that the order in which files are given does not change
+ * them. */
 static size_t rank_of(const gls_source *sources, size_t n, size_t i)
 {
     size_t rank = 0;
@@ -226,7 +227,7 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
     return rank;
 }
 
-/* Colour of a bundle: the last that the user gave for its name, or the colour of its rank. */
+/* Colour of a bundle: the last colour that the user gave for its name, or the colour of its rank. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
 {
     for (size_t k = plan->n_named; k-- > 0;)

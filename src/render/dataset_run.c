@@ -24,7 +24,7 @@
 
 #define CITATION_TITLE "# What to cite for these tractograms"
 #define REPORT_MARK "<title>glslines: "
-#define PICTURE_MARK "glslines" /* value of the chunk Software of our pictures */
+#define PICTURE_MARK "glslines" /* text that marks a PNG as made by this program: value of its chunk Software */
 
 /* Bytes of the message of a failed unit that are kept. */
 #define MAX_REASON 1024
@@ -161,7 +161,7 @@ typedef struct worker {
     size_t unit;
 } worker;
 
-/* Step of the progress of a unit in its own process: there is no bar; false ends the unit. */
+/* step() of the monitor of a unit in its own process, where no progress is shown. Returns false to end the unit. */
 static bool child_step(void *user, const gls_progress *p)
 {
     const gls_dataset_task *run = user;
@@ -194,7 +194,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
     run->end();
 }
 
-/* Chooses the device of a worker: if several names are given, each worker gets another one. */
+/* Chooses the device of worker number `place`: the names, separated by commas, are taken in turn. */
 static void choose_device(const char *names, size_t place, char *device, size_t size)
 {
     size_t n = 1;
@@ -203,7 +203,7 @@ static void choose_device(const char *names, size_t place, char *device, size_t 
     snprintf(device, size, "%.*s", (int)strcspn(names, ","), names);
 }
 
-/* Starts a process for a unit. It sends its outcome through a pipe. */
+/* Starts a process for a unit as worker number `place`. The process sends its outcome through a pipe. */
 static gls_status start(const gls_dataset_task *run, const gls_dataset_unit *u, size_t place, worker *w)
 {
     int ends[2];
@@ -255,7 +255,7 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
 typedef struct counts {
     outcome *of; /* one outcome for each unit; state -1: not begun */
     size_t counts[4];
-    /* status of the first failure; a final one replaces it */
+    /* status of the first failure, or of the failure that ended the run; GLS_OK: none failed */
     gls_status worst;
     bool ends; /* true: no further unit is started */
 } counts;
@@ -267,7 +267,7 @@ static bool is_final(const outcome *out)
     return out->status == GLS_ERR_CANCELLED || (out->status == GLS_ERR_DEVICE && !out->broke);
 }
 
-/* Records the outcome of a unit, logs a success, and decides whether the run goes on. */
+/* Stores the outcome of a unit in *place, logs a success, and decides whether the run goes on. */
 static void enter(const gls_dataset_task *run, const gls_dataset_unit *u, const outcome *out, outcome *place, counts *t)
 {
     *place = *out;
@@ -335,7 +335,7 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
         return;
     }
     for (size_t next = 0;;) {
-        /* number of running processes, and a place that is free */
+        /* busy: number of running processes; free_one: index of a worker without a process, -1: none */
         int busy = 0, free_one = -1;
         for (int w = 0; w < run->jobs; w++) {
             busy += workers[w].pid > 0;
@@ -346,12 +346,12 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
             next++;
         bool more = next < dataset->n && !t->ends;
         if (!more && busy == 0) break;
-        /* start a unit where a place is free, else wait until a process ends */
+        /* start the next unit if a worker is free, else wait until a process ends */
         if (more && free_one >= 0) {
             workers[free_one].unit = next;
             gls_status status = start(run, &dataset->unit[next], (size_t)free_one, &workers[free_one]);
             if (status) {
-                /* a process that does not start ends the run; running processes are awaited */
+                /* if a process cannot be started, start no more, but wait for the running ones */
                 gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
                 t->worst = status;
                 t->ends = true;
@@ -391,7 +391,7 @@ gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *datas
     counts t = {.of = malloc(dataset->n * sizeof *t.of)};
     if (!t.of) return gls_fail(GLS_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < dataset->n; i++) t.of[i] = (outcome){.state = (gls_dataset_state)-1};
-    /* before the slow work: units that lack a file */
+    /* report units that lack a file before the slow work begins */
     for (size_t i = 0; i < dataset->n && !t.ends; i++) {
         const gls_dataset_unit *u = &dataset->unit[i];
         if (!gls_dataset_chosen(dataset, run->choice, i) || !u->problem) continue;

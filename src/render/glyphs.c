@@ -26,7 +26,7 @@
 
 struct gls_glyphs {
     gls_image *sh; /* tournier07 along the world axes */
-    /* coefficients of a voxel */
+    /* number of coefficients of a voxel */
     size_t n_coefficients;
     double direction[VERTICES][3]; /* unit vectors of the sphere's vertices, in world axes */
     double *matrix;                /* VERTICES x n_coefficients */
@@ -38,7 +38,7 @@ typedef struct glyph {
     /* world mm */
     double centre[3];
     float radius[VERTICES]; /* distance of each vertex from the centre: first the ODF's amplitude, then scaled to mm */
-    /* largest radius */
+    /* largest value of radius[] */
     double most;
 } glyph;
 
@@ -148,7 +148,7 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
         }
 }
 
-/* Turns amplitudes into mm, so that nearly all glyphs fit into their voxels. */
+/* Scales the radii of the glyphs from amplitudes to mm, so that nearly all glyphs fit into their voxels. */
 static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 {
     /* the FITTING quantile of the glyphs' largest radii becomes half a voxel; larger glyphs are cut */
@@ -167,7 +167,7 @@ static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 
 /* --- Surfaces --------------------------------------------------------------- */
 
-/* Rows of samples that a call fills. */
+/* The rows of samples that one thread fills, and what is drawn in them. */
 typedef struct band {
     /* slices that have glyphs */
     const gls_planes *planes;
@@ -176,7 +176,7 @@ typedef struct band {
     int64_t first;
     /* number of rows */
     uint32_t rows;
-    /* depth and colour of each sample */
+    /* depth and colour of each sample of the band, row after row */
     uint32_t *depth, *colour;
 } band;
 
@@ -197,7 +197,7 @@ static uint32_t shade(const double direction[3], const double normal[3], const g
     return out;
 }
 
-/* Fills the samples of a triangle that lie in the band and in front of what is there. */
+/* Fills the samples of a triangle that lie in the band and nearer to the viewer than what was drawn there before. */
 static void fill_triangle(const band *b, const corner *p, const corner *q, const corner *r, uint32_t colour)
 {
     double area = (q->x - p->x) * (r->y - p->y) - (r->x - p->x) * (q->y - p->y);

@@ -48,7 +48,8 @@ static gls_status find(const char *path, const gls_job *job, const char *role, c
                     missing ? "missing" : "not the file that was made of this run", job->result.output, command);
 }
 
-/* Checks, for a run that is skipped as done, that report and picture of that run exist. */
+/* For a run that is skipped because it was done before: checks that the report and the picture of the earlier run
+ * exist. */
 static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = o->picture ? find(o->picture, job, "picture", "render") : GLS_OK;
@@ -67,10 +68,8 @@ gls_status gls_illustrations_open(const gls_illustrations *o, gls_job *job)
     gls_status status = may_be_there ? GLS_OK : check(o, job);
     if (!status) status = gls_job_open(job);
     if (status) return status;
-    return job->result.skipped
-               ? find_all(o, job)
-               : check(o,
-                       job); /* check again, because opening the job has read the rules of bundles, which name inputs */
+    return job->result.skipped ? find_all(o, job) : check(o, job); /* check once more: opening the job has read the
+                                                                      rules of bundles, which name further inputs */
 }
 
 /* Draws the picture, with the device that tracked. */

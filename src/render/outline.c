@@ -12,7 +12,7 @@
  * their number. */
 #define SMOOTH_MM 3.0
 #define PASSES 2
-/* Opacity where the surface faces the viewer, and what is added at its rim. */
+/* Opacity of the surface where it faces the viewer, and the opacity that its rim has in addition. */
 #define FACE 0.05
 #define RIM 0.7
 
@@ -70,7 +70,7 @@ gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
 typedef struct ray {
     /* the mask, smoothed */
     const gls_sampler *sampler;
-    /* start and unit vector, world mm; the same in voxels */
+    /* start and unit vector, world mm; start and vector in voxel coordinates */
     double from[3], along[3], voxel_from[3], voxel_along[3];
 } ray;
 
@@ -99,8 +99,8 @@ static bool enter(const ray *r, double t[2])
     return t[0] < t[1];
 }
 
-/* Finds the first place on the ray at which the smoothed mask rises to 0.5: in steps by the nearest voxel, then by
- * bisection of the interpolated values. step: mm. */
+/* Finds the first point of the ray at which the smoothed mask rises to 0.5: by steps of `step` mm with the nearest
+ * voxel, then by bisection of the interpolated values. *place: distance of the point from the start, mm. */
 static bool meet(const ray *r, double step, double *place)
 {
     const gls_image *image = r->sampler->image;

@@ -45,7 +45,8 @@ void gls_text_number(gls_text *out, double v)
 
 void gls_html_json(gls_text *out, const char *json)
 {
-    /* what is not UTF-8 becomes ?; "<" is escaped, so that no </script> ends the part */
+    /* bytes that are not UTF-8 become ?; "<" is escaped, because </script> inside the JSON would end the script
+     * element */
     for (size_t n; *json; json += n ? n : 1) {
         n = gls_utf8_bytes(json);
         const bool control = n == 1 && (unsigned char)*json < ' ' && *json != '\n' && *json != '\t';
@@ -62,7 +63,7 @@ void gls_html_base64(gls_text *out, const void *data, size_t bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *b = data;
-    /* three bytes are four digits; = fills up the last group */
+    /* base64: three bytes become four digits; = fills up the last four */
     for (size_t i = 0; i < bytes; i += 3) {
         uint32_t word =
             (uint32_t)b[i] << 16 | (i + 1 < bytes ? (uint32_t)b[i + 1] << 8 : 0) | (i + 2 < bytes ? b[i + 2] : 0);

@@ -17,7 +17,8 @@
 /* Words for slices across x, y and z. */
 static const char *const axes[3] = {"sagittal", "coronal", "axial"};
 
-/* Limits of the scale: keep numbers of the foot, and of line segments, within their integer types. */
+/* Limits of --fit, mm, and of the pixels of a picture: within them the numbers of the foot and of line segments fit
+ * their integer types. */
 #define MIN_FIT_MM 1e-3
 #define MAX_FIT_MM 1e5
 #define MAX_PIXELS (UINT64_C(1) << 29)
@@ -52,7 +53,8 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
     return text == NULL;
 }
 
-/* Slabs of a plan for which no views are named, and in which many streamlines hide each other. */
+/* Slabs of a picture of many streamlines, which would hide each other in views from outside, if the user names no
+ * views. */
 #define CROWD_SLABS "axial:4,coronal:4,sagittal:4"
 
 /* Slabs across an axis: their number, and their thickness in mm; 0: by the image. */
@@ -210,7 +212,7 @@ static gls_status read_views(gls_render_plan *p)
 /* Reads --color; n: files of the picture. */
 static gls_status read_colouring(gls_render_plan *p, size_t n)
 {
-    /* named: a name follows the colon */
+    /* words of --color; named: a name follows the word, which ends in a colon */
     static const struct {
         const char *word;
         gls_colouring colouring;
@@ -225,7 +227,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                  {"dpv:", GLS_COLOUR_DPV, true},
                  {"map:", GLS_COLOUR_MAP, true}};
     const char *text = p->options->color ? p->options->color : n > 1 ? "bundle" : "direction";
-    /* the whole word, or the part up to the colon and a name that is not empty */
+    /* text must equal the word, or, for a word with a colon, begin with it and go on with a name */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].word);
         if (words[i].named ? strncmp(text, words[i].word, length) != 0 || !text[length] : strcmp(text, words[i].word))
@@ -271,8 +273,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
     return status;
 }
 
-/* Reads the options that the functions above leave: scale, slices, background, crop box, ranges; and checks pairs of
- * options that have no meaning together. */
+/* Reads scale, slices, background, crop box and ranges, and checks for options that have no meaning together. */
 static gls_status read_rest(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;

@@ -72,7 +72,7 @@ int64_t gls_depth_of(const gls_camera *c, const double world[3])
 {
     double d = 0;
     for (int a = 0; a < 3; a++) d += (world[a] - c->centre[a]) * c->toward[a];
-    /* sixteenths of a sample, limited so that they stay positive and within 32 bits */
+    /* depth in sixteenths of a sample, limited so that the sum below stays positive and within 32 bits */
     double z = d * c->scale * GLS_SAMPLES * 16, most = (double)(DEPTH_CENTRE / 2);
     return DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
 }
@@ -104,7 +104,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
             if (!planes->sampler || !planes->shown[a] || !meet(planes, c, a, on, world)) continue;
             double v = sample(planes->sampler, world);
             int64_t z = planes->is_behind ? 1 : gls_depth_of(c, world);
-            /* 0 is the outside of a masked image, which hides nothing */
+            /* a value of 0 lies outside the mask of the image, and hides nothing */
             if (isnan(v) || v == 0 || (uint32_t)z <= depth[i]) continue;
             double grey = (v - planes->window.low) / (planes->window.high - planes->window.low);
             depth[i] = (uint32_t)z;

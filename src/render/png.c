@@ -31,13 +31,13 @@ typedef struct cutter {
     uint16_t bin[BINS]; /* the bins that occur, box by box */
 } cutter;
 
-/* Value of a bin along an axis, 0 to 31: red, green, blue. */
+/* Value, 0 to 31, of a bin in a channel: axis 0 is red, 1 green, 2 blue. */
 static int channel(uint16_t bin, int axis)
 {
     return bin >> (10 - 5 * axis) & 31;
 }
 
-/* Counts the pixels of a box, and finds its longest side. */
+/* Counts the pixels of a box of colours, and finds its longest side. */
 static void measure(const cutter *c, box *b)
 {
     int low[3] = {31, 31, 31}, high[3] = {0, 0, 0};
@@ -70,7 +70,7 @@ static box halve(cutter *c, box *b)
     for (uint32_t i = 0; i < b->n; i++) c->bin[b->first + start[channel(copy[i], b->axis)]++] = copy[i];
     free(copy);
     uint64_t sum = 0;
-    /* as many bins as reach half of the pixels, at least one on each side */
+    /* the lower part gets bins until they have half of the pixels; each part gets at least one bin */
     uint32_t n = 0;
     while (n < b->n - 1 && (n == 0 || sum < b->pixels / 2)) sum += c->count[c->bin[b->first + n++]];
     upper.first = b->first + n;
@@ -130,7 +130,7 @@ static gls_status palette_make(const uint8_t *rgba, size_t n, uint8_t palette[25
         }
         n_boxes = cut_boxes(c, boxes);
     }
-    /* after a failure the caller gets NULL */
+    /* on failure *pixels becomes NULL */
     if (n_boxes < 0) {
         free(*pixels);
         *pixels = NULL;

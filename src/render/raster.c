@@ -42,8 +42,8 @@ typedef struct maker {
 /* Limit of coordinates before they become integers, in sixteenths of a sample (2^40). */
 #define FAR 1099511627776.0
 
-/* Shortens the part t[0] .. t[1] of a line to what lies between low and high on one axis. at, step: start and extent of
- * the line. Returns false if nothing is left. */
+/* Shortens the part t[0] .. t[1] of a line to what lies between low and high on one axis. at, step: coordinate of the
+ * line's start on this axis, and its change along the whole line. Returns false if nothing is left. */
 static bool narrow(double at, double step, double low, double high, double t[2])
 {
     if (step == 0) return at >= low && at <= high;
@@ -147,8 +147,8 @@ static gls_status add(maker *m, const int64_t a[3], const int64_t b[3], uint32_t
                               .along_x = 1 << 14,
                               .colour_0 = colour_0,
                               .colour_1 = colour_1};
-    /* unit vector of the segment in units of 2^-14, 2^24 over its length, and the slope of its minor axis in units of
-     * 2^-16: the integers from which the kernel finds distances */
+    /* integers from which the kernel finds distances: the unit vector along the segment in units of 2^-14, 2^24 over
+     * the length, and the slope, minor over major axis, in units of 2^-16 */
     if (length > 0) {
         double major = fabs(dy) > fabs(dx) ? dy : dx, minor = fabs(dy) > fabs(dx) ? dx : dy;
         r->along_x = (int)lround(16384 * dx / length);
@@ -181,8 +181,8 @@ static gls_status add_line(maker *m, const float a[3], const float b[3], uint32_
     int64_t place[2][3], from[3], to[3], first, last;
     gls_status status = GLS_OK;
     if (!cut(m->camera, a, b, t) || !cut_far(m, a, b, t)) return GLS_OK;
-    /* from the world to integers; the line is then cut into pieces of equal length, whose ends are rounded from the
-     * whole line, so that neighbouring pieces meet */
+    /* project the ends to integers, then cut the line into pieces of equal length. The ends of a piece are rounded from
+     * positions on the whole line, so that neighbouring pieces meet */
     for (int e = 0; e < 2; e++) {
         between(a, b, t[e], ends[e]);
         project(m, ends[e], place[e]);
@@ -249,7 +249,7 @@ enum { PASS_DEPTH, PASS_COLOUR, PASS_LAYERS, N_PASSES };
 struct gls_raster {
     /* borrowed */
     gls_device *device;
-    /* a copy of the caller's */
+    /* copy of the style that the caller gave */
     gls_raster_style style;
     /* kernels that draw segments, one a pass, and the kernel that makes pixels */
     gls_kernel *pass[N_PASSES], *resolve;
@@ -257,8 +257,8 @@ struct gls_raster {
     gls_buffer *buffer[N_BUFFERS];
     /* a batch of segments in the host's memory */
     gls_segment_record *segments;
-    uint32_t batch;         /* number of segments for which memory is allocated */
-    uint32_t *words;        /* two words for each sample of a strip */
+    uint32_t batch;  /* number of segments for which memory is allocated */
+    uint32_t *words; /* depth and colour of what lies behind the streamlines: two words for each sample of a strip */
     uint32_t width, height; /* size of the picture for which the buffers were made; 0: none */
     uint32_t strip_rows;    /* rows of the picture in a strip, without margins */
     uint32_t margin;        /* rows of samples above and below a strip */
@@ -302,7 +302,7 @@ gls_status gls_raster_create(gls_device *device, const gls_raster_style *style, 
     return status;
 }
 
-/* Frees the buffers of the last size of picture. */
+/* Frees the buffers on the device, before buffers for another size of picture are made. */
 static void free_buffers(gls_raster *r)
 {
     for (int i = 0; i < N_BUFFERS; i++) {
@@ -336,7 +336,7 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
     uint64_t words = has_layers(r) ? 4 : 1, row = (uint64_t)width * GLS_SAMPLES * 4 * words,
              most = gls_device_get_info(r->device)->max_storage_bytes, rows;
     if (most > STRIP_BYTES * words) most = STRIP_BYTES * words;
-    /* rows of samples that fit into a buffer, less the margins, are the rows of a strip */
+    /* rows: the rows of samples that fit into a buffer; then, without the margins, the rows of pixels in a strip */
     rows = most / row;
     rows = rows > 2 * r->margin ? (rows - 2 * r->margin) / GLS_SAMPLES : 0;
     if (rows == 0)
@@ -377,7 +377,8 @@ static void fill_tubes(gls_raster *r, const gls_strip *strip)
     u->per_squared = (256u << 14) / u->radius_squared;
     u->shade = r->style.flat ? 0 : 166;
     u->highlight = r->style.flat ? 0 : 64;
-    /* columns of a tube at 45 degrees that one invocation may fill */
+    /* number of columns of a tube that one invocation fills: with a tube at 45 degrees, the longest columns, MAX_TURNS
+     * is not exceeded */
     u->columns = (int)(MAX_TURNS / (2 * 1.5 * (radius / 16.0) + 4));
 }
 

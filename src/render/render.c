@@ -34,7 +34,7 @@ static gls_status check_numbers(const gls_render_options *o)
     return GLS_OK;
 }
 
-/* Checks that the folder for frames exists, or makes it; *made says which. */
+/* Checks that the folder for frames exists, or makes it. *made: whether it was made. */
 static gls_status check_folder(const char *path, bool *made)
 {
     struct stat info;

@@ -21,10 +21,10 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* The image of the 3-D view has at most so many voxels, which take about 0.25 MB of the report. */
+/* Largest number of voxels of the image in the 3-D view; they take about 0.25 MB of the report. */
 #define MAX_VOXELS 4e5
-/* Values of the image are 1 (black) plus multiples of this, up to 253 (white); 0: nothing. With fewer values the image
- * compresses better. */
+/* Step between the grey values of the image in the 3-D view, which run from 1 (black) to 253 (white); 0: nothing is
+ * shown. With fewer values the image compresses better. */
 #define STEP 4
 
 /* Makes the image behind the streamlines from their density: its logarithm, so that thin bundles are seen beside thick
@@ -216,7 +216,7 @@ static gls_status find_inputs(gls_report *r, const char *input)
         if (access(input, R_OK) != 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", input, strerror(errno));
         if (!gls_report_is_matrix(input)) r->tractogram = gls_text_copy(input);
         char *sidecar = gls_sidecar_find(input);
-        /* a file of that name that is not a sidecar must not prevent a report */
+        /* a file that has the name of the sidecar, but is none, must not prevent a report */
         if (sidecar && access(sidecar, R_OK) == 0 && read_sidecar(r, sidecar) != GLS_OK) {
             gls_log(GLS_LOG_WARNING, "%s", gls_last_error());
             cJSON_Delete(r->sidecar);
@@ -265,7 +265,8 @@ static gls_status append_lengths(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Progress callback of gls_tractogram_pump(): ends it if the caller's go_on() returns false. */
+/* Progress callback of gls_tractogram_pump(): returns false, which ends the reading, if go_on() of the options returns
+ * false. */
 static bool go_on(void *user, double share)
 {
     const gls_report_options *o = user;
@@ -333,7 +334,8 @@ static gls_status draw_pictures(gls_report *r)
         gls_status status = find_image(r);
         if (!status) status = gls_report_draw(r);
         gls_log_mute_info(false);
-        /* An image that the user named must be there. Without a device the rest of the report is of use. */
+        /* An image that the user named must be readable. Any other failure, such as no device, leaves a report without
+         * pictures. */
         const bool own_image = r->options->image && status == GLS_ERR_INPUT;
         if (status == GLS_ERR_CANCELLED || !status || own_image) return status;
         why = gls_last_error();
@@ -452,7 +454,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status) status = gls_run_writes(&r.run, path);
     if (!status) status = gls_run_writes(&r.run, r.options->versions);
     if (!status) status = gls_report_find_matrix(&r, input);
-    /* a report without a tractogram has the parts of the sidecar only */
+    /* without a tractogram, the report has only the sections that the sidecar gives */
     if (!status && r.tractogram)
         status = read_tractogram(&r);
     else if (!status)

@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Largest numbers of edges in the circle, and of rows in the table. */
+/* Largest number of edges drawn in the circle, and of edges listed in the table. */
 #define EDGES_DRAWN 100
 #define EDGES_LISTED 20
 #define ALL_NAMES 120  /* largest number of regions that are named even without a drawn edge */

@@ -89,7 +89,7 @@ static gls_status compress(const gls_scene *scene, double tolerance, gls_scene *
     gls_sink sink = gls_scene_sink(&painting), filter;
     gls_status status = gls_filter_compress_create(tolerance, INFINITY, &sink, &filter);
     if (status) return status;
-    /* the sink has appended everything; abort frees the filter and leaves the scene */
+    /* the filter has passed on every streamline; gls_sink_abort() frees the filter and leaves the scene as it is */
     status = lines.n > 0 ? gls_sink_append(&filter, &lines) : GLS_OK;
     gls_sink_abort(&filter);
     if (status) gls_scene_finish(simple);
@@ -211,7 +211,7 @@ gls_status gls_report_draw(gls_report *r)
 {
     const gls_report_options *o = r->options;
     gls_render_options views = gls_render_options_default();
-    views.image = r->image; /* by its path, which messages name */
+    views.image = r->image; /* the path is given, too, because messages name it */
     views.image_data = r->has_image ? r->behind : NULL;
     views.max_streamlines = o->max_streamlines;
     views.read = o->read;

@@ -63,7 +63,8 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
     for (size_t line = 0; line < scene->n_lines; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
         put16(counts + 2 * line, (uint32_t)(end - begin));
-        /* differences of rounded positions: they do not add up errors, and compress well */
+        /* store differences of rounded positions: sums of them have no more error than one rounding, and they compress
+         * well */
         for (int a = 0; a < 3; a++)
             for (uint64_t i = begin, before = 0; i < end; i++) {
                 uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));
@@ -92,7 +93,7 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
     gls_status status = raw ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
     for (size_t line = 0; line < scene->n_lines; line++)
         if (scene->offset[line + 1] - scene->offset[line] > 65535)
-            status = gls_fail(GLS_ERR_UNSUPPORTED, "a streamline of more than 65535 points");
+            status = gls_fail(GLS_ERR_UNSUPPORTED, "a streamline has more than 65535 points");
     if (!status) {
         pack(scene, raw);
         status = gls_html_packed(out, raw, bytes);
@@ -255,7 +256,7 @@ gls_status gls_report_mqc(gls_report *r)
     return status;
 }
 
-/* Appends text up to the first character that is in `end`. */
+/* Appends `text` up to its first character that is listed in `end`. */
 static void append_part(gls_text *out, const char *text, const char *end)
 {
     char *part = strndup(text, strcspn(text, end));

@@ -63,7 +63,7 @@ static gls_status parse_matrix(const char *path, char *text, gls_report_matrix *
     if (m->n < 2) return no_matrix(path);
     if (!(m->cell = malloc(m->n * m->n * sizeof *m->cell)))
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a connectome");
-    /* a first line in which something is not a number has names */
+    /* if a field of the first line is not a number, the line has the names of the regions */
     bool named = false;
     for (size_t i = 0; i < m->n; i++) named |= !is_number(field[i], &value);
     gls_status status = named ? take_names(m, field) : GLS_OK;

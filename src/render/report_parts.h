@@ -73,7 +73,7 @@ typedef struct gls_report {
     cJSON *sidecar;          /* NULL: none */
     bool describes_tracking; /* true: the sidecar is that of a tracking run, not of another command */
     char *image;             /* background image; NULL: none */
-    const gls_image *behind; /* what stands behind the streamlines; NULL: nothing */
+    const gls_image *behind; /* image or density map that is drawn behind the streamlines, borrowed; NULL: none */
     gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
     bool has_image;          /* true: an image lies behind the streamlines, not their density */
     /* the connectome; n = 0: there is none */
@@ -97,7 +97,7 @@ typedef struct gls_report {
     char *no_pictures; /* reason why there are no pictures */
 } gls_report;
 
-/* Checks the place of a file and adds it to the output group of the run. */
+/* Checks that a file may be written to `path`, and adds it, with these bytes, to the output group of the run. */
 gls_status gls_report_add_file(gls_report *report, const char *path, const void *data, size_t bytes);
 
 /* Value in the sidecar at a path of keys such as "counts/seeds"; NULL: none. */
@@ -113,7 +113,7 @@ void gls_report_missing(const gls_report *report, gls_text *out, const char *wha
 /* --- Sections of the page. Each function appends its HTML; nothing, or a sentence that says why, where the report
  * lacks the data. */
 
-/* The verdict in one line, and the main numbers in boxes. */
+/* One line that says whether there is a sidecar and whether there were warnings, and the main numbers in boxes. */
 void gls_report_summary(const gls_report *report, gls_text *out);
 /* Warnings of the run and of the report. */
 void gls_report_warnings(const gls_report *report, gls_text *out);

@@ -114,7 +114,7 @@ static void append_bar_plot(gls_text *out, const cJSON *member, const char *capt
                            "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" "
                            "y2=\"6\"/></pattern></defs>\n");
     int row = 0;
-    /* 26 units a row: the words at the left, the bar, and the count behind the bar */
+    /* a row of the plot is 26 units high: words, bar and count from left to right */
     for (item = next_count(member, false); item; item = next_count(item->next, false), row++) {
         double wide = 430 * item->valuedouble / most;
         gls_text_printf(out, "<text x=\"190\" y=\"%d\" text-anchor=\"end\">", row * 26 + 19);
@@ -260,7 +260,7 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
     const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
     const char *rule = gls_report_text(report, "gradients/rule");
     const double determinant = gls_report_number(report, "gradients/affine_determinant");
-    /* without a table the page says why, instead of an empty section */
+    /* no shells: the section says why */
     if (!shells && report->describes_tracking)
         gls_text_puts(out, "<p>The run had no gradient table: its input were orientation distributions.</p>\n");
     else if (!shells)

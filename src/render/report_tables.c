@@ -342,7 +342,7 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
     gls_text_puts(out, "<table><caption>What the tractogram was made from, and by what</caption><thead><tr><th "
                        "scope=\"col\">what</th><th scope=\"col\">value</th><th scope=\"col\">size</th></tr></thead>"
                        "<tbody>\n");
-    /* only a regular file has a size that means something */
+    /* the size is shown only of a regular file */
     bool there = r->tractogram && stat(r->tractogram, &info) == 0 && S_ISREG(info.st_mode);
     append_row(out, "tractogram", r->tractogram ? r->tractogram : gls_report_text(r, "output/path"),
                there ? (double)info.st_size : NAN);
@@ -402,7 +402,7 @@ static const char *in_words(const char *word)
     return word ? word : "an unknown method";
 }
 
-/* Appends by which rules tissue ended streamlines, if it did, and what happened at bad ends. */
+/* If the run used tissue: appends by which rules tissue ended streamlines, and what happened at bad ends. */
 static void put_tissue(const gls_report *r, gls_text *out)
 {
     const char *rule = gls_report_text(r, "parameters/act_rule");

@@ -57,7 +57,7 @@ static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool 
         scene->offset = offset;
         scene->line_room = room;
     }
-    /* arrays that grew stay in the scene after a failure, too: the caller frees them there */
+    /* after a failure, too, the caller frees all arrays of the scene, those that have grown included */
     if (scene->n_points + points > scene->point_room || !scene->point) {
         size_t room = scene->n_points + points + scene->n_points / 2 + 1024;
         void *point = realloc(scene->point, room * sizeof *scene->point);
@@ -75,8 +75,8 @@ fail:
     return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points of streamlines to draw", scene->n_points + points);
 }
 
-/* Direction of a streamline at point i, not of unit length: from the point before to the point behind, or along the one
- * step at an end. */
+/* Direction of a streamline at point i, not of unit length: from point i - 1 to point i + 1; at an end along its one
+ * step. */
 static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
 {
     size_t a = i > 0 ? i - 1 : 0, b = i + 1 < n ? i + 1 : n - 1;
@@ -125,7 +125,7 @@ static float value_of(const gls_paint *paint, const gls_column *column, size_t l
     return (float)gls_column_value(column, paint->colouring == GLS_COLOUR_DPS ? line : point);
 }
 
-/* Adds the columns with one number a row to the scene, until it has `most` columns. */
+/* Adds the columns with one number a row to scene->column, until the scene has `most` columns. */
 static void choose_columns(gls_scene *scene, const gls_column *columns, size_t n, gls_column_of of, size_t most)
 {
     for (size_t i = 0; i < n && scene->n_columns < most; i++) {
@@ -183,7 +183,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     const gls_painting *to = user;
     gls_scene *scene = to->scene;
     const gls_paint *paint = to->paint;
-    /* colourings by numbers keep one number a point; the colour follows when the range is known */
+    /* values: the colour comes from a number of each point, which is kept until the range of all numbers is known */
     bool values = paint->colouring == GLS_COLOUR_LENGTH || paint->colouring == GLS_COLOUR_DPS ||
                   paint->colouring == GLS_COLOUR_DPV || paint->colouring == GLS_COLOUR_MAP;
     gls_status status = make_room(scene, s->n, s->offset[s->n], values);

@@ -115,7 +115,7 @@ typedef struct gls_paint {
 typedef struct gls_painting {
     /* the scene to which streamlines are added; borrowed */
     gls_scene *scene;
-    /* colours of these; borrowed */
+    /* how streamlines of this file are coloured; borrowed */
     const gls_paint *paint;
 } gls_painting;
 /* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */
@@ -165,7 +165,7 @@ typedef struct gls_planes {
     gls_window window;
     double at[3];           /* world mm: planes x = at[0], y = at[1], z = at[2] */
     bool shown[3];          /* whether the plane across each axis is drawn */
-    bool is_behind;         /* drawn behind all streamlines, whatever its depth */
+    bool is_behind;         /* true: the planes are drawn behind all streamlines, whatever their depth */
     double low[3], high[3]; /* world mm: limits of the planes */
 } gls_planes;
 
@@ -189,11 +189,11 @@ gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, i
 /* One view of the picture. */
 typedef struct gls_tile {
     char name[24]; /* name that is written on the picture */
-    /* axes, scale and cuts of the view; filled in by the studio */
+    /* camera of the view; the studio sets its scale and its cuts */
     gls_camera camera;
     int slab_axis;     /* -1: not a slab */
     int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
-    double slab_mm;    /* thickness; 0: two voxels of the image, or 4 mm */
+    double slab_mm;    /* thickness of the slab, mm; 0: two voxels of the image, or 4 mm without an image */
 } gls_tile;
 
 /* The options of a picture, checked and translated. */
@@ -216,7 +216,7 @@ typedef struct gls_render_plan {
     enum { GLS_FIT_AUTO, GLS_FIT_IMAGE, GLS_FIT_STREAMLINES, GLS_FIT_MM } fit;
     /* GLS_FIT_MM: mm along the shorter side of a view */
     double fit_mm;
-    /* where slices lie */
+    /* position of the slices: at the centre, none, or at the positions of --planes */
     enum { GLS_PLANES_CENTRE, GLS_PLANES_NONE, GLS_PLANES_AT } planes;
     /* GLS_PLANES_AT: world mm */
     double planes_at[3];

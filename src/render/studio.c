@@ -219,7 +219,7 @@ static void add_colours(gls_studio *s)
     if (!s->scene.value) return;
     char text[128], low[32], high[32];
     const char *unit = p->options->unit;
-    /* a file is named without its folder */
+    /* name of the numbers; an image is named without its folder */
     const char *name = p->colouring == GLS_COLOUR_LENGTH ? "length, mm" : p->name, *slash = strrchr(name, '/');
     format_bound(s->range[0], low, sizeof low);
     format_bound(s->range[1], high, sizeof high);
@@ -254,7 +254,8 @@ static void make_foot(gls_studio *s)
              gls_format_count(s->result.total, total, sizeof total));
     if (s->n_sources > 0) gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
     add_colours(s);
-    size_t i = 1; /* 20 mm, unless that is more than a third of a tile or nearly nothing */
+    size_t i = 1; /* length of the scale bar: 20 mm, or less if 20 mm are more than a third of a tile wide, or more if
+                     they are below 12 pixels */
     for (i = 2; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
     }
     while (i > 0 && lengths[i] * s->scale < 12) i--;
@@ -276,8 +277,8 @@ static void make_foot(gls_studio *s)
 
 /* --- Opening, drawing, closing -------------------------------------------- */
 
-/* Where one file has so many streamlines that they would hide each other, and no views are named: slabs in three axes,
- * with an image behind them. */
+/* If one file has so many streamlines that they would hide each other, and the user names no views: replaces the views
+ * by slabs in three axes, with an image behind them. */
 static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const uint64_t most = s->plan.options->max_streamlines, n = s->n_sources ? s->source[0].candidates : 0;
@@ -306,7 +307,7 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
         s->result.invalid += s->source[i].total - s->source[i].valid.kept;
     }
     if (status) return status;
-    /* colours, views and scale depend on all files, so that nothing is collected before all are measured */
+    /* measure all files before streamlines are collected: colours, views and scale depend on all files */
     gls_sources_colour(s->source, s->n_sources, &s->plan);
     status = choose_views(s, &streamlines, empty);
     if (status) return status;
@@ -316,13 +317,13 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     choose_scale(s);
     choose_cuts(s);
     for (size_t i = 0; i < s->n_sources && !status; i++)
-        /* half a pixel, at most 0.2 mm: no point is kept that nobody can see */
+        /* tolerance for leaving out points: half a pixel, at most 0.2 mm, too little to be seen */
         status = gls_source_collect(&s->source[i], &s->plan, &s->map_sampler, fmin(0.5 / s->scale, 0.2), &s->scene);
     s->result.shown = s->scene.n_lines;
     return status;
 }
 
-/* Values below which the shares `low` and `high` of the scene's values lie; 0 and 1 if there are none. */
+/* range: the quantiles `low` and `high`, shares from 0 to 1, of the values of the scene; 0 and 1 if there are none. */
 static gls_status find_percentiles(const gls_scene *scene, double low, double high, double range[2])
 {
     float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);
@@ -432,7 +433,7 @@ gls_status gls_studio_draw(gls_studio *s, uint32_t frame, gls_canvas *canvas)
         gls_tile tile = s->plan.tile[i];
         if (o->turn) {
             turn_camera(&tile.camera, 360.0 * frame / o->turn);
-            if (frame > 0) tile.name[0] = 0; /* the name describes the first frame of a turn */
+            if (frame > 0) tile.name[0] = 0; /* the name of the view fits the first frame only */
         }
         status = draw_tile(s, &tile, (uint32_t)(i % s->plan.columns) * s->plan.width,
                            (uint32_t)(i / s->plan.columns) * s->plan.height, canvas);

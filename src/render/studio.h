@@ -22,7 +22,7 @@ typedef enum gls_item_kind { GLS_ITEM_TEXT, GLS_ITEM_SWATCH, GLS_ITEM_SCALE, GLS
 
 /* A part of the foot. */
 typedef struct gls_item {
-    /* title, swatch, bar of colours or of a length */
+    /* what the item shows */
     gls_item_kind kind;
     char text[96], other[32]; /* other: with GLS_ITEM_COLOURS, the value at the upper end */
     uint32_t colour;          /* colour of a swatch */
@@ -68,7 +68,7 @@ typedef struct gls_source {
     uint64_t total;          /* number of streamlines in the file */
     gls_filter_counts valid; /* streamlines whose points are finite */
     uint64_t candidates;     /* number of streamlines with finite points and the wanted lengths */
-    /* colour of its streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
+    /* colour of the file's streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
     uint32_t colour;
     /* the file states its grid */
     bool has_grid;
@@ -144,7 +144,7 @@ typedef struct gls_studio {
     /* owned: the background, the image of colours, the ODFs */
     gls_image *image_read, *map, *odf;
     gls_glyphs *glyphs; /* made from `odf` */
-    char behind[64];    /* name of the image, if the studio chose it */
+    char behind[64];    /* name of the image for the foot, if the studio chose the image; else "" */
     /* samplers of `image` and of `map` */
     gls_sampler sampler, map_sampler;
     gls_image *outline; /* mask of the outline, smoothed; NULL: none */
@@ -156,7 +156,7 @@ typedef struct gls_studio {
     /* streamlines of all files */
     gls_scene scene;
     double range[2];        /* range of the colour map */
-    gls_box box;            /* what is shown, world mm */
+    gls_box box;            /* box of all that the views show, world mm */
     double scale;           /* pixels for each mm, the same for all views */
     gls_device_set devices; /* device that draws, opened for this picture */
     /* draws the streamlines */

@@ -92,7 +92,7 @@ typedef struct row_words {
     const char *group, *owner, *type;
 } row_words;
 
-/* Adds an option with its offsets, range and help. */
+/* Adds an option with its offset and size in gls_job_options, its range and its help. */
 static void add_option(cJSON *options, const gls_option *o, const row_words *words)
 {
     cJSON *object = cJSON_CreateObject();
@@ -120,7 +120,7 @@ static const row_words all_words[] = {
 #undef GLS_PARAM
 };
 
-/* The description; made once, and never freed. */
+/* The description as JSON; made once, and never freed. NULL: memory ran out. */
 static char *text;
 
 /* Makes the whole text, once. If memory ran out it stays NULL. */

@@ -8,7 +8,8 @@
 #include "run/job.h"
 #include "util/maths.h"
 
-/* Shares above which something is probably wrong: of streamlines (CUT, LONG), and of voxels of mask or seed mask. */
+/* Shares above which a warning is given: of streamlines (CUT, LONG), and of voxels of the mask or the seed mask
+ * (OUTSIDE). */
 #define MAX_CUT 0.01
 #define MAX_LONG 0.05
 #define MAX_OUTSIDE 0.2
@@ -262,7 +263,7 @@ void gls_advise_of_axes(const gls_job *job)
 
 #define MAX_SEEDS 20000 /* number of seeds to examine; enough to see what is typical */
 
-/* Numbers of seeds, by the values of the images in the voxels nearest to them. */
+/* Numbers of seeds by what the images have at each seed's nearest voxel. */
 typedef struct seed_look {
     uint64_t n, outside, below, dark; /* number of seeds: examined; outside the mask or grid; at or below the stop
                                        * threshold; without a positive ODF */
@@ -285,7 +286,7 @@ static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *ma
     return status;
 }
 
-/* Sets voxels of *marked from 1 to -1 where the ODF is nowhere above 0, or all peaks are 0. */
+/* Of the voxels of `marked` that are 1, sets those to -1 in which the ODF is nowhere above 0, or all peaks are 0. */
 static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
 {
     gls_image *odf = NULL;
@@ -370,7 +371,7 @@ static void explain_seeds(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
-    /* the advice depends on the source of directions */
+    /* seeds without a positive ODF: what to try depends on the source of directions */
     if (!look.dark) return;
     if (o->peaks.n > 0 || o->bedpostx)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s has 0 or no number there",
@@ -424,8 +425,8 @@ static void explain_ends(const gls_job *job)
     for (int e = 1; e < GLS_END_COUNT; e++)
         if (r->ends[e] > r->ends[commonest]) commonest = e;
     if (commonest == GLS_END_STOP_MAP && job->inputs.stop_map_open)
-        commonest = GLS_END_MASK; /* an open stop map ends only where the mask ends */
-    /* ends matter only where streamlines were too short */
+        commonest = GLS_END_MASK; /* a stop map that is 1 everywhere ends streamlines only at the border of the mask */
+    /* name the commonest end only if streamlines were too short */
     if (r->verdicts[GLS_VERDICT_SINGLE_POINT] + r->verdicts[GLS_VERDICT_TOO_SHORT] > 0 && advice[commonest])
         gls_log(GLS_LOG_WARNING, "  most half-streamlines ended by '%s': %s", gls_end_name((gls_end)commonest),
                 advice[commonest]);

@@ -78,7 +78,7 @@ static gls_status check_seeds(const gls_job_options *o)
         if (first && given[i]) return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other", first, given[i]);
         if (given[i]) first = given[i];
     }
-    /* whether --nseeds sets the number of seeds */
+    /* counted: --nseeds sets the number of seeds */
     bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
     if (counted && o->nseeds == 0 && o->track.select == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
@@ -113,7 +113,7 @@ gls_status gls_anatomy_check(const gls_job_options *o)
 
 /* --- Tissue. */
 
-/* Joins files of tissue fractions to one image. All must lie on the grid of the first. */
+/* Joins the files of tissue fractions (--pve-wm ...) to one tissue image. All must lie on the grid of --pve-wm. */
 static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
 {
     /* white matter, grey matter, CSF and, if given, deep grey matter */
@@ -137,7 +137,7 @@ static gls_status join_ends(const gls_job_options *o, gls_image **image)
     if (!status) status = gls_image_read_on_grid(&include->grid, o->map_include, o->map_exclude, &exclude);
     if (!status) status = gls_image_create(&include->grid, 1, &rest);
     const size_t n = status ? 0 : gls_grid_voxels(&include->grid);
-    /* the rest of each voxel counts as white matter, where tracking goes on */
+    /* the share of a voxel that neither map claims counts as white matter, where tracking goes on */
     for (size_t v = 0; v < n; v++) rest->data[v] = fmaxf(0, 1 - include->data[v] - exclude->data[v]);
     if (!status) status = gls_tissue_join(rest, include, exclude, NULL, image);
     gls_image_destroy(include);
@@ -171,7 +171,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
     gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
     if (!status && !text.is_sphere)
         status = gls_fail(GLS_ERR_ARGUMENT, "--seed-sphere: '%s' is not x,y,z,r, four numbers", o->seed_sphere);
-    /* free the path: a path instead of numbers is an error here */
+    /* the text is a path instead of numbers, which is an error here: free the path */
     if (!text.is_sphere) free(text.path);
     if (status) return status;
     return gls_seeds_create_sphere(text.number, text.number[3], input->grid, count, o->seed_seed, &input->seeds);
@@ -203,8 +203,8 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
     gls_status status;
     /* without --nseeds, --select draws from the largest number of seeds */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
-    /* the first that is given: a list, a sphere, weights, a grid in each voxel, seeds around voxel centres, a number
-     * for each voxel; else random seeds in the seed mask */
+    /* make seeds by the first option that is given: a list, a sphere, weights, a grid in each voxel, seeds around voxel
+     * centres, a number for each voxel; else random seeds in the seed mask */
     if (o->seeds)
         status = gls_seeds_read(o->seeds, o->seed_space, input->grid, &input->seeds);
     else if (o->seed_sphere)

@@ -156,7 +156,7 @@ static gls_status tissues_fractions(const gls_tissues *t, gls_image **fractions)
     return status;
 }
 
-/* Fits tensor and model, and converts the results to what is written. */
+/* Fits tensor and model, and converts SH coefficients to the basis and the axes of the outputs. */
 static gls_status fit(fit_run *run)
 {
     double start = gls_clock_seconds();
@@ -167,7 +167,7 @@ static gls_status fit(fit_run *run)
     const bool has_model = !run->options->no_model;
     gls_tensor_options tensor = gls_tensor_options_default();
     tensor.method = run->options->tensor;
-    /* responses or matrices, before the slow fits */
+    /* estimate responses or compute matrices before the slow fits, because these steps may fail */
     gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
     if (!status)
         status = gls_tensor_fit(series->dwi, series->gradients, mask, &tensor, &image[OUT_FA], &image[OUT_TENSOR],

@@ -28,7 +28,7 @@ void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS
     }
 }
 
-/* Rejects DIPY's own format, which is HDF5. */
+/* Returns an error for .pam5, DIPY's format for peaks in HDF5, which cannot be read. */
 static gls_status check_name(const char *path)
 {
     if (!gls_case_ends(path, ".pam5")) return GLS_OK;
@@ -57,7 +57,8 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     return status;
 }
 
-/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: not one value for each peak. */
+/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: the files do not have one value for each
+ * peak. */
 static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
 {
     const size_t n_peaks = inputs->odf_image->n_volumes / 3;

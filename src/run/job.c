@@ -57,7 +57,7 @@ gls_status gls_job_open(gls_job *job)
     }
     job->result.seconds_read = job->inputs.seconds_read;
     job->params = gls_params_in_mm(o, job->inputs.grid);
-    /* lengths and cutoffs as they are used, for the sidecar */
+    /* replace lengths and cutoffs that the user left open by the values in use, for the sidecar */
     if (o->track.step_size < 0) {
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
@@ -189,7 +189,7 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     snprintf(line[n++], sizeof *line, "method: %s", gls_getter_name(p->dg));
     gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
     gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
-    /* MRtrix3's header field threshold is an amplitude of the FOD */
+    /* the field `threshold` in a header of MRtrix3 is an amplitude of the FOD */
     if (fod)
         gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
     else
@@ -224,7 +224,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     const bool ends_alone =
         !status && !writer && !journal && !gls_sinks_need_points(&job->sinks, &job->inputs.stop_map->grid);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
-    /* A shard of a selection does not know which of its streamlines will count. */
+    /* with --select, which of a shard's streamlines count is known only when shards are merged */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_sinks_complete(&job->sinks, writer);
     if (status) {
@@ -256,7 +256,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
-    /* take the name of the sidecar again, since another run may have taken it meanwhile */
+    /* open the sidecar again, under a new name if another run has taken its name meanwhile */
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
@@ -295,7 +295,7 @@ gls_status gls_job_track(gls_job *job)
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);
-        /* Destroy the tracker within the phase, in which a signal does not end the program. */
+        /* destroy the tracker before the phase ends: within a phase a signal does not end the program */
         gls_tracker_destroy(tracker);
         gls_monitor_end(&job->monitor, GLS_PHASE_TRACK);
     }

@@ -26,21 +26,21 @@ struct gls_job {
     gls_tractogram_format format;
     char *output; /* path of the tractogram; with --output none, of the first other output */
     bool no_tractogram;
-    char *bval, *bvec;    /* paths found beside the series, owned; NULL: the options give them */
-    gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
-    char *sidecar_second; /* path of the sidecar if its first name is taken when the run ends; NULL: none */
-    bool sidecar_moved;   /* true: the sidecar has the second name */
-    char *mask;           /* path of the mask to write; NULL: none */
-    struct cJSON
-        *written;  /* for the sidecar: the files that this run, or an earlier equal run, wrote; NULL: not known yet */
-    char *journal; /* path of the journal of --resume; NULL: none */
+    char *bval, *bvec;     /* paths found beside the series, owned; NULL: the options give them */
+    gls_run run;           /* run.force: existing outputs may be replaced, or are known to be this run's own */
+    char *sidecar_second;  /* path of the sidecar if its first name is taken when the run ends; NULL: none */
+    bool sidecar_moved;    /* true: the sidecar has the second name */
+    char *mask;            /* path of the mask to write; NULL: none */
+    struct cJSON *written; /* entries of the sidecar for the files that this run, or an earlier equal run, wrote; NULL:
+                              not known yet */
+    char *journal;         /* path of the journal of --resume; NULL: none */
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
     gls_run_sinks sinks;
     /* the devices that track */
     gls_device_set devices;
     const gls_device_info *device; /* properties of the first device */
-    /* what each device did, for the text and the sidecar */
+    /* for each device what it did: seeds, streamlines, batches, time in use */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     /* counts, times and paths for the caller */
     gls_job_result result;
@@ -103,7 +103,7 @@ gls_status gls_job_note_outputs(gls_job *job);
 /* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again. */
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path);
 
-/* If the run gave no streamline: warns how many seeds and streamlines each stage lost, and what to try. */
+/* If the run gave no streamline: warns at which stage how many seeds and streamlines were lost, and what to try. */
 void gls_job_explain_empty(const gls_job *job);
 
 /* --- Warnings of results that look wrong although nothing failed. Each names the option to change. */

@@ -11,8 +11,8 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 
-/* Returns the path of an output of this shard, from malloc, and frees `path`. The whole run (count 0) and NULL get
- * `path` back. */
+/* Returns the path of an output of this shard, from malloc, and frees `path`. Returns `path` itself if the run is no
+ * shard (count 0), or if path is NULL. */
 static char *shard_name(char *path, const gls_shard *shard)
 {
     if (!path || shard->count == 0) return path;
@@ -229,7 +229,7 @@ static gls_status check_inputs(const gls_job_options *o)
     return gls_anatomy_check(o);
 }
 
-/* Checks that the getter can use the model and has the parameters that are given. */
+/* Checks that the getter can use the model, and that it has the parameters that the options set. */
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
@@ -353,7 +353,7 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
 void gls_job_destroy(gls_job *job)
 {
     if (!job) return;
-    /* first of all: a thread of a sink may still read the inputs */
+    /* end the sinks first, because a thread of a sink may still read the inputs */
     gls_sinks_finish(&job->sinks);
     gls_device_set_close(&job->devices);
     gls_job_inputs_finish(&job->inputs);

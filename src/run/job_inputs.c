@@ -38,7 +38,7 @@ gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *opt
 static gls_status make_phantom(gls_job_inputs *input)
 {
     gls_phantom_params params = gls_phantom_params_default();
-    /* only the images are needed here */
+    /* tracking needs the images of the phantom, not its ground truth */
     params.ground_truth = false;
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &input->phantom);
@@ -98,7 +98,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     }
     if (status) return status;
     input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
-    /* bedpostX brings its own mask */
+    /* with --bedpostx the mask was read with the samples */
     if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
     if (!status) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
     if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
@@ -206,7 +206,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
                                        [GLS_MODEL_MSMT] = "multi-tissue fit"};
     gls_odf_options odf = gls_odf_options_default();
     gls_status status;
-    /* negative lobes count as 0 */
+    /* negative amplitudes count as 0 */
     odf.clip = true;
     /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
     if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
@@ -229,7 +229,8 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     return status;
 }
 
-/* Makes a stop map of 1 everywhere if none is given or needed, because the getter or tissue ends streamlines. */
+/* If the user gives no stop map and none is needed, because the getter or tissue ends streamlines: makes one that is 1
+ * everywhere. */
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;
@@ -248,7 +249,7 @@ gls_status gls_job_inputs_plan(gls_job_inputs *input, const gls_job_options *opt
 {
     gls_status status = make_open_map(input, options);
     if (status) return status;
-    /* an image without values: its memory is counted, and tracking is not run */
+    /* make images without values: a plan counts their memory and tracks nothing */
     status = input->stop_map ? GLS_OK : gls_image_create(input->grid, 1, &input->stop_map);
     if (!status && gls_needs_odf(options) && gls_fits_model(options))
         status = gls_image_create(input->grid, gls_sh_count(input->model.order), &input->model.sh);
@@ -311,7 +312,7 @@ static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options,
 static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;
-    /* set it also where no model is fitted */
+    /* gls_series_model_fa() needs the series even if no model is fitted */
     input->model.series = &input->series;
     return gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->fa);
 }

@@ -56,7 +56,7 @@ typedef struct gls_job_inputs {
     gls_phantom *phantom;     /* the owner of series, mask and roi; NULL: no phantom */
     gls_series series;        /* empty if --sh, --odf, --peaks or --bedpostx takes the place of the series */
     gls_image *mask, *roi;    /* roi: the seed mask; NULL: seeds need none, or the fit makes it later */
-    bool mask_made, roi_made; /* computed, not read from a file */
+    bool mask_made, roi_made; /* true: the mask, or the seed mask, was computed, not read from a file */
     gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
     uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
     gls_image *peaks; /* peaks of ODFs for getters that follow peaks; NULL: not needed, or odf_image holds them */
@@ -71,7 +71,7 @@ typedef struct gls_job_inputs {
     gls_series_model model;
     gls_sphere *sphere;  /* NULL with --odf, whose volumes have directions of their own */
     gls_odf_source *odf; /* NULL: the getter reads no ODFs */
-    /* axes of the coefficients or directions of `odf` */
+    /* axes in which the coefficients or directions of `odf` are given */
     gls_bvec_frame odf_frame;
     gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
     /* voxels of the mask, and of the seed region within the mask */

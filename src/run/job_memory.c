@@ -64,8 +64,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
     return GLS_OK;
 }
 
-/* Adds the images of the run to *f. planned: the inputs with the images that the fit will make. keeps_series: tracking
- * reads the series. */
+/* Adds the bytes of the run's images to *f. planned: the inputs with the images that the fit will make. keeps_series:
+ * tracking reads the series. */
 static void add_images(const gls_job_inputs *planned, bool keeps_series, figures *f)
 {
     uint64_t series = image_bytes(planned->series.dwi), subset = image_bytes(planned->model.subset);
@@ -76,7 +76,8 @@ static void add_images(const gls_job_inputs *planned, bool keeps_series, figures
     if (keeps_series) f->kept = f->images;
 }
 
-/* Sets the memory of tracking in *f, and host memory: the program, and the larger of what the fit and tracking need. */
+/* Sets in *f the memory of tracking, and the host memory: that of the program, and the larger one of the memory of the
+ * fit and of tracking. */
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
 {
     f->batches = memory->host_bytes;
@@ -175,7 +176,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     uint64_t limit = job->options.memory_limit * MB;
     gls_job_inputs planned;
     gls_status status = GLS_OK;
-    /* first, because the plan depends on the free memory of the device */
+    /* limit the devices before the plan is made, which depends on their free memory */
     for (size_t i = 0; i < job->devices.n && !status && limit > 0; i++)
         status = gls_device_limit_memory(job->devices.device[i], limit);
     if (status) return status;
@@ -191,7 +192,7 @@ gls_status gls_job_memory_plan(gls_job *job)
     return status;
 }
 
-/* Frees the values of an image and leaves its header, which is still read. */
+/* Frees the values of an image, and keeps its grid and number of volumes, which are read later. */
 static void release_values(gls_image *image)
 {
     if (!image) return;

@@ -33,7 +33,7 @@ static void print_name(gls_text *text, const char *what, const char *name)
 static void print_model(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    /* the source: ODFs from a file, samples, peaks, or a model that is fitted */
+    /* print the source of directions: ODFs from a file, samples, peaks, or a model that is fitted */
     if (o->sh || o->odf) print_name(text, "ODFs", o->sh ? o->sh : o->odf);
     if (o->sh)
         gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
@@ -105,7 +105,7 @@ static void print_defaults(gls_text *text, const gls_job *job)
     if (job->options_given.preset != GLS_PRESET_DEFAULT)
         gls_text_printf(text, "preset      %s: %s\n", preset->name, preset->source);
     for (size_t i = 0; i < n; i++) {
-        if (gls_default_is_of_method(&held[i])) continue; /* logged with the model and the getter */
+        if (gls_default_is_of_method(&held[i])) continue; /* printed with the model and the getter */
         gls_default_line(&held[i], &job->options_given, line, sizeof line);
         gls_text_printf(text, "default     %s\n", line);
     }
@@ -260,7 +260,7 @@ static void warn_of_selection(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "--select %" PRIu64 ": %" PRIu64 " seeds gave %" PRIu64 " streamlines, %.3g %% of those begun",
                 job->params.select, r->seeds, r->streamlines,
-                /* the divisor is at least 1 */
+                /* the second addend makes the divisor 1 where there are no directions */
                 100 * (double)r->streamlines / (double)(r->directions + !r->directions));
 }
 
@@ -325,7 +325,7 @@ void gls_job_log_result(const gls_job *job)
                 GLS_DURATION(job->share[i].seconds), job->share[i].failed ? "; it failed" : "");
     gls_log(GLS_LOG_DETAIL, "batches      %" PRIu64 " of at most %" PRIu64 " seeds; %s for the longest work at a time",
             r->batches, r->batch_seeds, GLS_DURATION(r->seconds_longest));
-    /* rates by the time of tracking alone */
+    /* rates are over the time of tracking, without reading, fit and writing at the end */
     gls_log(GLS_LOG_INFO, "speed        %spoints/s, %sstreamlines/s",
             GLS_RATE(j->seconds_track > 0 ? (double)r->points / j->seconds_track : 0),
             GLS_RATE(j->seconds_track > 0 ? (double)r->streamlines / j->seconds_track : 0));

@@ -138,7 +138,7 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     return GLS_OK;
 }
 
-/* Replaces the value of a key that exists, and takes `value`. value NULL: changes nothing. */
+/* Replaces the value of an existing key by `value`, and owns `value` from then on. value NULL: changes nothing. */
 static void replace(cJSON *object, const char *key, cJSON *value)
 {
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);
@@ -152,7 +152,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         next = entry->next;
         path[depth] = entry->string;
         if (cJSON_IsObject(entry)) {
-            /* sidecars have no deeper objects of counts or times */
+            /* objects of counts or times are at most four keys deep in a sidecar */
             if (depth + 1 == 4 || !add_up(entry, shards, n, path, depth + 1, whole)) return false;
             continue;
         }
@@ -171,7 +171,7 @@ static bool add_up(cJSON *sum, const gls_merge_shard *shards, size_t n, const ch
         if (whole)
             replace(sum, path[depth], gls_json_new_uint(total));
         else
-            /* microseconds, as the sidecars have */
+            /* round to microseconds, as the sidecars of runs do */
             replace(sum, path[depth], gls_json_new_double(round(1e6 * seconds) / 1e6));
     }
     return true;
@@ -291,7 +291,7 @@ static bool set_run(cJSON *root, const gls_merge_shard *shards, size_t n)
         cJSON_AddItemToObject(entry, "command_line",
                               cJSON_Duplicate(gls_json_at(shards[i].root, "command_line"), true));
     }
-    /* lists go into the sidecar, or are freed here */
+    /* the sidecar takes ownership of the lists; after a failure they are freed here */
     if (ok) {
         replace(run, "started", cJSON_CreateString(started));
         replace(run, "batches", gls_json_new_uint(batches));
@@ -332,7 +332,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     cJSON *line = cJSON_CreateArray();
     for (int i = 0; i < o->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(o->argv[i]));
     replace(root, "command_line", line);
-    /* the parameters of the merge take the place of a shard's */
+    /* names of files in the parameters become those of the merge */
     replace(parameters, "output", cJSON_CreateString(o->output));
     replace(parameters, "output_prefix", cJSON_CreateNull());
     replace(parameters, "sidecar", o->sidecar ? cJSON_CreateString(o->sidecar) : cJSON_CreateNull());
@@ -384,7 +384,8 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true);
-    /* if an entry does not fit, the sidecars do not belong to these shards */
+    /* ok is false if an entry is missing, or if the sums do not agree with the tractogram: the sidecars do not belong
+     * to these shards */
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     gls_status status = GLS_OK;

@@ -160,7 +160,7 @@ static cJSON *make_sidecar(const respond_run *run)
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
     /* only parameters that this algorithm reads */
     if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
-    /* without a number of voxels the threshold selects the voxels */
+    /* the FA threshold selects voxels unless a number of voxels is given */
     if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
     if (dhollander) {
         GLS_JSON_MEMBERS(parameters, o, wm_percent, gm_percent, csf_percent);
@@ -174,7 +174,7 @@ static cJSON *make_sidecar(const respond_run *run)
         gls_json_double(parameters, "pvf", o->pvf);
         cJSON_AddStringToObject(parameters, "wm_algorithm", GLS_WORD(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm));
     }
-    /* one response a tissue, or one alone */
+    /* one response for each tissue, or a single response */
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");
     for (size_t i = 0; i < run->n; i++) {
         cJSON *object = cJSON_AddObjectToObject(responses, tissues ? gls_tissue_name((int)i) : "response");

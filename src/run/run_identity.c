@@ -71,7 +71,7 @@ gls_status gls_job_hash_others(gls_job *job)
 
 /* --- --skip-existing: whether an equal run was done before, by its outputs and their sidecar. */
 
-/* Whether an entry of a sidecar is not the text of this hash. hash 0: there must be no entry. */
+/* Whether the entry `key` differs from the text of this hash. hash 0: whether there is such an entry. */
 static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
 {
     char text[17];
@@ -80,8 +80,8 @@ static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
     return !cJSON_IsString(found) || strcmp(found->valuestring, gls_hash_text(hash, text)) != 0;
 }
 
-/* Role of the first output of this run that the run of the sidecar did not write; NULL: none. A file under its name
- * belongs to another run. */
+/* Role of the first output of this run that the run of the sidecar did not write; NULL: none. A file of this output's
+ * name then belongs to another run. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
     gls_job_file file[GLS_JOB_FILES];
@@ -192,7 +192,8 @@ gls_status gls_job_find_done(gls_job *job)
     job->result.skipped =
         !status && !reason &&
         gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"), &job->result.track.streamlines);
-    if (job->result.skipped) /* the entries are kept, for pictures and reports that are made from the outputs later */
+    if (job->result.skipped) /* keep the entries of the outputs for reports and pictures, which are made later and add
+                                entries of their own */
         job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
     else if (!status && job->options.force)
         status = gls_job_check_outputs(job);

@@ -28,8 +28,8 @@ static gls_status read_variable(const char *name, bool *set, uint64_t *value)
     return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is '%s', not a whole number", name, text);
 }
 
-/* The script of a Slurm job, and the shell of an allocation, are single processes that see the number of tasks. Without
- * this check they would track only the first part. */
+/* Returns an error in the script of a Slurm job and in the shell of an allocation: each is a single process, but sees
+ * the number of tasks, and would track only the first part. */
 static gls_status check_slurm_task(uint64_t size)
 {
     bool have_tasks;
@@ -44,7 +44,7 @@ static gls_status check_slurm_task(uint64_t size)
     return GLS_OK;
 }
 
-/* Rank and size from one launcher. *found is false if its variables are not set. */
+/* Reads rank and size from the variables of one launcher. *found: false if the variables are not set. */
 static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t *size)
 {
     const char *rank_name = launchers[which].rank, *size_name = launchers[which].size;
@@ -136,7 +136,7 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
 gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select)
 {
     if (shard->count == 0) return GLS_OK;
-    /* a shard has consecutive seeds */
+    /* the part of a shard is a range of consecutive seeds */
     gls_status status = gls_shard_init(shard->index, shard->count, gls_seeds_count(seeds), shard);
     if (!status) status = gls_seeds_restrict(seeds, shard->first_seed, shard->n_seeds);
     if (status) return status;

@@ -86,7 +86,7 @@ static void add_odf(cJSON *root, const gls_job *job)
         cJSON_AddStringToObject(odf, "frame", gls_odf_frame_name(gls_peaks_frame(o, 0)));
         return;
     }
-    /* without ODFs the getter itself says where directions come from */
+    /* no ODFs: the source of directions follows from the getter */
     if (!in->odf) {
         static const char *const source[] = {[GLS_FROM_QBALL] = "bootstrap of the model",
                                              [GLS_FROM_SERIES] = "tensors of the series",
@@ -256,7 +256,7 @@ static void add_result(cJSON *root, const gls_job *job)
     gls_sidecar_add_warnings(root, &job->run.warnings);
 }
 
-/* Adds members that only runs with --shard have. */
+/* Adds the member "shard", which only runs with --shard have. */
 static void add_shard(cJSON *root, const gls_shard *shard)
 {
     char text[17];
@@ -321,14 +321,15 @@ static void add_run(cJSON *root, const gls_job *job)
  * for x.tck. */
 static void rename_sidecar(gls_job *job)
 {
-    /* a name that the user chose stays */
+    /* a sidecar that the user named keeps its name */
     char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
     if (!name) return;
     free(job->run.sidecar);
     job->result.sidecar = job->run.sidecar = name;
 }
 
-/* Offers the second name, because the first may be taken as late as when the files get their names. */
+/* Offers a second name for the sidecar, because another run may take the first name at any time until the files get
+ * their names. */
 static gls_status offer_second(gls_job *job, gls_output *sidecar)
 {
     if (job->options.sidecar || job->run.force) return GLS_OK;
@@ -340,7 +341,7 @@ static gls_status offer_second(gls_job *job, gls_output *sidecar)
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar)
 {
     rename_sidecar(job);
-    /* opened before under the same name: nothing to do */
+    /* the sidecar is open under this name already */
     if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
     gls_output_discard(sidecar);
     gls_status status = gls_output_create(job->run.sidecar, job->run.force, sidecar);

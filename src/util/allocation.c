@@ -9,7 +9,7 @@ bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size
 {
     if (n < *capacity) return true;
     size_t wanted = *capacity ? 2 * *capacity : least;
-    /* list points to a pointer of any type, which only memcpy() may read */
+    /* list is the address of a pointer of unknown type, which C lets only memcpy() read and write */
     void *elements;
     memcpy(&elements, list, sizeof elements);
     elements = realloc(elements, wanted * size);

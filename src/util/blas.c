@@ -52,7 +52,7 @@ static _Atomic(const gls_lapack_functions *) loaded; /* NULL: not loaded yet */
 /* number of threads that gls_blas_set_threads() asked for; 0: OpenBLAS decides */
 static atomic_int wanted_threads;
 
-/* Whether the limit on the address space leaves so many bytes: maps and unmaps them without access, which costs
+/* Whether the limit on the address space leaves this many bytes. Maps and unmaps the bytes without access, which costs
  * nothing. */
 static bool has_room(size_t bytes)
 {
@@ -80,8 +80,8 @@ static bool find_folder(char *folder, size_t size)
     return slash && snprintf(folder, size, "%.*s", (int)(slash - path), path) < (int)size;
 }
 
-/* Opens the library of src/blas: beside the program or shared library that contains this function, then in the folders
- * relative to that where it may be installed, then where the system looks. */
+/* Opens the library of src/blas. Looks beside the program or shared library that contains this function, then in
+ * folders relative to this place, then where the system looks for libraries. */
 static void *open_library(void)
 {
     static const char *const places[] = {"", "/..", ("/" GLS_BLAS_FROM_PROGRAM)};
@@ -111,7 +111,8 @@ static void *open_with_threads(bool limited)
     return library;
 }
 
-/* Returns an error that names the limit, the need, and --nthreads if that would help. */
+/* Returns an error that names the limit on the address space, the memory needed, and --nthreads if fewer threads would
+ * help. */
 static gls_status fail_for_room(const char *what, uint64_t limit, size_t bytes)
 {
     return gls_fail(
@@ -153,7 +154,7 @@ gls_status gls_blas_check(const char *what)
         pthread_mutex_unlock(&loading);
         return status;
     }
-    /* the library is loaded; only the memory of the threads must still be available */
+    /* the library is loaded already: what remains to check is memory for its threads */
     const uint64_t limit = gls_address_limit();
     const size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
     return limit == 0 || has_room(bytes) ? GLS_OK : fail_for_room(what, limit, bytes);

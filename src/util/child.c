@@ -112,7 +112,7 @@ gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line 
     int state = 0;
     gls_child_end end = {.late = !read_lines(child->fd, seconds, line, user)};
     close(child->fd);
-    /* a late child may hang in a driver, where only SIGKILL ends it */
+    /* a child whose time is over may hang in a driver, where only SIGKILL ends it */
     if (end.late) kill(child->pid, SIGKILL);
     pid_t waited;
     while ((waited = waitpid(child->pid, &state, 0)) < 0 && errno == EINTR) continue;

@@ -43,7 +43,8 @@ double gls_clock_seconds(void)
     return 1e-9 * (double)(at + atomic_load_explicit(&skipped, memory_order_relaxed));
 }
 
-/* A stretch of time on a row. from, until: seconds; number: a seed, if has_number. */
+/* A phase: a stretch of time on a row of the timeline. from, until: gls_clock_seconds() at its start and end; number:
+ * the first seed that the phase works on, valid if has_number. */
 typedef struct phase {
     /* name of the phase, cut where it is too long */
     char name[48];
@@ -72,7 +73,7 @@ static struct {
 /* row of the calling thread, valid if own_run equals trace.run */
 static _Thread_local unsigned own_lane, own_run;
 
-/* In a child process nothing is recorded: another thread of the parent may have held the lock. */
+/* Stops recording in a child process and renews the lock, which another thread of the parent may have held. */
 static void renew(void)
 {
     trace.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -119,7 +120,7 @@ static void call_this_thread(const char *name)
     own_run = trace.run;
 }
 
-/* Appends a phase; failed: memory ran out. */
+/* Appends a phase with this name. If memory runs out, sets trace.failed. */
 static void keep(phase p, const char *name)
 {
     if (trace.n == trace.capacity) {

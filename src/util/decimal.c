@@ -48,7 +48,7 @@ static wide power_of_ten(int q)
 /* Rounds the number to n digits, returned as a whole number; *exponent: decimal exponent of the first digit. */
 static uint64_t round_to(const number *x, int n, int *exponent)
 {
-    /* the exact product, shifted, with the remainder rounded to even on a tie */
+    /* digits: the exact product over 2^s, rounded to the nearest whole number, to an even one on a tie */
     const wide exact = x->m * power_of_ten(n - 1 - x->exponent), half = (wide)1 << (x->s - 1);
     uint64_t digits = (uint64_t)(exact >> x->s);
     const wide rest = exact & (2 * half - 1);
@@ -78,7 +78,7 @@ static size_t print_digits(uint64_t digits, int n, int exponent, char *out)
     char text[MAX_DIGITS];
     size_t length = 0;
     for (int i = n; i-- > 0; digits /= 10) text[i] = (char)('0' + digits % 10);
-    /* zeros at the end say nothing; a number without a fraction keeps those in front of the point */
+    /* leave out zeros at the end; zeros in front of the decimal point are printed again below */
     while (n > 1 && text[n - 1] == '0') n--;
     if (exponent >= n && exponent >= 6) return 0;
     if (exponent < 0) {
@@ -130,7 +130,7 @@ size_t gls_decimal_print(double v, char out[GLS_DECIMAL_BYTES])
     }
     if (!take_apart(v, &x)) return 0;
     uint64_t digits = round_to(&x, n, &exponent);
-    /* 15 digits, then 16, then 17, which always read back */
+    /* try 15 digits, then 16, then 17, from which every double is read back */
     while (n < MAX_DIGITS && !reads_back(&x, digits, n, exponent)) digits = round_to(&x, ++n, &exponent);
     return print_signed(v, digits, n, exponent, out);
 }

@@ -27,7 +27,7 @@ bool gls_same_file(const char *a, const char *b)
     struct stat at_a, at_b;
     const bool has_a = stat(a, &at_a) == 0, has_b = stat(b, &at_b) == 0;
     if (has_a && has_b) return at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
-    /* at most one of the two files exists, so compare folder and name */
+    /* not both files exist, so compare folder and name */
     const size_t dir_a = (size_t)(gls_file_name(a) - a), dir_b = (size_t)(gls_file_name(b) - b);
     if (has_a != has_b || strcmp(a + dir_a, b + dir_b) != 0) return false;
     char *folder_a = dir_a ? strndup(a, dir_a) : strdup("."), *folder_b = dir_b ? strndup(b, dir_b) : strdup(".");
@@ -44,7 +44,7 @@ bool gls_fd_write(int fd, const void *data, size_t bytes)
     while (bytes > 0) {
         ssize_t n = write(fd, p, bytes < MAX_PIECE ? bytes : MAX_PIECE);
         if (n < 0 && errno == EINTR) continue;
-        /* write() of 0 bytes without an error: the disk is full */
+        /* if write() writes 0 bytes and reports no error, take it for a full disk */
         if (n == 0) errno = ENOSPC;
         if (n <= 0) return false;
         p += n;
@@ -61,7 +61,7 @@ size_t gls_fd_write_while(int fd, const void *data, size_t bytes, bool (*go_on)(
     const bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
     while (done < bytes) {
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
-        /* a pipe that accepts any bytes accepts PIPE_BUF bytes */
+        /* pieces of at most PIPE_BUF bytes: a pipe that is ready for writing takes so many without blocking */
         const size_t piece = is_file || bytes - done < PIPE_BUF ? bytes - done : PIPE_BUF;
         const int found = poll(&ready, 1, WAIT_MS);
         if (found == 0 && go_on()) continue;

@@ -23,7 +23,7 @@ static struct {
     void *user;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* In a child process the lock is free. */
+/* Renews the lock in a child process, where a thread of the parent would hold it for ever. */
 static void renew(void)
 {
     host.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -52,7 +52,8 @@ static int open_for_reading(const char *path)
 {
     /* O_NONBLOCK: opening a pipe without a writer must not block */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    /* another program holds a lease on the regular file and will release it: wait for that */
+    /* EWOULDBLOCK: another program holds a lease on the regular file. Opening without O_NONBLOCK waits until it
+     * releases the lease. */
     if (fd < 0 && errno == EWOULDBLOCK) fd = open(path, O_RDONLY | O_CLOEXEC);
     return fd;
 }

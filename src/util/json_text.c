@@ -127,7 +127,7 @@ const char *gls_json_text_at(const cJSON *object, const char *key)
 gls_status gls_json_write(const cJSON *json, const char *path, bool overwrite, gls_output_group *group, const char *end)
 {
     gls_text text = {0};
-    /* the text and its end are written as one file; a failed print is a lack of memory */
+    /* write the JSON and `end` as one file; if printing fails, memory ran out */
     char *all = gls_json_print(json);
     if (all) gls_text_puts(&text, all);
     gls_text_puts(&text, end);

@@ -25,7 +25,7 @@ static bool find_folder(bool make, char *folder, size_t size)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     struct stat info;
-    /* HOME must belong to the user: under sudo it may be another user's */
+    /* HOME must be a folder of the user; under sudo it may be a folder of another user */
     if (!(named && *named == '/') && (!home || stat(home, &info) != 0 || info.st_uid != geteuid())) return false;
     int n = named && *named == '/' ? snprintf(folder, size, "%s", named)
             : home && *home == '/' ? snprintf(folder, size, "%s/.cache", home)

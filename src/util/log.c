@@ -27,7 +27,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-/* depth of gls_log_mute_info() of the calling thread */
+/* number of open calls gls_log_mute_info(true) of the calling thread */
 static _Thread_local int muted;
 
 void gls_log_set(gls_log_callback callback, void *user, gls_log_level max_level)

@@ -124,7 +124,8 @@ static bool is_descriptor(const char *path)
     return false;
 }
 
-/* Checks what the final name leads to and stores the permissions for the new file. *replaced: whether a file exists. */
+/* Checks that the final name may be written, and stores the permissions for the new file in *mode. *replaced: whether a
+ * file of this name exists. */
 static gls_status check_target(const char *path, bool overwrite, bool *replaced, mode_t *mode)
 {
     struct stat st;
@@ -191,7 +192,7 @@ static void send(gls_output *output, size_t bytes)
     output->unsent += bytes;
     if (output->unsent < SEND_BYTES) return;
     (void)sync_file_range(output->fd, 0, 0,
-                          SYNC_FILE_RANGE_WRITE); /* the call is only a request; the commit waits for the data */
+                          SYNC_FILE_RANGE_WRITE); /* a failure has no effect: gls_output_commit() waits for all data */
     output->unsent = 0;
 }
 
@@ -259,8 +260,8 @@ gls_status gls_output_offer(gls_output *output, const char *second, bool *took)
     return output->second ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
 }
 
-/* Gives a file a second, unused name by a hard link; `what` is the path or descriptor to link from. Returns NULL and
- * sets errno on failure. */
+/* Gives the file `what` (its path, or its link in /proc/self/fd) a second, unused name beside `path` by a hard link.
+ * Returns the name; NULL and errno on failure. */
 static char *link_beside(const char *what, const char *path)
 {
     int reason = ENOMEM;
@@ -368,7 +369,8 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     size_t named = 0;
     replaced_file *old = calloc(n ? n : 1, sizeof *old);
     if (!old) status = gls_no_memory();
-    /* write first all data, then all names, then the folders; a failure undoes the names */
+    /* the order keeps names from preceding data after a crash: all data, then all names, then the folders. After a
+     * failure the names are undone */
     for (size_t i = 0; i < n && !status; i++) status = synchronise(&outputs[i]);
     while (named < n && !status) {
         if (name_file(&outputs[named], &old[named]) != 0)

@@ -20,7 +20,7 @@ typedef struct gls_output {
     char *path;      /* final name; a symbolic link to a file is followed */
     char *temporary; /* NULL while the file has no name */
     char *second;    /* name to use if another file has appeared under path meanwhile; NULL: such a file is an error */
-    bool *took_second; /* set when the file gets its second name */
+    bool *took_second; /* set to true when the file gets its second name; NULL: no second name */
     bool overwrite;
     uint64_t unsent;                /* bytes written since the disk was last asked to take them */
     struct gls_output_group *group; /* the group with which the file is committed; NULL: alone */
@@ -48,7 +48,8 @@ gls_status gls_output_check(const char *path, bool overwrite, const char *const 
  * file and the reason: it exists, the folder does not exist, no permission, not a regular file. After a failure output
  * is as after gls_output_discard(). */
 gls_status gls_output_create(const char *path, bool overwrite, gls_output *output);
-/* Allows the name `second` if path is taken when the file is committed; *took is set then and must live until then. */
+/* Allows the name `second` for the case that path is taken when the file is committed. The commit then sets *took,
+ * which must live until then. */
 gls_status gls_output_offer(gls_output *output, const char *second, bool *took);
 /* Whether path is the final name of this output. */
 bool gls_output_is(const gls_output *output, const char *path);

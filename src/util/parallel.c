@@ -30,7 +30,7 @@ static struct {
     int n_workers, wanted; /* wanted: helpers that all jobs together could use */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER};
 
-/* In a child process there are no workers and no jobs. */
+/* Resets the pool in a child process, which has no workers and no jobs. */
 static void renew(void)
 {
     pool.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +47,7 @@ static void take_part(job *j, int thread)
 {
     inside = true;
     for (;;) {
-        /* whoever comes takes the next `grain` items */
+        /* take the next `grain` items */
         const size_t from = atomic_fetch_add(&j->next, j->grain);
         if (from >= j->n) break;
         j->task(j->user, thread, from, j->n - from < j->grain ? j->n : from + j->grain);
@@ -95,7 +95,7 @@ static void start_workers(int n)
     pthread_attr_destroy(&attributes);
 }
 
-/* Shows a job to the workers, and starts more of them if too few exist. */
+/* Adds a job to the list from which workers take items, and starts more workers if too few exist. */
 static void post(job *j)
 {
     pthread_mutex_lock(&pool.lock);
@@ -125,7 +125,7 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
     if (n == 0) return;
     const size_t parts = (n - 1) / j.grain + 1;
     j.seats = parts < (size_t)n_threads ? (int)parts : n_threads;
-    /* for a single part, or in a call from inside a task, the caller works alone, without the cost of a job */
+    /* if one thread suffices, or in a call from inside a task, the caller does all items alone, without a job */
     if (inside || j.seats < 2 || pthread_cond_init(&j.left, NULL) != 0) {
         task(user, 0, 0, n);
         return;

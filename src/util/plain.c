@@ -8,7 +8,7 @@
 /* The C locale, made at the first use and never freed. */
 static locale_t plain;
 
-/* Makes the C locale; after a failure it is 0, with which uselocale() changes nothing. */
+/* Makes `plain`; if this fails, `plain` is 0, with which uselocale() changes nothing. */
 static void make(void)
 {
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -33,7 +33,7 @@ gls_quantile gls_quantile_find(uint64_t n, double q)
 double gls_quantile_between(const gls_quantile *quantile, double lower, double upper)
 {
     const double t = quantile->part;
-    /* the nearer value is the base, as in numpy, so that rounding never passes a value */
+    /* interpolate from the nearer of both values, as numpy does, so that rounding cannot lead beyond the other value */
     if (t == 0 || lower == upper) return lower;
     if (t == 0.5) return 0.5 * (lower + upper);
     return t < 0.5 ? lower + t * (upper - lower) : upper - (1 - t) * (upper - lower);

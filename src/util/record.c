@@ -93,7 +93,7 @@ static char *cut_field(gls_records *r, bool *last)
         for (const char *c = field; c < to; c++) r->next += *c == '\n';
         from = end + 1;
     }
-    /* the text behind the quotes, or an unquoted field, is taken as it is */
+    /* take text behind the closing quote, or an unquoted field, as it is */
     const size_t n = strcspn(from, ends);
     memmove(to, from, n);
     to += n;

@@ -18,7 +18,7 @@ gls_status gls_fail(gls_status status, const char *format, ...)
     va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* a message is one line, whatever names it contains */
+    /* escape control characters of names in the message, so that it is one line */
     for (size_t n = strlen(text); n > 0 && gls_is_space((unsigned char)text[n - 1]); n--) text[n - 1] = '\0';
     gls_escape(text, last_error, sizeof last_error);
     return status;

@@ -72,7 +72,7 @@ static bool parse_number(const char *token, size_t n, double *value)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         word |= strlen(words[i]) == n - sign && !gls_case_compare_n(token + sign, words[i], n - sign);
     if (!word && strspn(token, "0123456789+-.eE") < n) return false;
-    /* the separator or NUL behind the token must stop strtod() */
+    /* the token is a number if strtod() stops exactly at its end */
     char *stop;
     *value = gls_strtod(token, &stop);
     return stop == token + n;
@@ -82,7 +82,7 @@ static bool parse_number(const char *token, size_t n, double *value)
 static gls_status parse_line(parser *s)
 {
     size_t before = s->n;
-    bool comma = true; /* a comma here would leave an empty field */
+    bool comma = true; /* true: a comma at this point would be an error, because the field before it is empty */
     while (s->p < s->end && !is_line_end(*s->p)) {
         if (*s->p == '#') {
             while (s->p < s->end && !is_line_end(*s->p)) s->p++;

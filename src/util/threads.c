@@ -122,7 +122,8 @@ gls_status gls_set_threads(int n)
 {
     if (n < 0 || n > MAX_THREADS)
         return gls_fail(GLS_ERR_ARGUMENT, "%d threads: must be 1 to %d, or 0 for automatic", n, MAX_THREADS);
-    /* a number that the user chose, by argument or by OMP_NUM_THREADS, wins over the limit of the control group */
+    /* free_choice: the user chose no number, by argument or OMP_NUM_THREADS; only then does the limit of the control
+     * group count */
     const char *asked = getenv("OMP_NUM_THREADS");
     bool free_choice = n == 0 && !(asked && *asked);
     int most = omp_get_max_threads();
@@ -134,7 +135,7 @@ gls_status gls_set_threads(int n)
     atomic_store(&chosen, n);
     gls_threads_apply();
     gls_blas_set_threads(n);
-    /* Mesa reads the variable when it creates its first software device; it uses at most 32 threads */
+    /* Mesa reads the variable when it creates the first software device; the driver uses at most 32 threads */
     setenv("LP_NUM_THREADS", text, !free_choice);
     return GLS_OK;
 }

@@ -18,8 +18,8 @@ typedef struct gls_cgroup {
     uint64_t memory_bytes; /* 0: no limit */
 } gls_cgroup;
 
-/* Reads the tightest limits of the group of this process and its parents, in version 2 or 1. groups: /proc/self/cgroup;
- * root: where the hierarchies are mounted. */
+/* Reads the tightest limits of the control group of this process and of the group's parents, in version 2 or 1. groups:
+ * /proc/self/cgroup; root: folder where the hierarchies are mounted. */
 gls_cgroup gls_cgroup_read(const char *groups, const char *root);
 /* Limits of this process, read once. */
 const gls_cgroup *gls_cgroup_limits(void);
@@ -104,7 +104,7 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
 typedef struct gls_child_end {
     /* true: the time of the child was over, and the child was killed */
     bool late;
-    int signal, code; /* 0 if not applicable; code -1: not known */
+    int signal, code; /* signal that ended the child, else 0; exit code, 0 after a signal, -1 if not known */
 } gls_child_end;
 
 /* Receives each line without its line end. Return true to restart the time limit. */

@@ -38,7 +38,7 @@ uint16_t gls_half(float value)
     uint32_t bits, small_bits;
     memcpy(&bits, &value, sizeof bits);
     uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
-    /* NaN, then values that round to infinity, then normal numbers with ties to even */
+    /* in turn: NaN, values that round to infinity, and values that become normal numbers, with ties to even */
     if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
     if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u);
     if (magnitude >= 0x38800000u)
