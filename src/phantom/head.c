@@ -115,8 +115,8 @@ static phantom_tissue hemisphere(const double p[3], double depth, double fold, d
 phantom_tissue gls_phantom_tissue(const double point[3], double *margin)
 {
     static const double upper[3] = {67, 86, 58}, lower[3] = {67, 86, 44}, cerebellar[3] = {46, 30, 20};
-    /* Both sides of the head are mirror images. Each function of a part returns a distance in mm, negative inside;
-     * their minimum is the distance of all parts together. m: the smallest distance to any border so far. */
+    /* Both sides of the head are mirror images. Each function of a part returns a distance in mm, negative inside; the
+     * minimum over all parts is the distance to the head. m: the smallest distance to any border so far. */
     const double p[3] = {fabs(point[0]), point[1], point[2]};
     /* the parts of the head, then the tissue of the first part that holds the point */
     double fold = folds(p), d_stem = stem(p);

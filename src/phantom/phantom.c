@@ -79,8 +79,8 @@ static void order(size_t n, double (*p)[3], double *energy)
     }
 }
 
-/* Computes n unit vectors spread evenly with their antipodes, as every prefix of the list is. GLS_ERR_MEMORY: out of
- * memory. The result depends on n only. */
+/* Computes n unit vectors that, with their antipodes, are spread evenly over the sphere; so is every prefix of the
+ * list. GLS_ERR_MEMORY: out of memory. The result depends on n only. */
 static gls_status phantom_directions(size_t n, double (*direction)[3])
 {
     double(*force)[3] = malloc(n * sizeof *force);
@@ -247,7 +247,7 @@ static gls_status gradients_make(const gls_phantom_params *p, const gls_grid *gr
     }
     status = phantom_directions(n_dir, direction + n_b0);
     if (status) goto done;
-    /* because the first shell holds the directions that the other shells copy */
+    /* rotate the first shell last, because the other shells copy its directions */
     for (int shell = p->n_shells - 1; shell >= 0; shell--) {
         double(*of_shell)[3] = direction + n_b0 + (size_t)shell * n_dir;
         memmove(of_shell, direction + n_b0, n_dir * sizeof *of_shell);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* b0 signal and diffusivities, mm2/s. */
+/* Signals at b = 0, without a unit, and diffusivities, mm2/s. */
 #define S_WHITE 1000.0f
 #define S_GREY 1300.0f
 #define S_CSF 2500.0f

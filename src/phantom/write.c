@@ -72,7 +72,8 @@ static gls_status items_list(writer *w, const gls_phantom *p)
 static gls_status path_join(char path[MAX_PATH], const char *folder, const char *name)
 {
     int n = snprintf(path, MAX_PATH, "%s/%s", folder, name);
-    if (n < 0 || n >= MAX_PATH) return gls_fail(GLS_ERR_OUTPUT, "%s: name too long", folder);
+    if (n < 0 || n >= MAX_PATH)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: the names of the files in it would be too long", folder);
     return GLS_OK;
 }
 

@@ -183,7 +183,7 @@ static bool read_values(gls_tract_scalars *s, size_t n, float *value)
 typedef struct adder {
     /* the track scalar file; its position moves on from batch to batch */
     gls_tract_scalars *scalars;
-    /* owned */
+    /* the sink behind the filter; owned */
     gls_sink next;
     /* values of the points of a batch */
     float *value;
@@ -246,7 +246,7 @@ static void discard(void *user)
     free(a);
 }
 
-/* Finishes the next sink. GLS_ERR_INPUT: the file has values for more streamlines. */
+/* Finishes the next sink. GLS_ERR_INPUT: the file has values for more streamlines than have passed. */
 static gls_status finish(void *user)
 {
     adder *a = user;

@@ -39,8 +39,8 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
     gls_density_options options = gls_density_options_default();
     gls_grid plain = *sinks->grid;
     (void)tractogram;
-    plain.space = 0; /* leave out the code of the space, as in maps that `glslines density` makes of a tractogram, so
-                        that the bytes are equal */
+    plain.space = 0; /* write no NIfTI code of the coordinate space: maps that `glslines density` makes of a tractogram
+                      * have none, and the bytes shall be equal */
     options.directions = sink->kind == &gls_dec_kind;
     gls_status status = gls_density_create(&plain, &options, &s->map);
     if (status) return status;

@@ -122,7 +122,8 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
     e->name = n <= GLS_MAX_EDGES ? calloc(n + 1, sizeof *e->name) : NULL;
     gls_status status = n > GLS_MAX_EDGES
                             ? gls_fail(GLS_ERR_UNSUPPORTED,
-                                       "--edges-to-groups: %zu pairs, more than %d; see --min-count", n, GLS_MAX_EDGES)
+                                       "--edges-to-groups: there are %zu pairs, more than %d groups: raise --min-count",
+                                       n, GLS_MAX_EDGES)
                         : e->name ? GLS_OK
                                   : gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (; e->n_edges < n && !status; e->n_edges++)
@@ -196,11 +197,13 @@ static gls_status send(marker *m, const gls_streamlines *in, size_t first, size_
     out.point = in->point + start;
     for (size_t i = 0; i <= n; i++) m->offset[i] = in->offset[first + i] - start;
     out.offset = m->offset;
-    /* a streamline is a member of no group but that of its pair */
+    /* each streamline is a member of one group, its pair's, or of none */
     memset(m->member, 0, m->edges->n_edges * m->lines);
     for (size_t i = 0; i < n; i++, m->at++) {
         if (m->at >= m->edges->n)
-            return gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines only", m->path, m->edges->n);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: has labels of only %" PRIu64 " streamlines, but the tractogram has more", m->path,
+                            m->edges->n);
         uint32_t edge = m->edges->edge[m->at];
         if (edge < m->edges->n_edges) m->member[edge * m->lines + i] = 1;
     }
@@ -240,8 +243,8 @@ static gls_status finish(void *user)
     marker *m = user;
     gls_status status = GLS_OK;
     if (m->at != m->edges->n)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines for %" PRIu64, m->path, m->edges->n,
-                          m->at);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
+                          m->path, m->edges->n, m->at);
     if (!status) status = gls_sink_finish(&m->next);
     discard(m);
     return status;

@@ -62,7 +62,8 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 
 /* The numbered voxels that the current streamline has met. met: the numbers of these n_met voxels, in the order of
  * meeting. last and length are indexed by the number of a voxel. last: number of the last streamline that met the
- * voxel; length: distance along that streamline from its seed to the voxel, mm. */
+ * voxel; length: distance along that streamline from its seed to the voxel, mm, see add_seeds(), add_targets() and
+ * add_pairs(). */
 typedef struct meetings {
     gls_fdt_numbering numbering;
     uint32_t *met, n_met;
@@ -92,7 +93,8 @@ static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
                                            : o->fdt_matrix3;
 }
 
-/* Notes that streamline `line` meets the voxel with the number `place` at `length`, mm. Keeps the smallest length. */
+/* Notes that streamline `line` meets the voxel with the number `place` at `length`, mm; may be negative. Where a
+ * streamline meets a voxel several times, keeps the smallest length. */
 static void note(meetings *m, uint64_t line, uint32_t place, double length)
 {
     if (m->last[place] != line) {
@@ -153,7 +155,8 @@ static int by_number(const void *a, const void *b)
 
 /* Matrix 3: adds to each pair of target voxels that the streamline meets, or to each pair of a target voxel and one of
  * --fdt-lrtarget3. The seed point does not count. Lengths along the second half-streamline are negative, so that
- * differences are distances along the streamline; for a voxel that is met several times, the smallest length counts. */
+ * differences are distances along the streamline. Of a voxel that is met several times the smallest length counts, on
+ * the second half-streamline the one farthest from the seed. */
 static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 {
     const bool two = t->columns.numbering.n > 0;
@@ -242,7 +245,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Numbers the voxels of the seed mask, and allocates memory for the state of a streamline. */
+/* Numbers the voxels of the seed mask, and allocates memory for the voxels that a streamline meets. */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
@@ -345,8 +348,8 @@ static bool is_of_columns(const gls_sink_kind *kind)
     return kind == &gls_fdt_columns2_kind || kind == &gls_fdt_columns3_kind;
 }
 
-/* Names the files beside a matrix as probtrackx2 does: coords_for_fdt_matrix1, tract_space_coords_for_... and
- * lookup_tractspace_... in the same folder. */
+/* Names a file beside a matrix, in the folder of the matrix, as probtrackx2 does: coords_for_fdt_matrix1,
+ * tract_space_coords_for_... or lookup_tractspace_.... */
 static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const bool lookup = sink->kind == &gls_fdt_lookup2_kind;
@@ -367,7 +370,8 @@ static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
     return sink->output ? GLS_OK : gls_no_memory();
 }
 
-/* Writes a line for each voxel of the rows, or of the columns: x, y, z, 1, and its number counted from 0. */
+/* Writes a line for each voxel that is a row, or a column, of the matrix: its indices x, y, z, then 1, then its number
+ * counted from 0. */
 static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_sink_kind *matrix = matrix_of(sink->kind);

@@ -15,7 +15,7 @@
 #define MAX_ROIS 20000
 #define MAX_LABEL 16777216 /* whole numbers up to here are exact in float32 */
 
-/* Prepares the lookup of points in this grid. */
+/* Sets *to for the lookup of points in `grid`. */
 static void grid_init(gls_fdt_grid *to, const gls_grid *grid)
 {
     memcpy(to->dim, grid->dim, sizeof to->dim);
@@ -216,8 +216,8 @@ static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block: each streamline adds, in the row of the region of its seed, to each other region that it meets: 1, or
- * with --distance-correction its length from the seed to the region, mm. */
+/* Counts a block. Each streamline adds to the row of its seed's region and the column of each other region that it
+ * meets: 1, or with --distance-correction the length from the seed to the other region, mm. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     network_state *t = user;

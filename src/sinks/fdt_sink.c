@@ -89,7 +89,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
     const bool counts = sink->kind == &gls_fdt_paths_kind && !sinks->options->distance_correction;
     gls_grid plain = *sinks->grid;
     gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
-    /* maps from a tractogram have no code of the space; leave it out here, too */
+    /* write no NIfTI code of the coordinate space, as in maps that `glslines density` makes of a tractogram */
     plain.space = 0;
     for (size_t v = 0; v < m->n_voxels && counts; v++)
         if (m->voxel[v].n > INT32_MAX) type = GLS_TYPE_FLOAT64;
@@ -130,7 +130,7 @@ MAP_KIND(fdt_lengths);
 
 /* --- Numbers of streamlines: one number, or with --fdt-network one for each region. */
 
-/* State of --waytotal. rois: the regions of --fdt-network; NULL: none. n: number of counts: that of the regions, or 1
+/* State of --waytotal. rois: the regions of --fdt-network; NULL: none. n: number of counts, one for each region, or 1
  * without regions. */
 typedef struct total_state {
     const gls_fdt_numbering *rois;

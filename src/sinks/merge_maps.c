@@ -62,7 +62,7 @@ static void read_run(const char *sidecar, const char *map, const gls_shard *shar
     cJSON_Delete(root);
 }
 
-/* The run of the map of a shard. index counts from 1. */
+/* Finds the run of the map of shard `index`, from 1, by the sidecars of this shard in the map's folder. */
 static gls_map_run map_run_find(const char *map, unsigned index, unsigned count)
 {
     const gls_shard shard = {.index = index, .count = count};
@@ -162,17 +162,17 @@ static gls_status check_part(map_parts *p, const char *path, const char *first_p
     if (status) return status;
     /* all files must be parts of one map, with the same number of parts, and each part once */
     if (own.count != p->first.count)
-        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, %s one of %u", path, own.count, first_path,
-                        p->first.count);
+        return gls_fail(GLS_ERR_INPUT, "%s: is one of %u parts, but %s is one of %u: give the parts of one map", path,
+                        own.count, first_path, p->first.count);
     if (p->path[own.index - 1])
-        return gls_fail(GLS_ERR_INPUT, "%s: part %u is there twice, also as %s", path, own.index,
+        return gls_fail(GLS_ERR_INPUT, "%s: is part %u, as %s is: give each part once", path, own.index,
                         p->path[own.index - 1]);
     if (!same_map(&p->first, &own))
         return gls_fail(GLS_ERR_INPUT, "%s: is a part of another map than %s", path, first_path);
     p->path[own.index - 1] = path;
     const gls_map_run found = map_run_find(path, own.index, own.count);
     const char *differs = map_run_difference(&p->run, &found);
-    if (differs) return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s differ", path, p->run_path, differs);
+    if (differs) return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: %s differ", path, p->run_path, differs);
     if (!found.known) p->unknown++;
     /* all maps are compared with the first run that is known */
     if (found.known && !p->run.known) {
@@ -284,7 +284,8 @@ static gls_status check_table(const char *path)
     return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, not a matrix to add up", path);
 }
 
-/* Adds counts exactly up to 2^53. Writes int32 if the sums fit, like gls_density_write(). */
+/* Adds counts exactly up to 2^53. Writes int32 if the first map is int32 and the sums fit, else float64, like
+ * gls_density_write(). */
 static gls_status merge_images(const char *const *paths, size_t n, const char *output, bool force,
                                gls_output_group *group)
 {
@@ -294,7 +295,7 @@ static gls_status merge_images(const char *const *paths, size_t n, const char *o
     gls_status status = read_map(paths[0], &first);
     if (!status && !(sum = calloc(first.n, sizeof *sum))) status = gls_no_memory();
     for (size_t i = 0; i < n && !status; i++) status = add_map(paths[i], paths[0], &first, sum);
-    /* sums of int32 may exceed int32 */
+    /* fits: no sum exceeds int32 */
     for (size_t i = 0; i < first.n && !status; i++) fits = fits && sum[i] >= INT32_MIN && sum[i] <= INT32_MAX;
     if (!status && fits && first.header.values.datatype == NIFTI_INT32) {
         for (size_t i = 0; i < first.n; i++) {

@@ -28,8 +28,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!last || first == text || !last[1])
         return gls_fail(
             GLS_ERR_ARGUMENT,
-            "--profile: \"%s\": must be BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE, names with colons and commas between "
-            "them (\\: and \\, are such letters in a name)",
+            "--profile: \"%s\": must be BUNDLES:FILE or BUNDLES:IMAGE,IMAGE:FILE; inside a name write \\: and \\, "
+            "for a colon and a comma",
             text);
     if (sinks->shard->count > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--profile: not with --shard: merge the shards, then 'glslines profile'");

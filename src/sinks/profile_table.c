@@ -97,7 +97,7 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
     gls_profile_node *node = malloc(columns * nodes * sizeof *node);
     double(*core)[3] = malloc(nodes * sizeof *core);
     gls_status status = node && core ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    /* found: nodes with a value, for each volume */
+    /* found: for each volume, number of nodes with a value, over all bundles */
     size_t *found = calloc(columns, sizeof *found), n_used = 0;
     if (!status && !found) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     write_header(t, separator, &text);

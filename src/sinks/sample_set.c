@@ -79,7 +79,7 @@ gls_status gls_sample_set_read(gls_sample_set *s, const char *const *path, size_
 
 void gls_sample_set_finish(gls_sample_set *s)
 {
-    /* also after a failure, which leaves arrays that are not full */
+    /* after a failure, arrays may be NULL or not full */
     for (size_t k = 0; k < s->n_columns; k++) free(s->name[k]);
     for (size_t i = 0; s->image && i < s->n_images; i++) gls_image_destroy(s->image[i]);
     free(s->image);

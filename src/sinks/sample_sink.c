@@ -33,10 +33,11 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     gls_status status = gls_sink_reads_images(sink, o->sample, colon ? (size_t)(colon - o->sample) : strlen(o->sample));
     if (status) return status;
     if (colon && !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT, "--sample: \"%s\": no name of a file behind the colon", o->sample);
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: \"%s\": must have the name of a file behind the colon", o->sample);
     if (colon && o->shard)
-        return gls_fail(GLS_ERR_ARGUMENT, "--sample: a table not with --shard: columns of TRX files merge (--sample "
-                                          "without :FILE); or merge the shards, then 'glslines sample'");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--sample: no table with --shard: leave out :FILE, since columns of TRX files "
+                        "merge; or merge the shards, then 'glslines sample'");
     if (!colon && !sinks->writes_trx)
         return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
     if (colon) status = gls_sink_writes(sink, sinks, colon + 1);

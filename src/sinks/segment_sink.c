@@ -48,8 +48,9 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
             "name)",
             o->segment);
     if (colon && o->shard)
-        return gls_fail(GLS_ERR_ARGUMENT, "--segment: a table not with --shard: groups of TRX files merge (--segment "
-                                          "without :FILE); or merge the shards, then 'glslines segment'");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--segment: no table with --shard: leave out :FILE, since groups of TRX files "
+                        "merge; or merge the shards, then 'glslines segment'");
     if (!colon && !sinks->writes_trx)
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
     sink->wanted = true;
@@ -68,16 +69,17 @@ static gls_status check_bundles(const gls_bundles *bundles, const gls_run_sinks 
         const char *name = gls_bundles_get(bundles, k).name;
         if (sinks->shard->count > 0 && gls_bundles_cleans(bundles, k))
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "%s: bundle %s: clean: not with --shard, since outliers show among all streamlines alone: "
+                            "%s: bundle %s: clean: not with --shard, because outliers show only among all streamlines: "
                             "merge the shards, then 'glslines segment'",
                             rules, name);
         if (sinks->writes_trx && !gls_trx_can_name(name))
-            return gls_fail(GLS_ERR_INPUT, "%s: bundle \"%.120s\": TRX files cannot name such a group", rules, name);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: bundle \"%.120s\": no group of a TRX file can have this name: rename it", rules, name);
     }
     return GLS_OK;
 }
 
-/* Reads the rules, and makes what the table needs. */
+/* Reads the rules. For a table, also allocates the volumes of the bundles and the lists of waiting streamlines. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     segment_state *s = sink->state;

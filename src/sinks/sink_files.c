@@ -25,8 +25,8 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
         if (!*image || sink->n_inputs - before == GLS_SINK_MAX_IMAGES)
             status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--%s: \"%s\": must name images, IMAGE or IMAGE,IMAGE, %d at most (\\, and \\: are such "
-                              "letters in a name)",
+                              "--%s: \"%s\": must name images, IMAGE or IMAGE,IMAGE, %d at most; inside a name write "
+                              "\\, and \\: for a comma and a colon",
                               sink->kind->role, text, GLS_SINK_MAX_IMAGES);
         else if (!(sink->input[sink->n_inputs++] = strdup(image)))
             status = gls_no_memory();
@@ -57,9 +57,10 @@ gls_status gls_sink_takes_pair(gls_run_sink *sink, const gls_run_sinks *sinks, c
     /* split at the last colon, because paths may contain colons */
     const char *colon = gls_names_last(text, ':');
     if (!colon || colon == text || !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s: \"%s\": must be %s, two names with a colon between them (\\: is a colon in a name)",
-                        gls_sink_option(sink, name), text, form);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--%s: \"%s\": must be %s, two names with a colon between them; inside a name write \\: for a colon",
+            gls_sink_option(sink, name), text, form);
     sink->wanted = true;
     gls_status status = gls_sink_reads(sink, text, (size_t)(colon - text));
     return status ? status : gls_sink_writes(sink, sinks, colon + 1);

@@ -68,7 +68,8 @@ static gls_status hash_file(const char *path, uint64_t *hash)
     return status ? status : gls_input_hash(path, hash);
 }
 
-/* Hashes what rules of bundles name: files, and folders of TRX, by contents; spheres and pipes by their text. */
+/* Hashes the files that rules of bundles name: regular files, and folders of TRX, by their contents, and the labels of
+ * FILE:LABELS; a name without such a file by its text. Spheres are in the rules themselves. */
 static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
 {
     size_t n = 0;
@@ -76,7 +77,7 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
     gls_status status = GLS_OK;
     *hash = n;
     for (size_t i = 0; i < n && !status; i++) {
-        /* as in gls_inputs_add(): the text may be FILE:LABELS */
+        /* the text is FILE or FILE:LABELS */
         struct stat info;
         char *file = gls_file_named(text[i]);
         const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));

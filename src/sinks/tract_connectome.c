@@ -167,7 +167,8 @@ static gls_status create(connecting *c)
         options.user = c;
     }
     if (options.radius == 0 && options.assignment == GLS_ASSIGN_RADIAL)
-        return gls_fail(GLS_ERR_ARGUMENT, "--radius 0: --assign radial needs more; --assign end looks at one voxel");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--radius 0: --assign radial needs more than 0 mm; --assign end takes the voxel of an end");
     /* files of labels are read last, since options fail sooner */
     gls_status status = parse_scales(&o->scale, &options.scale);
     if (!status) status = gls_image_read(c->file[1], GLS_IMAGE_3D, &labels);
@@ -265,7 +266,7 @@ static gls_status write_nodes(connecting *c)
     gls_tract_text_end_row(&t);
     for (size_t i = 0; i < n; i++) {
         gls_connectome_node k = gls_connectome_get_node(c->connectome, i);
-        /* mm3 and world mm; the centroid is that of the voxels */
+        /* volume: mm3; centroid: mean of the centres of the region's voxels, world mm */
         const double value[] = {(double)k.voxels, k.volume,      k.centroid[0],
                                 k.centroid[1],    k.centroid[2], (double)k.ends};
         gls_tract_text_printf(&t, "%zu%c%d", i + 1, t.separator, k.label);
@@ -361,7 +362,7 @@ static void report(connecting *c)
     gls_tract_run_count(run, "joined", k.joined);
     gls_tract_run_count(run, "unassigned_ends", k.unassigned);
     gls_tract_run_count(run, "without_points", k.empty);
-    /* labels from 1 to the largest that do not occur */
+    /* absent_labels: number of labels, from 1 to the largest one, that do not occur */
     gls_json_uint(run->root, "absent_labels", (uint64_t)label[n - 1] - n);
     cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));

@@ -37,8 +37,8 @@ static gls_status make_grid(const double size[3], const double affine[3][4], gls
     double voxels = size[0] * size[1] * size[2];
     if (!(voxels <= MAX_VOXELS && size[0] < 65536 && size[1] < 65536 && size[2] < 65536))
         return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "--voxel-size: a grid of %.7g x %.7g x %.7g voxels needs %.3g GB of memory", size[0], size[1],
-                        size[2], voxels * 8e-9);
+                        "--voxel-size: a grid of %.7g x %.7g x %.7g voxels (%.3g GB) is too large: give larger voxels",
+                        size[0], size[1], size[2], voxels * 8e-9);
     /* ceil() may give 0 for a tractogram in one plane */
     for (int a = 0; a < 3; a++) dim[a] = (int32_t)fmax(size[a], 1);
     return gls_grid_init(grid, dim, affine);
@@ -99,7 +99,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 }
 
 #define STATISTIC "statistic of the image"
-/* Share of places outside the map above which the command warns. */
+/* Share of places (gls_density_counts.places) outside the map, 0 to 1, above which the command warns. */
 #define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
@@ -166,7 +166,8 @@ static gls_status choose_contrast(mapping *m)
         return gls_fail(GLS_ERR_ARGUMENT, "--image and --contrast scalar_map or scalar_map_count need each other");
     if (o->stat_tck && !needs_image) return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck: needs --image");
     if (m->options.value == GLS_DENSITY_ONE && o->stat_vox)
-        return gls_fail(GLS_ERR_ARGUMENT, "--stat-vox: every value of --contrast tdi is 1, they can only be summed");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--stat-vox: not with --contrast tdi, whose values are all 1 and can only be summed");
     m->options.stat = (gls_density_stat)o->stat_vox;
     m->options.map_zero = o->map_zero;
     m->options.directions = o->dec;
@@ -184,11 +185,12 @@ static gls_status check(mapping *m)
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--voxel-size: one side or three, not %d", o->voxel.n);
+        return gls_fail(GLS_ERR_ARGUMENT, "--voxel-size: must be one side or three, got %d", o->voxel.n);
     if (o->dec && (o->stat_vox || o->groups || o->mapping == GLS_DENSITY_ENDS || o->mapping == GLS_DENSITY_PRECISE))
         return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --stat-vox, --groups, --mapping ends and --mapping precise");
     if (o->threshold != 0 && !o->mask_out) return gls_fail(GLS_ERR_ARGUMENT, "--threshold: needs --mask-out");
-    if (o->mask_out && (o->groups || o->dec)) return gls_fail(GLS_ERR_ARGUMENT, "--mask-out: not with several volumes");
+    if (o->mask_out && (o->groups || o->dec))
+        return gls_fail(GLS_ERR_ARGUMENT, "--mask-out: not with --groups or --dec, which write several volumes");
     m->options.mapping = (gls_density_mapping)o->mapping;
     if (o->like == LIKE_MRTRIX) m->options.mapping = GLS_DENSITY_MRTRIX;
     if (o->like == LIKE_DIPY) m->options.mapping = GLS_DENSITY_VERTEX;

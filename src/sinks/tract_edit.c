@@ -69,7 +69,8 @@ static gls_status read_matrix(edit *e)
     free(values);
     double det = fits ? gls_affine_det((const double(*)[4])e->map) : 0;
     if (!fits || det == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: must be a 4 x 4 matrix with the last row 0 0 0 1 and an inverse",
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: must be an invertible 4 x 4 matrix with last row 0 0 0 1, or its first 3 rows",
                         e->o->transform);
     if (det < 0) gls_log(GLS_LOG_WARNING, "%s: mirrors: its determinant is %g", e->o->transform, det);
     if (!e->o->invert) return GLS_OK;
@@ -365,14 +366,16 @@ static gls_status report(edit *e, const char *out)
     /* points that the warp does not cover are an error, unless --invalid says otherwise */
     if (e->warped.kept < e->warped.taken)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %" PRIu64 " streamlines leave it or have no points; --invalid drop or cut lets them",
+                        "%s: %" PRIu64
+                        " streamlines leave the warp or have no points: --invalid drop or cut accepts them",
                         e->o->warp, e->warped.taken - e->warped.kept);
     if (e->o->ids && e->last_id >= read)
-        return gls_fail(GLS_ERR_INPUT, "%s: names streamline %" PRIu64 " of %" PRIu64 ", which are counted from 0",
-                        e->o->ids, e->last_id, read);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: names streamline %" PRIu64 ", but there are only %" PRIu64 ", counted from 0", e->o->ids,
+                        e->last_id, read);
     if (e->o->connect.n > 0 && e->edges.n != read)
-        return gls_fail(GLS_ERR_INPUT, "%s: labels of %" PRIu64 " streamlines for %" PRIu64, e->o->assignments,
-                        (uint64_t)e->edges.n, read);
+        return gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
+                        e->o->assignments, (uint64_t)e->edges.n, read);
     const char *far = gls_selection_far_region(e->selection), *graded = gls_selection_graded_region(e->selection);
     if (far) gls_log(GLS_LOG_WARNING, "%s: lies outside the box of all streamlines: is it in the same space?", far);
     if (graded) gls_log(GLS_LOG_WARNING, "%s: has values between 0 and 1, which count as inside", graded);
@@ -402,7 +405,9 @@ static gls_status check(const gls_edit_cli *o)
             GLS_ERR_ARGUMENT,
             "--inverse: there is nothing to invert: give a test, such as --include or --min-length, or --crop");
     if (o->inverse && (o->ids || o->connect.n > 0) && o->invalid != INVALID_ERROR)
-        return gls_fail(GLS_ERR_ARGUMENT, "--inverse: not with --ids or --connect and --invalid: select, then drop");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--inverse: not with --ids or --connect together with --invalid: select in one run, drop in the next");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");
     return GLS_OK;
 }

@@ -200,7 +200,7 @@ static gls_status create_bundles(profiling *p, const gls_tractogram_info *info)
     options.keep_nodes = true;
     options.weights = p->column;
     options.folder = o->folder;
-    /* regions as masks are made on this grid */
+    /* regions that are tractograms become masks on this grid */
     options.grid = p->n_images > 0 ? &p->image[0]->grid : NULL;
     options.unique = o->unique;
     options.clean = o->clean;

@@ -72,7 +72,8 @@ static gls_status create_scalars(gls_tract_run *run, const char *path, const gls
         if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, "timestamp") == 0)
             stamp = info->header[k].value;
     if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
-        return gls_fail(GLS_ERR_INPUT, "%s: belongs to a TCK file with a timestamp, which the tractogram is not", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: must belong to a TCK file with a timestamp, but the tractogram is none",
+                        path);
     return gls_tract_tsf_create(run, path, stamp, column, 0, sink);
 }
 
@@ -169,11 +170,13 @@ static gls_status sample_all(sampling *s)
 /* Checks combinations of options. */
 static gls_status check(const gls_sample_cli *o, size_t n_images)
 {
-    if (!o->output && !o->trx && !o->tsf) return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output, --trx or --tsf");
+    if (!o->output && !o->trx && !o->tsf)
+        return gls_fail(GLS_ERR_ARGUMENT, "sample: needs an output: --output, --trx or --tsf");
     if ((o->to_dps || o->to_dpv) && !o->trx) return gls_fail(GLS_ERR_ARGUMENT, "--to-dps and --to-dpv need --trx");
     if (o->to_dps && (n_images > 1 || o->stat.n > 1))
-        return gls_fail(GLS_ERR_ARGUMENT, "--to-dps: one name for %zu images and %d statistics", n_images, o->stat.n);
-    if (o->tsf && n_images > 1) return gls_fail(GLS_ERR_ARGUMENT, "--tsf: one image, %zu were given", n_images);
+        return gls_fail(GLS_ERR_ARGUMENT, "--to-dps: gives one name, but there are %zu images and %d statistics",
+                        n_images, o->stat.n);
+    if (o->tsf && n_images > 1) return gls_fail(GLS_ERR_ARGUMENT, "--tsf: takes one image, %zu were given", n_images);
     if (o->fraction && o->by != GLS_SAMPLE_BY_VOXEL) return gls_fail(GLS_ERR_ARGUMENT, "--fraction: needs --by voxel");
     if (o->like && (o->edge || o->outside)) return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge and --outside");
     if (o->like == LIKE_DIPY && o->by) return gls_fail(GLS_ERR_ARGUMENT, "--like dipy excludes --by");

@@ -320,7 +320,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     const gls_segment_cli *o = options;
     segmentation s = {.run = run, .o = o, .tracks = file[0]};
     if (!o->output && !o->table && !o->each && !o->counts)
-        return gls_fail(GLS_ERR_ARGUMENT, "name an output: --output, --table, --each or --counts");
+        return gls_fail(GLS_ERR_ARGUMENT, "segment: needs an output: --output, --table, --each or --counts");
     gls_status status = files_check(o->each);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status)

@@ -109,7 +109,7 @@ static void write_row(stats *s, const char *name, gls_bundle_stats *row)
     gls_lengths l = gls_bundle_stats_lengths(row);
     /* lengths without streamlines have no value; counts are 0 */
     if (l.n == 0) l.mean = l.median = l.sd = l.min = l.q25 = l.q75 = l.max = l.step = NAN;
-    /* order of the columns, as write_header() names them */
+    /* the columns in the order of write_header() */
     double value[11 + GLS_SHAPE_VALUES] = {
         (double)l.n, l.weight, (double)l.points, l.mean, l.median, l.sd, l.min, l.q25, l.q75, l.max, l.step};
     size_t n = 11;
@@ -156,7 +156,8 @@ static gls_status count_length(row *r, double length)
 {
     const double at = round(length / r->width);
     if (!(at <= MAX_BINS))
-        return gls_fail(GLS_ERR_ARGUMENT, "a streamline of %g mm: bins of %g mm (--bin) would be more than %.0f",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--bin: a streamline of %g mm in bins of %g mm needs more than %.0f bins: give wider ones",
                         length, r->width, MAX_BINS);
     const size_t k = (size_t)at;
     if (k >= r->capacity) {
@@ -179,7 +180,7 @@ static gls_status end_pass(stats *s, row *r, bool is_first)
     size_t n;
     gls_status status = gls_bundle_stats_end_pass(r->stats, &r->again);
     if (status || !is_first || !s->o->histogram) return status;
-    /* if all lengths were kept, count them now */
+    /* sorted: all lengths; NULL if not all were kept, then the second pass counts them */
     const double *sorted = gls_bundle_stats_sorted(r->stats, &n);
     r->width = s->width;
     for (size_t i = 0; sorted && i < n && !status; i++) status = count_length(r, sorted[i]);
@@ -258,7 +259,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
     if (!s->row) return gls_no_memory();
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
-    /* memory is shared by all rows */
+    /* the rows divide MAX_KEPT lengths among them; each keeps at least MIN_KEPT */
     const size_t kept = MAX_KEPT / n > MIN_KEPT ? MAX_KEPT / n : MIN_KEPT;
     while (s->n_rows < n && !status) {
         status = gls_bundle_stats_create(s->o->shape ? &grid : NULL, kept, &s->row[s->n_rows].stats);
@@ -310,7 +311,9 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
     const char *const outputs[] = {o->output, o->histogram, o->dump};
     gls_tract_text *const texts[] = {&s.table, &s.histogram, &s.dump};
     if (n > 1 && gls_tract_weights_file(o->weights))
-        return gls_fail(GLS_ERR_ARGUMENT, "--weights %s: one file of weights for %zu tractograms", o->weights, n);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--weights %s: is one file, but there are %zu tractograms: measure one at a time", o->weights,
+                        n);
     gls_status status = gls_tract_run_reads_all(run, file, n);
     if (!status)
         status = gls_tract_run_reads_all(

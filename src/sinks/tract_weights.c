@@ -169,7 +169,7 @@ static void set_options(weighting *w)
     if (o->min_factor > 0) w->model.min_coeff = log(o->min_factor);
     if (isfinite(o->max_factor)) w->model.max_coeff = log(o->max_factor);
     w->model.device_bytes = o->device_memory * 1000000;
-    /* limit chunks so that the two that are on their way take a quarter of the device's memory */
+    /* limit the size of a chunk: two chunks are in use at a time, and take together a quarter of --device-memory */
     if (o->device_memory > 0 && w->model.chunk_entries > w->model.device_bytes / 32)
         w->model.chunk_entries = (size_t)(w->model.device_bytes / 32);
     w->model.statistics = o->csv != NULL;
@@ -210,7 +210,7 @@ static gls_status name_files(const weighting *w)
     const bool text = is_text(w->output);
     gls_status status = text ? GLS_OK : gls_tractogram_format_parse(w->output, &format);
     if (!status && !text && format == GLS_FORMAT_TCK && o->method != GLS_WEIGHTS_SIFT)
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: take .txt or .trx", w->output);
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: TCK files hold no weights: name a .txt, .csv or .trx file", w->output);
     if (!status)
         status = gls_tract_run_reads_all(w->run, GLS_PATHS(o->in_place ? NULL : w->tracks, w->source.sh, o->act,
                                                            o->proc_mask, w->run->options.reference));
@@ -307,7 +307,7 @@ static gls_status solve(weighting *w)
         gls_fail(status, "%s; --force gives them weights of 1", gls_last_error());
     if (!status) {
         gls_weights_log(w->weights);
-    } else { /* before the device is closed */
+    } else { /* destroy the weights before the devices that they use are closed */
         gls_weights_destroy(w->weights);
         w->weights = NULL;
     }
@@ -460,8 +460,8 @@ static void log_result(const weighting *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w->weights);
     if (r->diverged)
-        w->run->verdict =
-            gls_fail(GLS_ERR_CONVERGENCE, "%s: the weights did not converge: try more regularisation", w->output);
+        w->run->verdict = gls_fail(GLS_ERR_CONVERGENCE,
+                                   "%s: the weights did not converge: raise --reg-tikhonov or --reg-tv", w->output);
     gls_weights_describe(w->run->root, w->weights);
     if (w->o->method == GLS_WEIGHTS_SIFT)
         gls_tract_run_message(w->run, "%s: %" PRIu64 " of %" PRIu64 " streamlines kept, mu %.6g, cost %.6g to %.6g",

@@ -53,7 +53,7 @@ void gls_weights_log(const gls_weights *w)
     gls_log(GLS_LOG_INFO, "mapped: %s streamlines to fixels (%s pairs), %s",
             gls_format_count(r->streamlines, n, sizeof n), gls_format_count(r->entries, entries, sizeof entries),
             gls_format_duration(r->seconds_map, seconds, sizeof seconds));
-    if (r->iteration) /* the first iteration is the start */
+    if (r->iteration) /* the list begins with the start, which is no iteration */
         gls_log(GLS_LOG_INFO, "solved: %zu iterations, %s", r->n_iterations - 1,
                 gls_format_duration(r->seconds_solve, seconds, sizeof seconds));
     if (r->without_fixels > 0)
@@ -84,8 +84,8 @@ typedef struct number_text {
     size_t length[NUMBER_BLOCKS];
 } number_text;
 
-/* Prints a number with ten significant digits, as MRtrix3 does, to `to`, which has GLS_DECIMAL_BYTES. Returns its
- * length. The fast way fails for few numbers, which printf() then prints. */
+/* Prints a number with ten significant digits, as MRtrix3 does, to `to`, memory for GLS_DECIMAL_BYTES bytes. Returns
+ * the length of the text. The fast way fails for few numbers, which printf() then prints. */
 static size_t print_number(double x, char *to)
 {
     const size_t length = gls_decimal_round(x, 10, to);

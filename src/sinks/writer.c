@@ -364,7 +364,7 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
         const gls_sink next = outlet->sink;
         if (format == GLS_FORMAT_TCK) status = tract_side_create(run, o->path, &next, &outlet->sink);
     }
-    if (!status) /* the first input, for the message */
+    if (!status) /* a message names the first input */
         status = choose_fields(o, run->files.inputs.n > 0 ? run->files.inputs.entry[0].named : o->path, &outlet->sink);
     if (status)
         discard(outlet);

@@ -58,7 +58,7 @@ static bool is_per_point(const gls_builder *b, size_t k)
     return k >= b->in->n_dps + b->in->n_groups;
 }
 
-/* Allocates memory for n streamlines of n_points points in all, with their columns. Contents stay. GLS_ERR_MEMORY. */
+/* Allocates memory for n streamlines of n_points points in all, with their columns. Contents stay. */
 static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
 {
     /* one offset more than streamlines; the first is always 0 */
@@ -94,7 +94,7 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
     const size_t n = in->n_dps + in->n_groups + in->n_dpv;
     b->in = in;
     if (b->column && (n != b->n_columns || in->n_dps != b->n_dps || in->n_groups != b->n_groups))
-        return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
+        return gls_fail(GLS_ERR_ARGUMENT, "streamlines have other columns than those before");
     if (!b->column) {
         b->column = calloc(n + 1, sizeof *b->column);
         b->memory = calloc(n + 1, sizeof *b->memory);
@@ -109,7 +109,7 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
                               : k < in->n_dps + in->n_groups ? &in->group[k - in->n_dps]
                                                              : &in->dpv[k - in->n_dps - in->n_groups];
         if (b->memory[k] && gls_column_row_bytes(c) != gls_column_row_bytes(&b->column[k]))
-            return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before: %s", c->name);
+            return gls_fail(GLS_ERR_ARGUMENT, "streamlines have other columns than those before: %s", c->name);
         b->column[k] = *c;
         b->column[k].data = b->memory[k];
     }

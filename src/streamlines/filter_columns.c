@@ -74,7 +74,7 @@ static gls_status add_column(void *user, const gls_streamlines *s)
     gls_status status = reserve(f, s);
     if (status) return status;
     if (s->n > f->rows - f->at)
-        return gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " values, but there are more streamlines", f->path, f->rows);
+        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu64 " values, but there are more streamlines", f->path, f->rows);
     f->column[0] = f->added;
     f->column[0].data = (const char *)f->added.data + f->at * gls_column_row_bytes(&f->added);
     out.dps = f->column;
@@ -102,7 +102,8 @@ static gls_status finish(void *user)
     columns *f = user;
     gls_status status = GLS_OK;
     if (f->at != f->rows)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %" PRIu64 " values for %" PRIu64 " streamlines", f->path, f->rows, f->at);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu64 " values for %" PRIu64 " streamlines", f->path, f->rows, f->at);
     if (!status) status = gls_sink_finish(&f->next);
     discard(f);
     return status;

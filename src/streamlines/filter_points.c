@@ -258,7 +258,7 @@ static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int
     const uint64_t first = s->offset[i];
     const int step = back ? -1 : 1;
     const int64_t end = back ? 0 : (int64_t)(s->offset[i + 1] - first) - 1;
-    int64_t k = start; /* segment that starts here */
+    int64_t k = start; /* the segment from point k to the next is searched */
     float low = 0, here[3], p[3];
     gls_status status = GLS_OK;
     point_at(s, i, start, here);

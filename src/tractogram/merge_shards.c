@@ -241,9 +241,9 @@ static gls_status compare_filled(const merge *m, const char *path, const shard_r
 {
     if (!m->filled || r->file.n_streamlines == 0) return GLS_OK;
     if (!has_same_columns(m->filled, r))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: its columns or groups differ", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than the others: its columns or groups differ", path);
     if (is_half(m->filled) != is_half(r))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than the others: the precision of its positions differs",
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than the others: the precision of its positions differs",
                         path);
     return GLS_OK;
 }
@@ -261,20 +261,20 @@ static gls_status compare(const merge *m, const char *path, const shard_reader *
         return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count,
                         first, x->index, x->count);
     if (strcmp(a->file.version, r->file.version) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: written by version %s, not %s", path, first,
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: written by version %s, not %s", path, first,
                         r->file.version, a->file.version);
     if (x->total_seeds != y->total_seeds)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: of %llu seeds, not %llu", path, first,
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: of %llu seeds, not %llu", path, first,
                         (unsigned long long)y->total_seeds, (unsigned long long)x->total_seeds);
     if (memcmp(g->dim, h->dim, sizeof g->dim) != 0 || memcmp(g->affine, h->affine, sizeof g->affine) != 0 ||
         memcmp(g->voxel_size, h->voxel_size, sizeof g->voxel_size) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: its reference grid differs", path, first);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: its reference grid differs", path, first);
     if (x->inputs != y->inputs)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", path, first);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: the input data differ", path, first);
     if (x->parameters != y->parameters || x->select != y->select)
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the parameters differ", path, first);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: the parameters differ", path, first);
     if (!same_lines(a->reader->lines, r->reader->lines))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the lines of their headers differ", path, first);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: the lines of their headers differ", path, first);
     return compare_filled(m, path, r);
 }
 

@@ -334,7 +334,7 @@ static void *read_ahead(void *user)
         last = a->stopped || next.status || next.lines.n == 0;
         if (!a->stopped) {
             slot *to = &a->slot[(a->first + a->n_full) % a->n_slots];
-            /* the block's memory goes to the ring, that of an older block to the reader */
+            /* the memory of this block goes to the ring; the memory of an older block goes to the reader */
             swap_memory(a->reader, &to->room);
             to->block = next;
             a->n_full++;

@@ -194,8 +194,8 @@ static gls_status finish(gls_tractogram_writer *w)
     if (width > COUNT_WIDTH ||
         snprintf(total, sizeof total, "%0*llu", COUNT_WIDTH, (unsigned long long)begun) > COUNT_WIDTH ||
         gls_tck_stamp(w->n_streamlines, w->n_points, stamp) > 2 * COUNT_WIDTH + 1)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d digits of streamlines or points", w->output.path,
-                        COUNT_WIDTH);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: the number of streamlines or points has more than %d digits",
+                        w->output.path, COUNT_WIDTH);
     if (!status) status = gls_output_write_at(&w->output, t->count, digits, COUNT_WIDTH);
     if (!status) status = gls_output_write_at(&w->output, t->stamp, stamp, strlen(stamp));
     if (!status)

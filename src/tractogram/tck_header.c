@@ -47,7 +47,8 @@ static gls_status read_type(const char *path, const char *value, gls_tck_header 
     gls_mrtrix_type(value, &n, &h->swapped);
     h->wide = n == 7 && gls_case_compare_n(value, "Float64", n) == 0;
     if (h->wide || (n == 7 && gls_case_compare_n(value, "Float32", n) == 0)) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: data of type %.40s; Float32 and Float64 (LE, BE) are known", path, value);
+    return gls_fail(GLS_ERR_INPUT, "%s: has data of type %.40s; only Float32 and Float64 (LE, BE) are known", path,
+                    value);
 }
 
 /* A header is text: a first line that names the format, lines "key: value" up to "END", and the numbers behind it or in

@@ -59,8 +59,8 @@ static gls_status read_line(void *user, const char *key, const char *value, cons
     return gls_reader_add_header(r, key, text + value_at);
 }
 
-/* Function open() of the driver. The header decides before the cursor exists whether its checksum is wanted, so
- * `checked` is kept across its initialisation. */
+/* Function open() of the driver. A line of the header may ask for the checksum of the data before gls_tck_header_open()
+ * makes the cursor, which clears `checked`: it is restored afterwards. */
 static gls_status open_tck(gls_tractogram_reader *r)
 {
     tck *t = r->state = calloc(1, sizeof *t);

@@ -263,7 +263,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
                         w->output.path);
     for (size_t i = 0; i < s->n; i++)
         if (s->offset[i + 1] - s->offset[i] > INT32_MAX)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline",
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRK files hold at most 2147483647 points a streamline; use TRX",
                             w->output.path);
     if (gls_pieces_wanted(offset_of_line(&l, s->n)))
         return gls_packer_write_pieces(

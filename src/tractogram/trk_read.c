@@ -75,9 +75,9 @@ static bool parse_letter(char letter, int *axis, int *sign)
     return true;
 }
 
-/* Composes, as nibabel does, the map from voxels of a grid to voxels in the order of the header. read_grid() applies
- * it, as nibabel does, to voxels in the order of the header if there is an affine: that differs from its inverse only
- * where axes change places in a cycle or with a reversal. */
+/* Composes the map from voxels of a grid to voxels in the order of the header. If the header has an affine, read_grid()
+ * applies this map to voxels in the order of the header, where its inverse would be right, because nibabel does; the
+ * map and its inverse differ only where axes change places in a cycle or with a reversal. */
 static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const gls_grid *grid, const int32_t dim[3],
                             double turn[3][4])
 {
@@ -110,7 +110,7 @@ static void compose(const double a[3][4], const double b[3][4], double out[3][4]
 }
 
 /* Checks that the dimensions and voxel sizes of a file without an affine are those of the reference image, the grid.
- * turn: from the order of the header to the grid. */
+ * turn: map from voxels in the order of the header to voxels of the grid. */
 static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], const double size[3],
                                 const double turn[3][4])
 {
@@ -173,7 +173,8 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
     if (!status) status = turn_axes(r, order, g, dim, turn);
     if (!status && !has_affine) {
-        /* here the map in the other sense is needed: from the order of the header to the reference image */
+        /* without an affine the inverse map is needed: from voxels in the order of the header to voxels of the
+         * reference image */
         double back[3][4];
         gls_affine_invert((const double(*)[4])turn, back);
         memcpy(turn, back, sizeof turn);

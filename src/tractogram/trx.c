@@ -119,7 +119,7 @@ static uint64_t offset_of_point(const void *user, size_t n)
     return 3 * (uint64_t)n * ((const load *)user)->width;
 }
 
-/* Formats points for the file: as float16 into room, or as they are. float16 ends at 65504. */
+/* Formats points for the file: as float16 into room, or as they are. The largest float16 is 65504. */
 static gls_status form_points(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const load *l = user;
@@ -202,7 +202,7 @@ static gls_status append_rest(void *user)
     return !status ? append_columns(l->w, l->s) : status;
 }
 
-/* Writes the points of a block directly and spools the rest beside it. */
+/* Writes the points of a block to the file, and at the same time spools its other arrays. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     trx *t = w->state;
@@ -364,8 +364,8 @@ static gls_status add_note(gls_tractogram_writer *w)
     return w->note ? add_array(w, w->note_name, w->note, strlen(w->note)) : GLS_OK;
 }
 
-/* Joins low and high halves of 64-bit ends. The low halves are read into the second half of the memory and expanded
- * from there. */
+/* Makes 64-bit ends of streamlines from their low 32 bits and the carries. The low words are read into the rear of
+ * `room`, behind the bytes that the first ends fill. */
 static gls_status form_wide_ends(void *user, size_t from, size_t until, unsigned char *room, const void **data)
 {
     const rows *r = user;

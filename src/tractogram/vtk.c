@@ -128,7 +128,7 @@ static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
     gls_status status = GLS_OK;
     /* indices of the section LINES are int32 */
     if (w->n_points + s->offset[s->n] > INT_MAX)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than %d points", w->output.path, INT_MAX);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: VTK files hold at most %d points; use TRX", w->output.path, INT_MAX);
     for (uint64_t p = 0; p < s->offset[s->n] && !status;) {
         size_t n = s->offset[s->n] - p < PIECE ? (size_t)(s->offset[s->n] - p) : PIECE;
         memcpy(piece, s->point[p], n * sizeof *s->point);

@@ -105,7 +105,7 @@ gls_status gls_vtk_scan_count(gls_vtk_scan *s, uint64_t *count)
     errno = 0;
     *count = strtoull(word, &end, 10);
     if (!gls_is_digit((unsigned char)*word) || *end || errno || *count > UINT64_MAX / 1024)
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s where there should be a number", s->reader->path, word);
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: it has %s where there should be a number", s->reader->path, word);
     return GLS_OK;
 }
 

@@ -50,9 +50,9 @@ static double norm(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-/* Direction of the streamline beyond one of its ends, as a unit vector along twice the step at the end minus the step
- * beside it, scaled to the same length. (0, 0, 0) for one point. backwards: the end is the last point, otherwise the
- * first. */
+/* Direction of the streamline beyond one of its ends, a unit vector: twice the last step before the end, minus the step
+ * before that one scaled to the same length. (0, 0, 0) for one point. backwards: the end is the last point, otherwise
+ * the first. */
 static void find_direction(const float (*point)[3], size_t n, bool backwards, double out[3])
 {
     const size_t end = backwards ? n - 1 : 0, next = backwards ? n - 2 : 1;
@@ -413,8 +413,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends a region to the list of a streamline, unless it is the one that the streamline is in already; 0: no region.
- */
+/* Appends a region to the list of a streamline, unless it is the last one of the list or 0, no region. */
 static void add_node(gls_assign_scratch *scratch, int32_t node)
 {
     if (node == 0 || (scratch->n > 0 && scratch->node[scratch->n - 1] == node)) return;

@@ -89,8 +89,7 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
     free(standard);
 }
 
-/* Pseudo-inverse of a symmetric matrix: eigenvalues below the tolerance count as 0, so that a flat cloud also has
- * distances. */
+/* Pseudo-inverse of a symmetric matrix: tiny eigenvalues count as 0, so that points in a plane also have distances. */
 static void pseudo_inverse(const double c[3][3], double out[3][3])
 {
     double a[3][3], value[3], vector[3][3];
@@ -214,7 +213,7 @@ static double value_of(const gls_member *m, bool by_points)
  * members stay. scratch: memory for 3 n values; stays: for n. Returns false if no further round is needed. */
 static bool clean_once(gls_bundle *b, uint32_t nodes, const gls_clean_options *o, double *scratch, bool *stays)
 {
-    /* nodes of the inner part, a share `core` of the line in its middle; 0: all nodes */
+    /* first .. last - 1: the nodes of the inner part, the middle share `core` of the line; core 0: all nodes */
     double edge = (1 - o->core) / 2, mean = 0, square = 0;
     uint32_t first = o->core > 0 ? (uint32_t)((double)nodes * edge) : 0,
              last = o->core > 0 ? (uint32_t)((double)nodes * (1 - edge)) : nodes;

@@ -154,8 +154,9 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (r->axis && !runs_along(point, n, r->axis)) return GLS_BUNDLE_AXIS;
     if (isfinite(r->max_winding) && winding(point, n) > r->max_winding) return GLS_BUNDLE_WINDING;
     if (isfinite(r->max_sweep) && !(sweep(point, n) < r->max_sweep)) return GLS_BUNDLE_WINDING;
-    /* A streamline that fits both ways has no direction by its ends. Then the include regions give it: it runs from the
-     * first of the rule to the last, if it meets them one after the other. */
+    /* If the streamline fits in both directions, the include regions decide: it runs ALONG if it first meets the rule's
+     * first include region before the last one, AGAINST if after it. UNKNOWN: at the same position, or fewer than two
+     * include regions. */
     *direction = along != against ? (along ? GLS_BUNDLE_ALONG : GLS_BUNDLE_AGAINST) : GLS_BUNDLE_UNKNOWN;
     if (*direction == GLS_BUNDLE_UNKNOWN && r->n_include >= 2) {
         double a = gls_rois_first(rules->rois, hits, r->include[0]),

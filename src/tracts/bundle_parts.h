@@ -96,7 +96,7 @@ typedef struct gls_bundle {
 struct gls_bundles {
     /* a copy of the caller's options; strings and lists belong to the caller */
     gls_bundles_options options;
-    /* borrowed pointers of the caller stay valid as long as the bundles */
+    /* the rules of all bundles; owned */
     gls_bundle_rules rules;
     bool by_group; /* true: bundles are the groups of the input streamlines */
     /* the bundles, one for each rule */

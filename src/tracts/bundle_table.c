@@ -305,7 +305,7 @@ static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *r
         return gls_fail(GLS_ERR_INPUT, "%s: %s: a bundle needs a name of letters, digits, _ and -", r->path, r->where);
     for (size_t i = 0; i + 1 < rules->n; i++)
         if (strcmp(rules->rule[i].name, r->cell[GLS_CELL_BUNDLE]) == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: %s: a second bundle of the name %s", r->path, r->where,
+            return gls_fail(GLS_ERR_INPUT, "%s: %s: is a second bundle of the name %s", r->path, r->where,
                             r->cell[GLS_CELL_BUNDLE]);
     rule->name = gls_text_copy(r->cell[GLS_CELL_BUNDLE]);
     if (!rule->name) return gls_fail(GLS_ERR_MEMORY, "out of memory for rules");

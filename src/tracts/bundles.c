@@ -34,7 +34,7 @@ static nearness add(nearness sum, const gls_roi_distance *d, const float (*point
     return sum;
 }
 
-/* Measures the distances of a streamline from regions. If unknown, its direction is that which brings ends nearer. */
+/* Distances of a streamline from a bundle's regions. GLS_BUNDLE_UNKNOWN: the direction with the nearer ends counts. */
 static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r, gls_bundle_direction direction,
                         const float (*point)[3], size_t n)
 {
@@ -301,7 +301,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     }
     const gls_column *weights = b->options.weights ? gls_column_find(in->dps, in->n_dps, b->options.weights) : NULL;
     if (b->options.weights && (!weights || weights->components != 1))
-        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", b->options.weights);
+        return gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", b->options.weights);
     if (b->by_group) {
         groups = malloc(m * sizeof *groups);
         status = groups ? order_groups(b, in, groups) : gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");

@@ -46,7 +46,7 @@ typedef struct gls_assign_scratch {
     gls_visits visits;
     /* n regions found, in node[0 .. n - 1] */
     size_t n, capacity;
-    /* indices of regions, from 1; 0 stands for no region */
+    /* indices of the regions, from 1, ascending */
     int32_t *node;
     bool failed; /* memory ran out */
 } gls_assign_scratch;

@@ -29,9 +29,9 @@ gls_density_options gls_density_options_default(void)
     return (gls_density_options){.size = sizeof(gls_density_options), .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
 }
 
-/* Number of bits behind the binary point of the fixed-point sums. Counts need none. Weighted sums are scaled by
- * o->sum_weights, the sum of all weights, so that they stay below 2^61; the bound keeps ldexp() of the unit finite
- * for tiny weights. */
+/* Number of bits behind the binary point of the fixed-point sums. Counts need none. Weighted sums get as many as leave
+ * the largest possible sum, o->sum_weights (times LENGTH_ROOM for mm), below 2^61; at most 961, so that 2^bits is
+ * finite. */
 static int choose_bits(const gls_density_options *o)
 {
     double most = o->sum_weights;
@@ -101,8 +101,7 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
         d->kind = o.stat >= GLS_DENSITY_MIN                                                  ? EXTREME
                   : o.value == GLS_DENSITY_ONE && o.stat == GLS_DENSITY_SUM && !o.directions ? NARROW
                                                                                              : WIDE;
-        /* values are rounded to multiples of 2^-bits (fixed point), so that sums do not depend on the order of threads
-         *  */
+        /* values are rounded to multiples of 2^-bits (fixed point): sums do not depend on the order of threads */
         d->bits = choose_bits(&o);
         d->unit = ldexp(1, d->bits);
         d->scale = 1;
@@ -160,7 +159,7 @@ static void add_planes(const gls_density *d, gls_wide *to, double value, double 
     if (d->n_planes == 2) gls_wide_add(&to[1], weight, shared);
 }
 
-/* Like add_planes(), with directions. A voxel fills a cache line, which is prefetched. */
+/* Like add_planes(), with directions. The four sums of a voxel fill a cache line, which is prefetched. */
 static void add_direction(const gls_density *d, gls_wide *planes, const gls_visits *v, size_t i, double value)
 {
     const bool shared = d->n_copies < d->n_threads;
@@ -229,7 +228,7 @@ static gls_status find_column(const gls_density *d, const gls_streamlines *s, co
     if (!name) return GLS_OK;
     *column = gls_column_find(s->dps, s->n_dps, name);
     if (!*column || (*column)->components != 1)
-        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", name);
+        return gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", name);
     for (size_t i = 0; i < s->n && finite; i++)
         if (!isfinite(gls_column_value(*column, i)))
             return gls_fail(GLS_ERR_INPUT, "the value of streamline %llu in the column \"%s\" is not finite",
@@ -385,7 +384,9 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
     d->counts.streamlines += s->n;
     if (failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the voxels of a streamline");
     if (d->total > LARGEST)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "the sum of the map exceeds the range of its fixed point");
+        return gls_fail(
+            GLS_ERR_UNSUPPORTED,
+            "the sums of the map exceed the range of fixed-point numbers: map fewer streamlines or smaller weights");
     return GLS_OK;
 }
 

@@ -44,7 +44,8 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
     size_t m = 0;
     for (size_t i = 0; i + 1 < n && at < until; i++) {
         const double mm = distance(point[i], point[i + 1]), end = at + mm;
-        /* a step that overlaps the part: its start only if it is the first, and its end */
+        /* of a step that overlaps the part, append the last point inside the part; of the first such step, also the
+         * first point */
         if (mm > 0 && end > from) {
             const double share[] = {fmax(from - at, 0) / mm, fmin(until - at, mm) / mm};
             for (int k = m == 0 ? 0 : 1; k < 2; k++, m++)

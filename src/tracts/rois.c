@@ -339,8 +339,8 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
     if (inside && end < 1) note(r, h, k, at + mm * end, 0);
 }
 
-/* Notes the stretch of the segment from a to b that lies inside a sphere: the roots of the quadratic equation of the
- * distance. at: length of the streamline up to a; mm: length of the segment. */
+/* Notes where the segment from a to b enters and leaves a sphere: the roots of a quadratic equation for the distance
+ * from the centre. at: length of the streamline up to a; mm: length of the segment. */
 static void cross_sphere(const gls_rois *r, gls_roi_hits *h, uint32_t k, const float a[3], const float b[3], double at,
                          double mm)
 {

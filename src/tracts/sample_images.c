@@ -34,7 +34,7 @@ static void fill(double *out, size_t n, double value)
     for (size_t t = 0; t < n; t++) out[t] = value;
 }
 
-/* Takes the values of the voxel nearest to v, voxel coordinates. Returns false outside the image; `out` then stays. */
+/* Takes the values of the voxel nearest to v, voxel coordinates. Outside the image returns false and leaves out[]. */
 static bool sample_nearest(const gls_image *image, const double v[3], double *out)
 {
     size_t at = 0, n = gls_grid_voxels(&image->grid);
@@ -47,8 +47,8 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but linear. zero_edge: values fall to 0 one voxel beyond the outer centres, else they stay
- * for half a voxel. all: voxels without weight count if not finite, as in MRtrix3 and DIPY. */
+/* Like sample_nearest(), but linear. zero_edge: beyond the outer centres values fall to 0 within a voxel, else stay for
+ * half a voxel. all: a voxel that is not finite counts even with a weight of 0, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -89,8 +89,8 @@ static bool replace_not_finite(double *value, size_t n, bool keep)
 
 enum { SAMPLE_FINITE, SAMPLE_NOT_FINITE, SAMPLE_OUTSIDE };
 
-/* Samples all volumes of an image at a point in world mm. Returns whether the point is inside, and whether the values
- * are finite. */
+/* Samples all volumes of an image at a point in world mm. Returns SAMPLE_OUTSIDE, or for a point inside whether all
+ * values are finite. */
 static int sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o, const float point[3],
                   double *out)
 {
@@ -298,7 +298,7 @@ static double weighted_median(const weighted *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
-/* Median of the samples of volume t: weighted by length where samples are voxels. `upper`: of two middle ones. */
+/* Median of volume t's samples, weighted by length if they are voxels. upper: of two middle values the upper one. */
 static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;

@@ -230,7 +230,7 @@ static bool has_id(const gls_select_options *o, uint64_t id)
     return low < o->n_ids && o->id[low] == id;
 }
 
-/* Bits of a point: of those roles that look at ends in one of whose regions the point lies. */
+/* Bits of gls_region_ends_fit() for a point: those of the regions of end roles in which the point lies. */
 static uint32_t end_bits_at(const gls_selection *s, const float *point)
 {
     uint32_t bits = 0;
@@ -295,7 +295,7 @@ static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column
     const gls_select_options *o = &f->selection->options;
     *weights = o->weights ? gls_column_find(in->dps, in->n_dps, o->weights) : NULL;
     if (o->weights && (!*weights || (*weights)->components != 1))
-        return gls_fail(GLS_ERR_INPUT, "no column \"%s\" of one value a streamline", o->weights);
+        return gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", o->weights);
     for (size_t k = 0; k < o->n_groups + o->n_not_groups; k++) {
         const char *name = k < o->n_groups ? o->group[k] : o->not_group[k - o->n_groups];
         if (!gls_column_find(in->group, in->n_groups, name))

@@ -20,7 +20,7 @@
 /* Exponent of the first bin in the encoding of float32, whose bias is 127. */
 #define STEP_LOWEST (127 - 16)
 
-/* Masks: voxels that streamlines pass, of their first points, of their last points. */
+/* Masks: the voxels that streamlines pass, those of their first points, and those of their last points. */
 enum { BODY, START, END, N_MASKS };
 enum { N_QUARTILES = 3 };
 

@@ -211,7 +211,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     gls_status status = m->defined ? GLS_OK : define_columns(m, s);
     if (status) return status;
     if (r->n_columns != s->n_dps + s->n_dpv + s->n_groups) /* columns are matched by their position */
-        return gls_fail(GLS_ERR_ARGUMENT, "streamlines with other columns than those before");
+        return gls_fail(GLS_ERR_ARGUMENT, "streamlines have other columns than those before");
     for (size_t i = 0; i < s->n; i++) {
         size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
         const float(*point)[3] = s->point + s->offset[i];

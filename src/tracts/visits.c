@@ -89,7 +89,7 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
         double v[3];
         mu = 0.5 * (low + high);
         if ((float)mu == (float)low || (float)mu == (float)high)
-            break; /* far from the origin neighbouring floats are further apart */
+            break; /* stop: far from the origin, neighbouring floats lie farther apart than ACCURACY */
         gls_spline_at((float)mu, a, u->p[k - 1], u->p[k], d, q);
         gls_visit_voxel_turned(g, q, v);
         if (is_same(v, here)) {

@@ -185,7 +185,7 @@ static void visit_block(path *w, size_t first, size_t n)
         n_leaves += (w->voxel[i] != w->voxel[i + 1]) | (w->voxel[i] < 0);
     }
     for (size_t k = 0; k < n_leaves; k++) {
-        /* the points since the last step that left stay in one voxel */
+        /* the points behind the previous step that left its voxel lie in one voxel */
         const size_t i = w->leaves[k];
         if (w->voxel[i] < 0 && !is_step(w->point + first + i)) continue;
         if (w->at == NONE && w->since < first + i) stay(w, w->since, first + i, w->voxel[i]);
@@ -248,7 +248,7 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
         for (size_t i = 0; i < (more ? last : m); i++) visits->places_outside += w.voxel[i] < 0;
     }
     visits->places += n;
-    /* the points behind the last step that left their voxel */
+    /* note the points behind the last step that left its voxel */
     if (!w.sized) stay(&w, w.since, n - 1, w.voxel[last]);
     /* all points coincide: one visit without length */
     if (w.any || visits->directed) return;

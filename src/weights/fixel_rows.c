@@ -172,8 +172,8 @@ static void add_entry(const gls_rows *rows, row_thread *t, size_t first, uint32_
     t->entry[t->n++] = low << GLS_ROW_LENGTH_BITS | length;
 }
 
-/* Makes a streamline's row of the model, its length in each fixel, from the visits in t->walk, and appends it to the
- * thread's entries. Returns the streamline's contribution, mm. */
+/* Makes a streamline's row of the model, its length in each fixel, from the visits in t->walk, and appends the row to
+ * the thread's entries. Returns the streamline's gls_rows.contribution, mm. */
 static float make_row(const gls_rows *rows, row_thread *t)
 {
     const double per_mm = rows->grid.block.unit[0], least = rows->grid.block.unit[1];
@@ -368,8 +368,7 @@ static gls_status add_rows(gls_rows *rows, const gls_row_entries *row, size_t n,
         return gls_fail(GLS_ERR_MEMORY, "out of memory: %" PRIu64 " entries of %d bytes after %zu streamlines",
                         rows->n_entries, rows->wide ? 5 : 4, rows->n);
     row_copy copy = {row, c, c->n};
-    /* compute the starts of rows first, since each start depends on the rows before it; then threads copy the entries
-     *  */
+    /* find the starts of rows first, since each depends on the rows before; then threads copy the entries */
     for (size_t i = 0; i < m; i++) {
         c->start[c->n + 1] = c->start[c->n] + row[i].n;
         c->n++;

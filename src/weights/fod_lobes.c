@@ -190,8 +190,8 @@ static void select_lobes(const work *w, const gls_fixel_options *o, int order, c
         double peak = (double)w->v[seed], length = 0;
         slot[s] = GLS_NO_LOBE;
         if (fd[s] < o->integral) continue;
-        /* a peak between samples may reach the threshold although its sample does not, if the sample has more than 0.8
-         * of it */
+        /* a peak between samples may reach the threshold although its sample does not: climb from samples above 0.8 of
+         * the threshold */
         if (o->refine || (peak < o->peak && peak > 0.8 * o->peak)) peak = refine(w, order, sh, seed);
         if (peak < o->peak) continue;
         int at = out->n;

@@ -19,7 +19,8 @@ typedef struct line_buffer {
     float (*point)[3];
     uint64_t number;          /* position in the order of all buffers that were handed to the devices */
     size_t done;              /* streamlines that the device has mapped */
-    gls_mapper_result mapped; /* result of the last run, for the last mapped.n of the `done` streamlines; 0: stored */
+    gls_mapper_result mapped; /* result of the last run, for the last mapped.n of the `done` streamlines; mapped.n 0:
+                               * its rows are stored */
 } line_buffer;
 
 /* A device with its thread. */

@@ -148,8 +148,8 @@ static gls_status find_tissues(estimation *s, const gls_image *five, const char 
     return status;
 }
 
-/* Finds voxels of a single bundle in white matter by the algorithm that the options name. The response of one shell
- * that the algorithm gives, too, is dropped. */
+/* Finds voxels of a single bundle in white matter by the algorithm that the options name. The algorithm also gives a
+ * response of one shell, which is dropped. */
 static gls_status find_single(estimation *s)
 {
     gls_responses_options options = *s->options;
@@ -198,8 +198,8 @@ static gls_status estimate(estimation *s, const gls_image *five, const char *nam
     if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
         return gls_fail(
             GLS_ERR_INPUT,
-            "%s: no voxels of one tissue (white matter %zu, grey matter %zu, CSF %zu) within the mask: does "
-            "it lie on the series? A lower fraction is enough (--pvf)",
+            "%s: has no voxels of one tissue within the mask (white matter %zu, grey matter %zu, CSF %zu): does "
+            "the image lie on the series? A smaller --pvf takes more voxels",
             name, s->n[WM], s->n[GM], s->n[CSF]);
     status = find_single(s);
     if (!status) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);

@@ -101,8 +101,8 @@ static size_t find_best(const run *r)
 /* Whether iteration i, whose costs are complete, is the last. */
 static bool is_last(const run *r, size_t i)
 {
-    /* a repeated run ends where the cost was lowest; iteration 0, whose coefficients are 0, is the last only without
-     * iterations */
+    /* a repeated run ends where the cost was lowest; in any other run, iteration 0, whose coefficients are 0, is the
+     * last only if max_iters is 0 */
     if (r->diverged || i == 0) return i >= (r->diverged ? r->end : r->o->max_iters);
     double cost = total(&r->list[i]), before = total(&r->list[i - 1]);
     if (i >= r->o->max_iters) return true;

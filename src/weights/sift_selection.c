@@ -35,7 +35,7 @@ typedef struct sift {
     size_t n_idle, idle_gone;
     /* streamlines that remain */
     uint64_t left;
-    bool quantised; /* a removal must gain more than the rounding of lengths */
+    bool quantised; /* true: a removal must gain more than half of the cost that the rounding of lengths explains */
 } sift;
 
 /* Cost function of SIFT (Smith et al. 2013): sum over fixels of PM (mu TD - FD)^2. */
@@ -215,9 +215,10 @@ gls_status gls_weights_run_sift(gls_weights *w, gls_weights_progress progress, v
     sift s = {.w = w, .rows = &w->rows, .m = &w->model, .quantised = true};
     gls_status status = GLS_OK;
     if (w->rows.n > UINT32_MAX)
-        status = gls_fail(GLS_ERR_UNSUPPORTED, "SIFT: more than 2^32 - 1 streamlines");
+        status = gls_fail(GLS_ERR_UNSUPPORTED, "weights: --method sift takes at most 2^32 - 1 streamlines");
     else if (w->options.term_number >= w->rows.n)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--term-number: there are %zu streamlines only", w->rows.n);
+        status =
+            gls_fail(GLS_ERR_ARGUMENT, "--term-number: must be less than the number of streamlines, %zu", w->rows.n);
     if (!status) status = start(&s);
     if (!status) w->result.cost_first = cost(&s);
     bool done = false;

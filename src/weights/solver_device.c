@@ -137,10 +137,10 @@ static size_t costs_of(const gls_chunk *chunk)
     return 2 * (chunk->n + 1) + 2 * chunk->n;
 }
 
-/* Fills the buffer of streamlines: the first entry of each row and the factor of its variation. */
+/* Fills the buffer of streamlines: for each row its first entry and gls_weight_model.variation, then zeros. */
 static gls_status fill_streamlines(const device_solver *d, const gls_chunk *from, part *p, device_chunk *to)
 {
-    /* starts of rows, two arrays of coefficients of 0, costs */
+    /* the pairs of each row, two sets of coefficients, which begin as 0, and the costs of work groups */
     const size_t n = costs_of(from) + 2 * groups_of(from->n);
     uint32_t *word = calloc(n, sizeof *word);
     if (!word) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu streamlines", from->n);

@@ -167,8 +167,8 @@ static void gather_row(const host_solver *h, host_thread *t, const row *r)
     }
 }
 
-/* Sums over the entries of a row what add_moments() adds, 0 for excluded fixels, and the total variation of all fixels.
- * Then sets the lengths in excluded fixels to 0. */
+/* Sums over the entries of a row: the moments of add_moments(), to which excluded fixels add 0; and in *tv the total
+ * variation, to which excluded fixels add, too. Sets the lengths in excluded fixels to 0. */
 static Moments sum_row(const host_solver *h, host_thread *t, const Search *search, uint32_t n, float *tv)
 {
     float *const *list = t->list;

@@ -119,8 +119,8 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
                         o->fd_threshold > 0 && m->n_removed > 0 ? " above --fd-threshold: lower it"
                                                                 : ": do the tractogram and the FODs lie in one space?");
     if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "weights: no fixel with a density of streamlines is left");
-    /* mu times the lengths have the sum of the densities; scale: the sum of PM FD^2, divided by the number of
-     * streamlines */
+    /* mu makes the sum of the lengths equal to that of the fibre densities; scale: the sum of PM FD^2 divided by the
+     * number of streamlines */
     m->mu = density / lengths;
     m->scale = squares / (double)rows->n;
     return GLS_OK;
@@ -138,7 +138,7 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
         double density = unit * (double)m->length[k];
         *s = (gls_model_state){.density = (float)density, .unit = (float)((double)c->mask * m->unit)};
         if (m->length[k] == 0) m->n_untracked++;
-        /* fixels without streamlines, or outside the mask, take no part; they are not excluded ones */
+        /* fixels without streamlines, or outside the mask, take no part and do not count as excluded */
         if (m->length[k] == 0 || !(c->mask > 0)) continue;
         if (m->count[k] > 1) c->per_length = (float)(1 / (double)m->length[k]);
         if (density < o->min_td_frac * (double)c->fd || (m->count[k] == 1 && !o->keep_single)) {

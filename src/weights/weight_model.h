@@ -1,6 +1,6 @@
 /* The model of streamline weights (SIFT2), its solvers on the CPU and on devices, and the struct behind gls_weights.
  * Symbols are those of Smith et al. 2015: FD, the density of a fixel by the FOD; TD, TD0, the length of streamlines in
- * it with weights, and with weights of 1; PM, its mask; mu, the scale between the two. */
+ * the fixel with their weights, and with weights of 1; PM, its mask; mu, the scale between the two. */
 #ifndef GLS_WEIGHTS_WEIGHT_MODEL_H
 #define GLS_WEIGHTS_WEIGHT_MODEL_H
 
@@ -108,7 +108,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
 /* --- The struct behind gls_weights. */
 
 struct gls_weights {
-    /* a copy of the caller's */
+    /* a copy of the caller's options */
     gls_weights_options options;
     float *mask, *scale; /* factors for each voxel, see gls_rows; NULL: 1 */
     gls_rows rows;

@@ -13,8 +13,8 @@
 #include "util/status.h"
 #include "weights/weight_model.h"
 
-/* --- The linear approximation: a streamline's weight is the mean, by length, of what each of its fixels would demand
- * of all its streamlines. */
+/* --- The linear approximation: a streamline's weight is the mean of FD / (mu TD0) over its fixels, weighted by PM and
+ * by its length in each fixel (symbols: weight_model.h). */
 
 /* Sets the weights by the linear approximation. */
 static gls_status weights_run_linear(gls_weights *w)
@@ -24,7 +24,7 @@ static gls_status weights_run_linear(gls_weights *w)
         const gls_chunk *chunk = &w->rows.chunk[i];
 #pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
-            /* sum: length of each fixel times what it would demand, FD / TD0; length: mm times mask */
+            /* over the streamline's fixels, with l its length in a fixel: sum: PM l FD / TD0; length: PM l, mm */
             double sum = 0, length = 0;
             for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++) {
                 uint32_t fixel = gls_chunk_fixel(chunk, k), units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
@@ -99,7 +99,7 @@ void gls_weights_destroy(gls_weights *w)
     free(w);
 }
 
-/* Copies an image of one volume on the grid of the fixels; *to stays NULL without one. */
+/* Copies an image of one volume on the grid of the fixels. image NULL: *to stays as it is. */
 static gls_status copy_volume(const gls_weights *w, const gls_image *image, float **to)
 {
     const size_t n = gls_grid_voxels(&w->rows.fixels->grid);
@@ -218,7 +218,7 @@ static gls_status fail_apart(const gls_rows *rows)
                     low[1], low[2], high[0], high[1], high[2]);
 }
 
-/* Fills in what is known before the first iteration, and makes the model. */
+/* Stores the counts of the mapping in the result, makes the model, and stores its counts, mu and scale. */
 static gls_status prepare(gls_weights *w)
 {
     const gls_rows *rows = &w->rows;
@@ -259,7 +259,7 @@ gls_status gls_weights_solve(gls_weights *w, gls_device *const *devices, size_t 
     GLS_REQUIRE(w && !w->weight && (devices || n == 0));
     for (size_t i = 0; i < n; i++) GLS_REQUIRE_HANDLE(devices[i], GLS_HANDLE_DEVICE);
     double start = gls_clock_seconds();
-    /* the streamlines that still wait for the device */
+    /* map the streamlines that still wait for a device */
     gls_status status = w->queue ? gls_row_queue_end(w->queue) : GLS_OK;
     gls_row_queue_destroy(w->queue);
     w->queue = NULL;

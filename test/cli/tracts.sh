@@ -81,7 +81,7 @@ sidecar = json.load(open("both.trk.json"))
 assert sidecar["groups"] == ["left", "right"] and "lost" not in sidecar and sidecar["seconds"]["total"] >= 0, sidecar
 END
 expect 3 convert both.trx short.trx --weights short.txt
-says "short.txt: 3 values, but there are more streamlines"
+says "short.txt: has 3 values, but there are more streamlines"
 expect 0 info both.trx --count --json both_info.json
 says "regular, "
 contains both_info.json points_outside_grid
@@ -291,7 +291,7 @@ expect 0 edit t.trx pair.trx --connect 3,14 --assignments n.txt
 expect 0 edit t.trx pairs.trx --edges-to-groups --assignments n.txt --min-count 2
 head -n 20 n.txt > few.txt
 expect 3 edit t.trx x.trx --connect 3,14 --assignments few.txt
-says "few.txt: labels of 19 streamlines for "
+says "few.txt: has labels of 19 streamlines, but the tractogram has "
 expect 2 edit t.trx x.trx --connect 3,14
 expect 2 edit t.trx x.trx --connect 3 --assignments n.txt
 expect 3 edit e.trx x.trx --edges-to-groups --assignments n.txt
@@ -324,7 +324,7 @@ expect 0 edit nan.tck x.tck --invalid drop
 says "0 streamlines of 1"
 printf '0\n100000\n' > far.txt
 expect 3 edit t.trx y.trx --ids far.txt
-says "far.txt: names streamline 100000 of "
+says "far.txt: names streamline 100000, but there are only "
 # places are those in the file, whatever is dropped before
 python3 - << 'END'
 import struct

@@ -179,7 +179,7 @@ static void test_bad_arguments(void **state)
     static const uint32_t index[2] = {0, 1};
     lines = make_streamlines(2, fine, (const float(*)[3])point, index, NULL, column);
     assert_int_equal(gls_tractogram_writer_append(writer, &lines), GLS_ERR_ARGUMENT);
-    assert_non_null(strstr(gls_last_error(), "streamlines with other columns than those before"));
+    assert_non_null(strstr(gls_last_error(), "streamlines have other columns than those before"));
     gls_tractogram_writer_abort(writer);
     assert_int_equal(gls_tractogram_writer_create(scratch(names[1]), GLS_FORMAT_TRK, &wide, NULL, &writer),
                      GLS_ERR_UNSUPPORTED);
