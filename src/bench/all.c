@@ -381,7 +381,8 @@ static gls_status measure_columns(bench_run *run, int dg, const bench_model *mod
             bench_column *c = &run->column[run->n_columns];
             *c = (bench_column){.dg = dg, .device = d, .mapping = run->options->mapping[m]};
             if (c->mapping == GLS_MAPPING_SUBGROUP && run->device[d].info->subgroup_size == 0) {
-                gls_log(GLS_LOG_WARNING, "%s: no subgroups, so that this column is left out",
+                gls_log(GLS_LOG_WARNING,
+                        "%s: the device has no subgroups: its column of --mapping subgroup is left out",
                         run->device[d].info->renderer);
                 continue;
             }

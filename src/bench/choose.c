@@ -27,7 +27,7 @@ static gls_status parse_devices(const char *list, bench_options *options)
         size_t length = strcspn(word, ",");
         if (length == 0) return gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", list);
         if (options->n_devices == BENCH_MAX_DEVICES)
-            return gls_fail(GLS_ERR_ARGUMENT, "--device: at most %d devices", BENCH_MAX_DEVICES);
+            return gls_fail(GLS_ERR_ARGUMENT, "--device: names more than %d devices; name fewer", BENCH_MAX_DEVICES);
         char *name = strndup(word, length);
         if (!name) return gls_no_memory();
         options->device[options->n_devices++] = name;
@@ -49,7 +49,8 @@ static gls_status check_models(bench_options *o)
             return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
     int n_columns = o->n_dg * o->n_mapping * o->n_devices;
     if (n_columns > BENCH_MAX_COLUMNS)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg, --mapping and --device give %d columns: %d at most; name fewer",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg, --mapping and --device give %d columns, but the table has %d at most; name fewer",
                         n_columns, BENCH_MAX_COLUMNS);
     return GLS_OK;
 }

@@ -396,7 +396,8 @@ static void show(gls_text *text, const method_scores *scores, bool bundles)
 static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o)
 {
     gls_text text = {0};
-    if (o->truth || o->against) return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against need TRACKS");
+    if (o->truth || o->against)
+        return gls_fail(GLS_ERR_ARGUMENT, "--truth and --against: need TRACKS, the tractogram to score");
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
     if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
         gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)

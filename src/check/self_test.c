@@ -261,7 +261,7 @@ static gls_status self_test_mapping(gls_device *device, const gls_track_params *
     else if (!status)
         status = gls_fail(GLS_ERR_DEVICE,
                           "%s: %s gives wrong streamlines on this renderer in every mapping, see 'glslines devices "
-                          "--check'; another --device does, or --mapping takes one all the same",
+                          "--check'; choose another --device, or name a --mapping to use it all the same",
                           info->renderer, gls_getter_name(params->dg));
     return status;
 }

@@ -47,8 +47,8 @@ static const gls_option measure_rows[] = {
     GLS_OPTION(MEASURED, CHOICE, o.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
                "OpenGL or OpenGL ES."),
     GLS_OPTION(MEASURED, CHOICE, o.precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
-               "Precision of the model's volumes on the device: half is float16, float is float32 and takes "
-               "twice the memory."),
+               "Precision of the model's volumes on the device. half: float16. float: float32, which takes twice "
+               "the memory."),
     GLS_OPTION(MEASURED, CHOICE, o.mask_stop, "mask-stop", 0, NULL, NULL, GLS_ANY, NULL, GLS_MASK_STOP_CHOICES,
                "Where streamlines end at the border of the brain mask, as for 'glslines track'."),
     GLS_OPTION(MEASURED, UINT64, o.chunk_size, "chunk-size", 0, "N", "seeds", GLS_BATCHES,

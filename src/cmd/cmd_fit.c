@@ -24,7 +24,7 @@ static const gls_option output_rows[] = {
                "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
     GLS_OPTION(
         "Output", CHOICE, model.sh_frame, "sh-frame", 0, NULL, NULL, GLS_ANY, NULL, "auto|" GLS_FRAME_CHOICES,
-        "Axes of the spherical harmonics to write: fsl, axes of b-vectors by FSL's rule; image, voxel axes; world, "
+        "Axes of the spherical harmonics to write. fsl: axes of b-vectors by FSL's rule. image: voxel axes. world: "
         "scanner axes. auto: world for the tournier07 bases, as in MRtrix3, else fsl, as in DIPY."),
     GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},

@@ -78,7 +78,8 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
     size_t n_names = gls_device_set_count(names);
     *set = (gls_device_set){.n = 0};
     if (n_names > GLS_TRACKER_MAX_DEVICES)
-        return gls_fail(GLS_ERR_ARGUMENT, "--device: %zu names, at most %d", n_names, GLS_TRACKER_MAX_DEVICES);
+        return gls_fail(GLS_ERR_ARGUMENT, "--device: has %zu names, but a run takes %d devices at most", n_names,
+                        GLS_TRACKER_MAX_DEVICES);
     gls_status status = GLS_OK;
     /* several names: one device each; one name: n devices */
     for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1) {

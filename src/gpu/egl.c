@@ -269,7 +269,7 @@ static gls_status display_connect(gls_display *display)
         if (!libraries.gbm_create || !libraries.gbm_destroy)
             return gls_fail(GLS_ERR_DEVICE, "%s: libgbm.so.1 cannot be loaded (package libgbm1)", display->node);
         display->gbm = libraries.gbm_create(display->fd);
-        if (!display->gbm) return gls_fail(GLS_ERR_DEVICE, "%s: no GBM device", display->node);
+        if (!display->gbm) return gls_fail(GLS_ERR_DEVICE, "%s: the driver makes no GBM device", display->node);
         display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_GBM_KHR, display->gbm, NULL);
         break;
     case GLS_PLATFORM_EGL_DEVICE:
@@ -279,16 +279,17 @@ static gls_status display_connect(gls_display *display)
         display->egl = eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
         break;
     }
-    if (display->egl == EGL_NO_DISPLAY) return gls_fail(GLS_ERR_DEVICE, "EGL: no display (error 0x%x)", eglGetError());
+    if (display->egl == EGL_NO_DISPLAY)
+        return gls_fail(GLS_ERR_DEVICE, "EGL: the driver offers no display (error 0x%x)", eglGetError());
     __lsan_disable();
     const bool is_open = eglInitialize(display->egl, NULL, NULL);
     __lsan_enable();
     if (!is_open) {
         display->egl = EGL_NO_DISPLAY;
-        return gls_fail(GLS_ERR_DEVICE, "EGL: cannot initialise (error 0x%x)", eglGetError());
+        return gls_fail(GLS_ERR_DEVICE, "EGL: the display cannot be initialised (error 0x%x)", eglGetError());
     }
     if (!epoxy_has_egl_extension(display->egl, "EGL_KHR_surfaceless_context"))
-        return gls_fail(GLS_ERR_DEVICE, "EGL: no contexts without a surface");
+        return gls_fail(GLS_ERR_DEVICE, "EGL: the driver makes no contexts without a surface");
     find_gpu(display);
     return GLS_OK;
 }
@@ -397,6 +398,6 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
         *context = eglCreateContext(display->egl, config, EGL_NO_CONTEXT, attributes);
         if (*context != EGL_NO_CONTEXT) return GLS_OK;
     }
-    return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", gles ? "OpenGL ES 3.1" : "OpenGL 4.3",
-                    eglGetError());
+    return gls_fail(GLS_ERR_DEVICE, "EGL: the driver makes no %s context (error 0x%x)",
+                    gles ? "OpenGL ES 3.1" : "OpenGL 4.3", eglGetError());
 }

@@ -292,7 +292,8 @@ static gls_status open_software(gls_graphics api, gls_device **out)
         else if (i + 1 == n)
             return status;
     }
-    return gls_fail(GLS_ERR_DEVICE, "no software renderer (Mesa's llvmpipe, package libgl1-mesa-dri)");
+    return gls_fail(GLS_ERR_DEVICE,
+                    "no software renderer was found: install Mesa's llvmpipe (package libgl1-mesa-dri)");
 }
 
 /* Opens the device of a name, or the first of the list. GLS_ERR_DEVICE says what is missing. */
@@ -310,7 +311,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
     const char *offer = offers[api];
     bool any = !name || strcmp(name, "auto") == 0;
     if (gls_inject(GLS_FAULT_OPEN))
-        return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
+        return gls_fail(GLS_ERR_DEVICE, "EGL: the driver makes no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     if (!gls_egl_available())
         return gls_fail(GLS_ERR_DEVICE,
                         "no device: libEGL.so.1, or both " GLS_GL_LIBRARY
@@ -418,7 +419,7 @@ gls_status gls_device_reopen(const gls_device *device, gls_device **another)
     const gls_display *display = device->display;
     const char *offer = device->info.gles ? "OpenGL ES 3.1" : "OpenGL 4.3";
     if (gls_inject(GLS_FAULT_OPEN))
-        return gls_fail(GLS_ERR_DEVICE, "EGL: no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
+        return gls_fail(GLS_ERR_DEVICE, "EGL: the driver makes no %s context (error 0x%x)", offer, EGL_BAD_ALLOC);
     gls_candidate where = {.platform = display->platform, .egl_device = display->egl_device};
     memcpy(where.node, display->node, sizeof where.node);
     gls_device *made = NULL;

@@ -15,7 +15,10 @@ static gls_status check_backtrack(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);
     if (getter->deterministic && !(params->step_noise > 0))
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: a deterministic direction getter would go the same way again");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--backtrack: the direction getter %s is deterministic and would go the same way again: give "
+                        "one with random steps, such as --dg ifod2",
+                        getter->name);
     if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)
         return gls_fail(
@@ -56,11 +59,11 @@ static gls_status check_filter(const gls_track_params *params, const gls_tissue 
     const double steps =
         gls_filter_steps(params->pft_back, params->step_size) + gls_filter_steps(params->pft_front, params->step_size);
     if (!tissue || tissue->rule == GLS_TISSUE_RULE_ACT)
-        return gls_fail(GLS_ERR_ARGUMENT, "pft: needs tissue, and its rule pve or cmc");
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: needs tissue, such as --pve-wm, and --act-rule pve or cmc");
     if (steps > FILTER_MOST_STEPS)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--pft-back %g and --pft-front %g mm are %.0f steps of %g mm: %u at most; give a longer "
-                        "--step-size, or less of them",
+                        "--pft-back %g and --pft-front %g mm are %.0f steps of %g mm, but %u at most are possible: "
+                        "give a longer --step-size, or shorten them",
                         params->pft_back, params->pft_front, steps, params->step_size, FILTER_MOST_STEPS);
     return GLS_OK;
 }
@@ -93,7 +96,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     }
     /* Combinations of options that contradict each other. */
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
-        return gls_fail(GLS_ERR_ARGUMENT, "stop_at_all: there are no include regions to be met");
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include regions to be met");
     gls_status tissue = gls_track_tissue_check(params, input->tissue);
     if (tissue) return tissue;
     if (params->step_noise > 0 && !gls_getter_has(params->dg, GLS_FOR_NOISE))
@@ -104,14 +107,15 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: only --dg bedpost has it");
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "include-ordered: needs seed_unidirectional: without it a streamline has no first end");
+                        "--include-ordered: needs --seed-unidirectional: without it a streamline has no first end");
     /* Back-tracking and particle filtering, each with the tissue rule that they need. */
     if (params->backtrack && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
-        return gls_fail(GLS_ERR_ARGUMENT, "backtrack: needs tissue, and its rule act");
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: needs tissue, such as --act, and --act-rule act");
     if (params->pft) {
         gls_status status = check_filter(params, input->tissue);
         if (!status && gls_regions_bits(input->regions, GLS_REGION_STOP_LEAVING))
-            status = gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop-leaving");
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "--pft: not with --stop-leaving: particles do not remember in which regions they were");
         if (status) return status;
     }
     return gls_getter_of(params)->check(params, input);

@@ -74,7 +74,8 @@ static gls_status check_seed_direction(const double d[3])
 {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     if ((d[0] == 0 && d[1] == 0 && d[2] == 0) || (square > 1e-100 && square < 1e100)) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "the seed direction %g %g %g is no direction", d[0], d[1], d[2]);
+    return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: %g %g %g is too short, too long or not finite", d[0], d[1],
+                    d[2]);
 }
 
 gls_status gls_track_params_check(const gls_track_params *p)
@@ -100,17 +101,19 @@ gls_status gls_track_params_check(const gls_track_params *p)
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");
     if (p->min_length > p->max_length)
-        return gls_fail(GLS_ERR_ARGUMENT, "the minimum length of %g mm is above the maximum of %g mm", p->min_length,
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length of %g mm is above --max-length of %g mm", p->min_length,
                         p->max_length);
     if (p->max_length < p->step_size)
-        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is less than one step of %g mm", p->max_length,
-                        p->step_size);
+        return gls_fail(GLS_ERR_ARGUMENT, "--max-length of %g mm is less than one step (--step-size) of %g mm",
+                        p->max_length, p->step_size);
     if (p->max_length / p->step_size > GLS_MAX_STEPS)
-        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d steps of %g mm", p->max_length,
-                        GLS_MAX_STEPS, p->step_size);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--max-length of %g mm is more than %d steps of %g mm: give a longer --step-size",
+                        p->max_length, GLS_MAX_STEPS, p->step_size);
     if (gls_getter_has(p->dg, GLS_FOR_PTT) && p->max_length / p->ptt_substep > GLS_MAX_ITERATIONS)
-        return gls_fail(GLS_ERR_ARGUMENT, "a maximum length of %g mm is more than %d substeps of %g mm", p->max_length,
-                        GLS_MAX_ITERATIONS, p->ptt_substep);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--max-length of %g mm is more than %d substeps of %g mm: give a longer --ptt-substep",
+                        p->max_length, GLS_MAX_ITERATIONS, p->ptt_substep);
     status = check_choices(p);
     return !status ? check_seed_direction(p->seed_direction) : status;
 }

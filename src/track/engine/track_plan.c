@@ -75,8 +75,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     plan->group = plan->mapping->group(limits, n);
     plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
     if (plan->group.size > limits->max_work_group_size)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u is over the device's limit of %u", plan->group.size,
-                        limits->max_work_group_size);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u invocations is over the device's limit of %u",
+                        plan->group.size, limits->max_work_group_size);
     plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
     return GLS_OK;
 }

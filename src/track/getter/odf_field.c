@@ -99,7 +99,7 @@ gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_i
         (coefficients && has_coefficients(input->odf)))
         return status;
     return gls_fail(GLS_ERR_ARGUMENT,
-                    "SH coefficients can be interpolated for even SH and probabilistic or deterministic tracking only");
+                    "--odf-interpolation coefficients: needs SH of even orders, and --dg prob or det");
 }
 
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input)

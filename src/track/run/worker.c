@@ -266,7 +266,7 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
             gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason,
                     seed);
         else
-            gls_log(GLS_LOG_WARNING, "%s: %s: batches of %u instead of %u seeds", name_of(w), reason, batch, before);
+            gls_log(GLS_LOG_WARNING, "%s: %s: a batch gets %u instead of %u seeds", name_of(w), reason, batch, before);
         /* Release the hold of this thread on the device, because the new engine needs the device. */
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
