@@ -19,7 +19,7 @@ static void normalise(double v[3])
     for (int k = 0; k < 3; k++) v[k] *= s;
 }
 
-/* Adds to force the repulsion of p by q and by -q. */
+/* Adds to force[] the repulsion of p by q and by -q. */
 static void push(const double p[3], const double q[3], double force[3])
 {
     double minus = 0, plus = 0;

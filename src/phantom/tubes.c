@@ -273,7 +273,7 @@ static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n
     tube->n = (size_t)ceil(length[n_fine] / STEP) + 1;
     tube->station = calloc(tube->n, sizeof *tube->station);
     if (!tube->station) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
-    /* inverts the length by linear interpolation between fine points */
+    /* find the spline parameter at which the centre line has the length of each station, by linear interpolation */
     for (size_t i = 0, k = 0; i < tube->n; i++) {
         double want = length[n_fine] * (double)i / (double)(tube->n - 1);
         while (k + 1 < n_fine && length[k + 1] < want) k++;
@@ -447,7 +447,7 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
         }
         double u = dot(q, m1) / dot(m1, m1), v = dot(q, m2) / dot(m2, m2), out = u * u + v * v;
         if (out > best) continue;
-        /* the tangent of the fibre that keeps its (u, v) */
+        /* the tangent of the fibre through p, whose u and v are the same in all cross-sections */
         double d[3];
         for (int k = 0; k < 3; k++) {
             d[k] = a->dc[k] + f * (b->dc[k] - a->dc[k]) + u * (a->d1[k] + f * (b->d1[k] - a->d1[k])) +

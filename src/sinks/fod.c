@@ -15,7 +15,7 @@
 
 enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };
 
-#define SIDE 10 /* points along each axis of a voxel */
+#define SIDE 10 /* number of sample points along each axis of a voxel */
 /* A voxel has tissue only if more of its samples than this lie where the tissue image has any. */
 #define MIN_SAMPLES (SIDE * SIDE * SIDE / 2)
 

@@ -23,8 +23,8 @@ bool gls_lengths_need_points(const gls_job_options *o)
     return gls_getter_facts_of(p->dg).curved || p->downsample > 1 || p->compress > 0 || p->crop_at_gmwmi;
 }
 
-/* Callback of gls_lines_parallel(): stores the length of streamline i in parts of a mm. Each i is written by one thread
- * only. */
+/* Callback of gls_lines_parallel(): stores the length of streamline i in units of 1 / GLS_LENGTH_PARTS mm. Each i is
+ * written by one thread only. */
 static void measure(void *user, int thread, const gls_streamlines *in, size_t i)
 {
     gls_run_lengths *l = user;
@@ -56,7 +56,7 @@ static gls_status make_bins(gls_run_lengths *l, size_t n)
     return GLS_OK;
 }
 
-/* Bin of a length of `part` parts of a mm; the last bin is for all longer lengths. */
+/* Bin of a length of `part` / GLS_LENGTH_PARTS mm; the last bin is for all longer lengths. */
 static size_t bin_of(uint64_t part)
 {
     return part < MAX_BINS ? (size_t)part : MAX_BINS - 1;
@@ -67,7 +67,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
     gls_status status = make_room(l, in->n);
     if (status) return status;
     gls_lines_parallel(in, GRAIN, omp_get_max_threads(), measure, l);
-    /* extremes in parts of a mm */
+    /* largest and smallest length so far, in units of 1 / GLS_LENGTH_PARTS mm */
     uint64_t largest = l->n > 0 ? l->max : 0, smallest = l->n > 0 ? l->min : UINT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
         largest = l->part[i] > largest ? l->part[i] : largest;

@@ -114,7 +114,7 @@ bool gls_map_is_name(const char *path)
 
 /* Parts of a path such as "x_shard-2of3.csv". The mark is its text "_shard-2of3". */
 typedef struct part_name {
-    const char *name; /* name of the file, without folders if the mark is in the last part of the path */
+    const char *name; /* name of the file; without folders if the last part of the path has the mark "_shard-2of3" */
     int stem;         /* length of the text before the mark */
     const char *rest; /* text after the mark */
     unsigned index, count;

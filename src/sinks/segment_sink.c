@@ -55,7 +55,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
     sink->wanted = true;
     s->unique = o->segment_unique;
-    /* a file means a table in place of groups */
+    /* with a file after the colon the result is a table instead of groups */
     s->table = colon;
     gls_status status = gls_sink_reads(sink, o->segment, colon ? (size_t)(colon - o->segment) : strlen(o->segment));
     return status || !colon ? status : gls_sink_writes(sink, sinks, colon + 1);

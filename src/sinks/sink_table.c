@@ -132,7 +132,7 @@ gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram)
         if (!status) status = sink->kind->open(sink, sinks, tractogram, &own[n]);
         n += own[n].append != NULL;
     }
-    /* without a tractogram the results are the only sink, even if there are none */
+    /* results: the sink of all results; without a tractogram it is made even if no result needs streamlines */
     if (!status && (n > 0 || !tractogram->append)) status = gls_sink_tee(own, n, &results);
     for (size_t i = 0; i < n && status; i++) gls_sink_abort(&own[i]);
     if (status || !results.append) return status;

@@ -69,7 +69,7 @@ static gls_status append(void *user, const gls_streamlines *in)
 {
     connecting *c = user;
     gls_streamlines out = *in;
-    /* grows with the largest batch */
+    /* enlarge the arrays to the largest batch so far */
     if (in->n > c->capacity || !c->list) {
         free(c->pair);
         free(c->list);
@@ -169,7 +169,7 @@ static gls_status create(connecting *c)
     if (options.radius == 0 && options.assignment == GLS_ASSIGN_RADIAL)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--radius 0: --assign radial needs more than 0 mm; --assign end takes the voxel of an end");
-    /* files of labels are read last, since options fail sooner */
+    /* read the image of labels last, so that wrong options fail at once */
     gls_status status = parse_scales(&o->scale, &options.scale);
     if (!status) status = gls_image_read(c->file[1], GLS_IMAGE_3D, &labels);
     if (!status) status = gls_connectome_create(labels, c->file[1], &options, &c->connectome);

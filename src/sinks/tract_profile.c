@@ -249,7 +249,7 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
         for (uint32_t k = 0; k < nodes && !overlaps; k++) {
             gls_affine_apply((const double(*)[4])inverse, core[k], v);
             overlaps = true;
-            /* within half a voxel of the outer centres */
+            /* a point is inside if it is at most half a voxel beyond the outer voxel centres */
             for (int r = 0; r < 3; r++) overlaps &= v[r] > -0.5 && v[r] < grid->dim[r] - 0.5;
         }
     }
@@ -376,7 +376,7 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
                     p.column, b.weight);
     }
     if (!status) status = report_bundles(&p);
-    /* the line for the user */
+    /* the message for the user */
     if (!status) {
         gls_tract_run_count(run, "read", gls_bundles_streamlines(p.bundles));
         gls_tract_run_message(run, "%s: %zu bundles of %" PRIu64 " streamlines", o->output,

@@ -199,7 +199,7 @@ static gls_status score_truth(scoring *s)
         report_truth(s, &result);
         gls_tract_run_count(s->run, "read", result.streamlines);
     }
-    /* the score borrowed the masks */
+    /* free the masks and ends, which the score had borrowed */
     for (size_t b = 0; b < rules.n && bundle; b++) {
         free((void *)bundle[b].mask);
         for (int e = 0; e < 2; e++) free((void *)bundle[b].ends[e]);

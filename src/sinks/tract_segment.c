@@ -301,7 +301,7 @@ static gls_status bundle_counts_write(gls_tract_run *run, const char *path, cons
     gls_tract_text t;
     gls_status status = gls_tract_text_open(run, path, &t);
     if (status) return status;
-    /* as pandas writes it: the first cell of the head is empty */
+    /* leave the first cell of the header empty, as pandas does */
     gls_tract_text_printf(&t, "%cn_streamlines", t.separator);
     gls_tract_text_end_row(&t);
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {

@@ -282,7 +282,7 @@ static gls_status begin(weighting *w, weight_devices *devices, gls_tractogram_re
     devices_begin(devices, w->o->device, w->o->ngpus, (gls_graphics)w->o->api, w->model.method);
     status = gls_reader_ahead_start(*reader, BATCHES_AHEAD);
     if (!status) status = gls_fod_read(&w->source, &w->fod);
-    /* joined after a failure, too, since the thread uses the struct */
+    /* wait for the thread after a failure, too, since it uses *devices */
     gls_status opened = devices_end(devices);
     return opened ? opened : status;
 }

@@ -320,7 +320,7 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
     options.precision = o->half_precision ? GLS_PRECISION_HALF : GLS_PRECISION_FLOAT;
     options.overwrite = run->files.force;
     options.header_lines = header.line;
-    /* values of groups describe all of their streamlines, and go only where nothing is left out */
+    /* copy the values of groups (dpg) only if all groups are kept, each with all its streamlines */
     if ((!o->fields || strcmp(o->fields, "all") == 0) && !o->drops_group_data) {
         options.dpg = o->info->dpg;
         options.n_dpg = o->info->n_dpg;

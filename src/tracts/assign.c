@@ -242,7 +242,7 @@ static gls_status list_offsets(gls_assigner *a)
     a->offset = malloc((size_t)boxes * sizeof *a->offset);
     a->first = calloc(gls_grid_voxels(&a->grid), sizeof *a->first);
     if (!a->offset || !a->first) return gls_fail(GLS_ERR_MEMORY, "out of memory for a search");
-    /* all offsets in reach; z, y and x ascending in RAS decide among equal distances */
+    /* list all offsets in reach; among equal distances z, then y, then x decide, ascending along RAS */
     for (int z = -a->reach[2]; z <= a->reach[2]; z++)
         for (int y = -a->reach[1]; y <= a->reach[1]; y++)
             for (int x = -a->reach[0]; x <= a->reach[0]; x++) {

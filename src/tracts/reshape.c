@@ -97,7 +97,7 @@ static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
     if (n < 2) return GLS_OK;
     gls_rois_find(f->rois, h, s->point + s->offset[i], n);
     if (h->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
-    /* pieces between events; the last piece ends with the streamline */
+    /* go over the pieces between the positions where the streamline enters or leaves the region, and its ends */
     for (size_t k = 0; k <= h->n && !status; k++) {
         const double end = k < h->n ? h->event[k].at : h->length;
         const bool kept = inside == (f->cropping.side == GLS_CROP_INSIDE) && end > begin;

@@ -329,7 +329,7 @@ static void cross_grid(const gls_rois *r, gls_roi_hits *h, uint32_t k, const dou
             note(r, h, k, at, 0);
             return;
         }
-    /* the walk is limited to that box; outside it the set is 0 */
+    /* walk inside the box of the layer's regions; outside the box the set is 0 */
     bool inside = gls_walk_begin(&walk, a, b, p->low, p->high);
     if (!inside || walk.at > 0) note(r, h, k, at, 0);
     while (inside && gls_walk_next(&walk, v, &from, &until)) {

@@ -155,7 +155,7 @@ static void gather_row(const host_solver *h, host_thread *t, const row *r)
     for (uint32_t i = 0; i < r->n; i++) {
         const size_t k = fixel_of(r, i);
         const host_fixel *f = &h->fixel[k];
-        /* the sums of this fixel are added to when the row is done */
+        /* prefetch the sums of this fixel, which the streamline joins when its row is done */
         __builtin_prefetch(t->sum + 2 * k, 1);
         list[UNITS][i] = (float)(r->entry[i] & 255);
         list[LENGTH][i] = f->unit;
