@@ -85,7 +85,7 @@ typedef struct matrix_state {
     uint64_t line;
 } matrix_state;
 
-/* Text of the option of this matrix; NULL: not wanted. */
+/* Value of the option for a matrix of this kind; NULL: the option was not given. */
 static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
 {
     return kind == &gls_fdt_matrix1_kind   ? o->fdt_matrix1

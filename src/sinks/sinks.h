@@ -102,8 +102,8 @@ typedef struct gls_sink_kind {
      * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
      * tractogram are known. */
     gls_status (*take)(gls_run_sink *sink, gls_run_sinks *sinks);
-    /* Reads the inputs of the sink, so that a fault of theirs ends the run before any work. The grid of the run is
-     * known. */
+    /* Reads the inputs of the sink, so that a faulty input ends the run before any work. The grid of the run is known.
+     */
     gls_status (*prepare)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Starts a thread of the sink for work that goes on while the tracker is made. finish() waits for the thread. */
     gls_status (*begin)(gls_run_sink *sink, gls_run_sinks *sinks);

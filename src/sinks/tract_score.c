@@ -253,7 +253,7 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     const gls_sink nowhere = {.append = drop};
     size_t n = 0;
     gls_status status = gls_density_create(&s->grid, NULL, &a->density);
-    /* all lengths are kept, for the distance of distributions */
+    /* keep all lengths, for the Kolmogorov-Smirnov statistic */
     if (!status) status = gls_bundle_stats_create(NULL, SIZE_MAX, &a->lengths);
     /* streamlines are equal if their points agree to 1e-4 mm, in either direction */
     if (!status) status = gls_line_set_create(4, GLS_LINES_EITHER_WAY, &a->set);

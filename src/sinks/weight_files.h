@@ -32,7 +32,7 @@ typedef struct gls_fod_options {
 typedef struct gls_fod {
     /* fixels of the whole image */
     gls_fixels *fixels;
-    gls_image *mask, *scale; /* weight of each voxel; factor on its densities; NULL: 1 */
+    gls_image *mask, *scale; /* mask: weight of each voxel; scale: factor of the voxel's densities; NULL: 1 */
 } gls_fod;
 
 /* Checks that an image holds SH coefficients. GLS_ERR_INPUT if it holds something else, such as peaks. Warns in

@@ -16,7 +16,7 @@ typedef struct columns {
     char **name;       /* names of the columns that stay */
     gls_column added;  /* column that is added in front of the others */
     const char *path;  /* file of the added column, for messages */
-    uint64_t rows, at; /* numbers of rows of the added column: of all, and of those used so far; both 0 without one */
+    uint64_t rows, at; /* rows: number of rows of the added column; at: rows used so far; both 0 without a column */
     size_t capacity;
     gls_column *column; /* columns that are handed on */
 } columns;

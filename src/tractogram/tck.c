@@ -21,7 +21,7 @@ typedef struct tck {
     /* text of the header, GLS_TCK_MAX_HEADER bytes */
     char *header;
     size_t n_header;           /* size of the header in bytes */
-    size_t count, total_count; /* positions of their digits in the header */
+    size_t count, total_count; /* positions of the digits of both counts in the header */
     size_t stamp;              /* position of the timestamp in the header */
     size_t crc;                /* position of the checksum in the note on a shard; 0: none */
 } tck;

@@ -79,7 +79,8 @@ void gls_bundle_orient(gls_bundle *b, uint32_t nodes)
         if (turned == 0 && round > 0) break;
         find_mean(b, nodes, standard);
     }
-    /* the whole bundle runs towards right, anterior or superior along the axis on which its ends lie farthest apart */
+    /* flip the whole bundle to run towards right, anterior or superior, on the axis along which its ends lie farthest
+     * apart */
     int axis = 0;
     double way[3];
     for (int r = 0; r < 3; r++) way[r] = (double)standard[nodes - 1][r] - standard[0][r];

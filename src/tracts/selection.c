@@ -408,8 +408,8 @@ gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, 
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     f->selection = selection;
     gls_builder_init(&f->builder, next);
+    /* reset the counts: they are those of the pass that begins with this filter */
     selection->counts = (gls_select_counts){0};
-    /* counts are of the pass that begins with this filter */
     *sink = (gls_sink){append, finish, discard, f};
     return GLS_OK;
 }

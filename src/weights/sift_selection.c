@@ -21,7 +21,7 @@ typedef struct sift {
     gls_weights *w;
     /* lengths of streamlines in fixels */
     const gls_rows *rows;
-    /* densities of FODs and sums of fixels */
+    /* constants of the fixels, and the lengths of streamlines in them */
     const gls_weight_model *m;
     double *density;    /* TD of each fixel, mm */
     double density_sum; /* sum over fixels of mask times the FOD's density */

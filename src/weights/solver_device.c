@@ -357,7 +357,7 @@ static gls_status part_fixels(void *user, size_t i)
     return status || i > 0 ? status : read_costs(p->sums, 5 * n, groups_of(n), d->fixel_cost);
 }
 
-/* Runs fixels.comp on every device, with the sums of all. All devices then have the same fixels. */
+/* Runs fixels.comp on every device, with the sums over all devices. All devices then have the same fixels. */
 static gls_status device_fixels(gls_solver *solver, gls_fixel_costs *costs)
 {
     device_solver *d = (device_solver *)solver;

@@ -34,7 +34,7 @@ enum { LENGTH, M, EM, SHARE, EXCESS, REST, UNITS, DA, DG, AA, AG, GG, TV, SLOPE,
  * of length. */
 typedef struct host_thread {
     int64_t *sum; /* two sums for each fixel */
-    /* fixels that a streamline excludes in this pass */
+    /* for each fixel whether a streamline excludes it in this pass */
     uint8_t *mark;
     /* values of the fixels of one streamline, as arrays for vector instructions */
     float *list[N_LISTS];
