@@ -372,9 +372,8 @@ static void report(connecting *c)
                 "%s: %" PRIu64 " of %" PRIu64 " ends have no region: are %s and the tractogram in one space?",
                 c->file[0], k.unassigned, 2 * (k.streamlines - k.empty), c->file[1]);
     if (c->o->weights && c->o->stat == GLS_STAT_MEAN && c->o->scale.n == 0 && !c->o->scale_file)
-        gls_log(GLS_LOG_WARNING,
-                "--weights with --stat-edge mean and no scale: every cell is 1; a number such as mean FA "
-                "belongs into --scale-file");
+        gls_log(GLS_LOG_WARNING, "--weights with --stat-edge mean and no scale: every cell is 1: give a number such as "
+                                 "mean FA by --scale-file");
     warn_of_absent(c);
     warn_of_lonely(c);
     gls_tract_run_message(run, "%s: %zu regions, %" PRIu64 " of %" PRIu64 " streamlines join two", c->file[2], n,

@@ -358,7 +358,7 @@ static void report(mapping *m)
                           c.partial);
 }
 
-/* "x.nii.gz" -> "x_groups.tsv" */
+/* Names the table of groups after the map: "x.nii.gz" -> "x_groups.tsv". */
 static gls_status name_groups(mapping *m)
 {
     if (!m->o->groups) return GLS_OK;

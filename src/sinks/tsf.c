@@ -69,7 +69,7 @@ static gls_status finish(void *user)
     /* the writer of the TCK file makes the same timestamp from the same counts */
     if (!*t->stamp) gls_tck_stamp(t->count, t->points, t->stamp);
     if (t->not_finite > 0)
-        gls_log(GLS_LOG_WARNING, "%s: has 0 for %" PRIu64 " of %" PRIu64 " values, which are not finite",
+        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " of %" PRIu64 " values are not finite and are written as 0",
                 t->output.path, t->not_finite, t->points);
     snprintf(header, sizeof header,
              "mrtrix track scalars\ntimestamp: %s\ndatatype: Float32LE\nfile: . %d\ncount: %020llu\nEND\n", t->stamp,

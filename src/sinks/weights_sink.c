@@ -142,7 +142,7 @@ static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
 static gls_status weigh_alike(weights_state *w)
 {
     const uint64_t n = gls_weights_get_result(w->weights)->streamlines;
-    if (n > 0) gls_log(GLS_LOG_WARNING, "no weights, each streamline gets 1: %s", gls_last_error());
+    if (n > 0) gls_log(GLS_LOG_WARNING, "weights cannot be computed, and each streamline gets 1: %s", gls_last_error());
     w->alike = malloc((n > 0 ? n : 1) * sizeof *w->alike);
     if (!w->alike) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     for (uint64_t i = 0; i < n; i++) w->alike[i] = 1;

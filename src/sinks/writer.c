@@ -338,7 +338,9 @@ void gls_tract_warn_left_out(const char *name, const gls_filter_counts *valid)
 {
     const uint64_t n = valid->taken - valid->kept;
     if (n > 0)
-        gls_log(GLS_LOG_WARNING, "%s: %" PRIu64 " streamline%s without points left out", name, n, n == 1 ? "" : "s");
+        gls_log(GLS_LOG_WARNING,
+                "%s: leaves out %" PRIu64 " streamline%s without points, or with a point that is not finite", name, n,
+                n == 1 ? "" : "s");
 }
 
 bool gls_tract_needs_grid(gls_tractogram_format format)

@@ -452,7 +452,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
         *result = lengths_result(&m.lengths);
         if (m.first.file.shard.select > result->streamlines)
             gls_log(GLS_LOG_WARNING,
-                    "%s: %llu streamlines in place of %llu (--select): all shards together have no more", output,
+                    "%s: has %llu streamlines in place of %llu (--select): all shards together have no more", output,
                     (unsigned long long)result->streamlines, (unsigned long long)m.first.file.shard.select);
         result->last_part = m.last_part;
         result->last_seeds = m.last_seeds;

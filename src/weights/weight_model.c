@@ -118,7 +118,9 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
         return gls_fail(GLS_ERR_EMPTY, "weights: no streamline passes through a fixel%s",
                         o->fd_threshold > 0 && m->n_removed > 0 ? " above --fd-threshold: lower it"
                                                                 : ": do the tractogram and the FODs lie in one space?");
-    if (!(density > 0)) return gls_fail(GLS_ERR_EMPTY, "weights: no fixel with a density of streamlines is left");
+    if (!(density > 0))
+        return gls_fail(GLS_ERR_EMPTY,
+                        "weights: no fixel has a fibre density above 0: is the mask, or --fd-threshold, too strict?");
     /* mu makes the sum of the lengths equal to that of the fibre densities; scale: the sum of PM FD^2 divided by the
      * number of streamlines */
     m->mu = density / lengths;

@@ -89,14 +89,14 @@ says "density_correlation	nan"
 
 # --- track scalars and the timestamp by which MRtrix3 knows to which tracks they belong ---
 expect 0 convert ends.trx ends.tck
-says "has 0 for 2 of 4 values"
+says "2 of 4 values are not finite"
 expect 0 convert ends.tck back.trx --tsf ends_v.tsf=v --reference head.nii
 expect 0 sample ends.tck small.nii --tsf outside.tsf
-says "outside.tsf: has 0 for"
+says "values are not finite and are written as 0"
 expect 0 edit empty.tck plain.tck
 # rows stay those of the tractogram, also where a copy leaves out streamlines without points
 expect 0 sample empty.tck small.nii --tsf rows.tsf --output rows.tsv --trx rows.trx --reference head.nii
-says "1 streamline without points left out"
+says "leaves out 1 streamline without points"
 python3 - << 'END' || note "track scalar files"
 import math
 import re
