@@ -27,7 +27,7 @@ shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
 #define MORE_FOURS(i) LANE_FOURS(FOURS_ROWS + (i))
 const int FOURS_ROWS = LANES / 16;
 
-// The words of this lane and of the three beside it.
+// Passes x between four neighbouring lanes. Returns the words of all four.
 uvec4 lane_four(uint x)
 {
     SHOWN(LANE) = x;
@@ -223,7 +223,7 @@ int lane_first(bool yes)
     return int(lane_poll[lane_poll_at]);
 }
 
-// Words that one lane shows all others; two sets are used in turn.
+// Words by which one lane passes values to all other lanes; two sets are used in turn.
 shared uint lane_note[8];
 int lane_note_at = 0;
 // Word i of the set in use.

@@ -50,7 +50,7 @@ void meet()
     barrier();
 }
 
-// Sum of x over all invocations of the work group, by halves; every invocation gets it.
+// Sum of x over all invocations of the work group, in a tree of pairs; every invocation gets the sum.
 double total(double x)
 {
     number[lane] = x;

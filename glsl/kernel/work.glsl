@@ -6,7 +6,7 @@ layout(std430, binding = 0) buffer Work { uint work[]; };
 #include "layout/work.def"
 #undef WORD
 
-// Index of a word of a slot.
+// Word `word` (see layout/work.def) of a slot.
 #define WORK(word, slot) \
     work[params.n_items + (slot) * uint(WORK_GUIDE + GUIDE_WORDS - 1) + uint((word) - 1)]
 

@@ -71,7 +71,7 @@ uint pair_of(uint part, uint at, uint shift)
 }
 #endif
 
-// Pairs along x at (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
+// The eight values of one direction in a cell, as pairs along x at (y, z), (y + 1, z), (y, z + 1) and (y + 1, z + 1).
 uvec4 corners(Cell cell, uint index)
 {
 #if CELL_CORNERS == 1

@@ -40,7 +40,7 @@ void main()
     uint k = group * 64u + lane;
     part[lane] = k < n_fixels ? complete(k) : vec2(0.0);
     barrier();
-    // Sum by halves: the order is fixed, so the cost does not depend on the device.
+    // Sum in a tree of pairs: the order is fixed, so the cost does not depend on the device.
     for (uint half_size = 32u; half_size > 0u; half_size /= 2u) {
         if (lane < half_size) part[lane] += part[lane + half_size];
         barrier();

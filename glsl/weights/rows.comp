@@ -144,7 +144,8 @@ vec2 improve(uint s)
     return cost;
 }
 
-// Improves the coefficients of 64 streamlines and sums their costs, by halves as in fixels.comp.
+// Improves the coefficients of 64 streamlines and sums the costs of these streamlines, in a tree of pairs as in
+// fixels.comp.
 void main()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x, lane = gl_LocalInvocationID.x;

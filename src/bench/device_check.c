@@ -54,7 +54,7 @@ static void keep_larger(check_run *run)
     if (run->now.size >= run->largest.size) run->largest = run->now;
 }
 
-/* radeonsi: "SGPRS: 48 VGPRS: 60 Code Size: 6200 ... Spilled VGPRs: 0", in one line or several. */
+/* Reads statistics of radeonsi: "SGPRS: 48 VGPRS: 60 Code Size: 6200 ... Spilled VGPRs: 0", in one line or several. */
 static void read_amd(check_run *run, const char *line)
 {
     long value;
@@ -68,7 +68,7 @@ static void read_amd(check_run *run, const char *line)
     if (number_behind(line, "Max Waves: ", &run->now.waves) || strstr(line, "Code Size: ")) keep_larger(run);
 }
 
-/* Intel, Broadcom: "SIMD16 shader: 886 instructions. ... 0:0 spills:fills". */
+/* Reads statistics of the drivers for Intel and Broadcom: "SIMD16 shader: 886 instructions. ... 0:0 spills:fills". */
 static void read_spills(check_run *run, const char *line)
 {
     const char *at = strstr(line, " spills:fills");
@@ -104,7 +104,7 @@ static bool read_line(void *user, const char *line)
     char label[64];
     double seconds, rate;
     size_t same, expected;
-    /* may follow text that a driver wrote without a line end */
+    /* the line of a kernel may follow text that a driver wrote without a line end */
     const char *kernel = strstr(line, "kernel\t");
     if (kernel && sscanf(kernel, "kernel\t%63[^\t]\t%lf", label, &seconds) == 2) {
         read_amd(run, line);

@@ -30,7 +30,7 @@ static double seconds_of(int who)
 bench_busy bench_busy_now(void)
 {
     bench_busy now = {.clock = gls_clock_seconds(), .own = seconds_of(RUSAGE_SELF) + seconds_of(RUSAGE_CHILDREN)};
-    /* First line of /proc/stat: clock ticks of all CPUs together since the start of the machine. */
+    /* Read the first line of /proc/stat: clock ticks of all CPUs together since the start of the machine. */
     unsigned long long user, nice, system, idle, wait, irq, soft, steal;
     FILE *file = fopen("/proc/stat", "r");
     now.known = file && fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system, &idle, &wait,

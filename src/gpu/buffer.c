@@ -44,7 +44,7 @@ static uint64_t limit_of(const gls_device_info *info, gls_buffer_kind kind)
                                        : info->max_storage_bytes;
 }
 
-/* Makes the texture of a buffer of texels. */
+/* Makes the texture through which shaders read a buffer of texels. */
 static gls_status view_texels(gls_buffer *buffer, const char *label)
 {
     glGenTextures(1, &buffer->texels);

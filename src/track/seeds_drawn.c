@@ -94,7 +94,7 @@ static void centre_of(const gls_grid *grid, size_t voxel, int32_t centre[3])
     centre[2] = (int32_t)(voxel / nx / ny);
 }
 
-/* Draws a position in the image of weights, in its voxel coordinates. */
+/* Draws a position in the image of weights, in voxel coordinates of that image. */
 static void draw_position(const gls_seeds *s, uint64_t i, uint32_t attempt, double position[3])
 {
     uint32_t word[4];

@@ -68,8 +68,8 @@ static gls_status bring_all(gls_batch *c, gls_batch_result *result)
                    : status;
 }
 
-/* Copies points of kept streamlines from the device's words to result->point and sets result->offset: all points of a
- * streamline whose voxels the host must count, else its first and last point. */
+/* Copies points of kept streamlines from the words that the device wrote to result->point and sets result->offset: all
+ * points of a streamline whose voxels the host must count, else its first and last point. */
 static void unpack(const gls_batch *c, uint32_t n_placed, gls_batch_result *result)
 {
     /* Layout of the words behind the counts of voxels: for each line one word, not 0 if the line is left to the host;
@@ -172,8 +172,8 @@ static size_t max_points(const gls_batch *c)
            (c->points == GLS_POINTS_COUNTED ? gls_visitor_capacity(plan->batch_lines) : 0);
 }
 
-/* Judges and places the streamlines of the round and starts packing the finished seeds. *done: index in the seed batch
- * of the first seed that is not finished. */
+/* Judges and places the streamlines of the round and starts packing the points of finished seeds. *done: index in the
+ * seed batch of the first seed that is not finished. */
 static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_result *result, uint32_t *done)
 {
     gls_track_result *r = &c->stats->result;
@@ -210,7 +210,8 @@ static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_r
 
 /* --- Seed batches and their pass 1. */
 
-/* Whether the seed batch of this number exists; asks the run for its seeds unless it has given them. */
+/* Whether the seed batch of this number exists; asks the run for the seeds of the batch unless the run has given them.
+ */
 static bool is_given(gls_batch *c, uint64_t number, bool wait)
 {
     gls_seed_range range;
@@ -327,8 +328,8 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     return status;
 }
 
-/* Starts a round while the device has none. If there are no seeds at the moment, commits the finished ones, then waits
- * for more. */
+/* Starts a round while the device has none. If there are no seeds at the moment, commits the finished seeds, then waits
+ * for more seeds. */
 static gls_status begin_alone(gls_batch *c, rest *from, uint32_t most, gls_round *r)
 {
     gls_status status = begin_round(c, from, most, false, r);
@@ -343,7 +344,7 @@ static gls_status await_round(gls_batch *c, const gls_round *r)
     look_at_round(c, r);
     gls_status status = r->n_lines > 0 ? gls_pass_track_end(c) : GLS_OK;
     c->stats->result.seconds_track += gls_trace_phase("wait for pass 2", start, r->seed_batch->first + r->from);
-    /* the device began this round when it had finished the one before */
+    /* the device began this round when it had finished the round before */
     const double now = gls_clock_seconds(), begun = r->begun > c->last_end ? r->begun : c->last_end;
     if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, r->n_lines, now - begun);
     c->last_end = now;
@@ -385,7 +386,7 @@ static gls_status run_rounds(gls_batch *c)
     bool gave_way = false;
     gls_status status = GLS_OK;
     while (!status && !gave_way) {
-        /* One iteration: begin a round if there is none, begin the next one behind it, then end the first. */
+        /* One iteration: begin a round if there is none, begin the next round behind it, then end the first round. */
         const uint32_t capacity = round_capacity(c);
         if (!now.any) status = begin_alone(c, &next, most < capacity ? most : capacity, &now);
         if (!now.any) break;

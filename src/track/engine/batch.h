@@ -87,7 +87,7 @@ typedef struct gls_round {
     double begun;        /* time at which the host queued the round on the device, s */
 } gls_round;
 
-/* Finished seeds whose points are still on their way from the device. */
+/* Finished seeds whose points are being transferred from the device. */
 typedef struct gls_pending {
     bool any;
     uint64_t end;      /* all seeds before seed `end` are finished */
@@ -111,7 +111,7 @@ typedef struct gls_batch {
     gls_engine *engine;
     const gls_seeds *seeds;
     const double (*space)[4]; /* affine map from voxel coordinates to the space of the output */
-    gls_batch_host host;      /* poll may be NULL; all may be NULL where only single passes run, not gls_batch_run() */
+    gls_batch_host host;      /* poll may be NULL; all members may be NULL where only single passes run */
     bool counts_visits;       /* results carry the voxels that their streamlines visit */
     gls_batch_points points;
     gls_track_stats *stats; /* counts since the last commit; commit() takes them */
@@ -228,7 +228,8 @@ void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direct
 /* --- From tracked half-streamlines to streamlines: each gets a verdict, and its points an index in the output. The
  * device is idle meanwhile, so keep this code fast. */
 
-/* Whether both half-streamlines of a line have ended. One has not ended if the pool of points was full. */
+/* Whether both half-streamlines of a line have ended. A half-streamline has not ended if the pool of points was full.
+ */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
 /* Appends a streamline to the result: its points begin at index `first`, its seed lies at `at` (voxel coordinates). */
 void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,

@@ -208,7 +208,8 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     return n;
 }
 
-/* Announces or loads one kernel with the model's definitions and its own, which are removed afterwards. */
+/* Announces or loads one kernel with the definitions of the model and definitions of its own, which are removed
+ * afterwards. */
 static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model_plan *model, const wanted *w,
                        bool announced)
 {
@@ -281,7 +282,8 @@ static void define_guide(const gls_guide_plan *plan, const gls_track_params *par
     if (plan->kind->define) plan->kind->define(plan, params, input, defines);
 }
 
-/* Adds definitions to the model's, and announces the kernels to the driver, which may compile them on its own threads.
+/* Adds the definitions of all kernels to the definitions of the model, and announces the kernels to the driver, which
+ * may compile them on its own threads.
  */
 static gls_status kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
                                    const gls_track_input *input, gls_model_plan *model)
@@ -402,7 +404,8 @@ gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track
     double start = gls_clock_seconds();
     for (size_t i = 0; i < n; i++) model[i] = &engines[i]->model;
     *failed = SIZE_MAX;
-    /* One device is held throughout. Several share this thread, so each write holds the device that it goes to. */
+    /* A single device is held throughout. Several devices share this thread, so each write holds the device that it
+     * goes to. */
     if (n == 1) gls_device_hold(engines[0]->device);
     gls_status status = engines[0]->plan.getter->fill(model, n, &engines[0]->params, input, failed);
     if (n == 1) gls_device_release(engines[0]->device);

@@ -53,7 +53,7 @@ static gls_status check_subgroup(const gls_device_info *limits)
                     limits->renderer);
 }
 
-/* The width that the driver reports, in invocations. */
+/* Number of invocations of a subgroup, as the driver reports it. */
 static uint32_t lanes_of_subgroup(const gls_device_info *limits)
 {
     return limits->subgroup_size;

@@ -159,7 +159,7 @@ static gls_status reset_state(gls_batch *c, uint32_t n_items)
     return gls_buffer_write(c->engine->buffer[GLS_TRACK_STATE], 0, sizeof *c->head + 4ull * n_items, c->head);
 }
 
-/* Starts to fetch the header, the state of each half-streamline, and the guide's memory of it. */
+/* Starts to fetch the header, the state of each half-streamline, and the words that the guide keeps of each. */
 static gls_status read_state(gls_batch *c, uint32_t n_items)
 {
     gls_fetch *fetch = c->engine->fetch[GLS_FETCH_STATE];
@@ -432,7 +432,8 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
     double iterations = 0;
     gls_pace_guess(&c->track_pace, &c->initial_pace, c->engine->iteration_cost);
     fill_halves(c, n_items);
-    /* The list of active half-streamlines: the two of a streamline side by side, in the order of the Morton curve. */
+    /* The list of active half-streamlines: both half-streamlines of a streamline side by side, in the order of the
+     * Morton curve. */
     for (uint32_t i = 0; i < n_items; i++) c->work[i] = 2 * line_at(c, i / 2) + i % 2;
     gls_status status = upload_work(c, n_items);
     if (!status) status = reset_state(c, n_items);

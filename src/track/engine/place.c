@@ -255,8 +255,8 @@ uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t u
     const uint32_t *state = c->state;
     uint32_t s = 0, seed = from;
     uint64_t points = 0;
-    /* Threads share the verdicts, which are independent. Where points begin is a running sum, which this thread
-     * computes alone. */
+    /* Threads share the verdicts, which are independent. The index at which the points of a streamline begin is a
+     * running sum, which this thread computes alone. */
     gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
     for (; seed < until; seed++) {
         uint32_t count = gls_lines_of_seed(c, seed);

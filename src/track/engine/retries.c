@@ -144,7 +144,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     if (!status) status = judge(c, n, points);
     if (!status) status = decide(c, n, points, &n_ended);
     if (status) return status;
-    /* Learn how many points of the pool a line takes; a pass in which nothing ended must at least get smaller. */
+    /* Learn how many points of the pool a line takes; a pass in which no line ended must at least get smaller. */
     if (n_ended > 0)
         c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
     else if (n == 1)

@@ -159,7 +159,8 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     /* a GPU has no limit of loop iterations, but waits 0.7 ms for the host between two dispatches of cheap steps */
     if (!limits->software && getter->one_lane) p.iterations *= 8;
     p.ordered = p.staged || getter->ordered;
-    /* Words of the work buffer for each half-streamline: the host's, then the coefficients of split iterations. */
+    /* Words of the work buffer for each half-streamline: the words that the host writes, then the coefficients of split
+     * iterations. */
     p.coefficients = p.split ? getter->handed_over(input) : 0;
     p.host_arrays = p.staged ? WORK_GUIDE + p.guide.n_words : 0;
     p.work_arrays = p.host_arrays + p.coefficients;

@@ -17,8 +17,8 @@
 /* Smaller forms of a field, for plans made after memory ran out. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
-/* Octets: a voxel's value is stored with the values of the seven next voxels, in 16 bytes. They take eight times the
- * memory of single values, so use them only where memory is ample. */
+/* Plans octets: a voxel's value is stored with the values of the seven next voxels, in 16 bytes. They take eight times
+ * the memory of single values, so use them only where memory is ample. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
                         gls_field_plan *plan)
 {
@@ -38,7 +38,7 @@ static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_i
     return true;
 }
 
-/* Pairs along x, in one buffer. */
+/* Plans pairs along x, in one buffer. */
 static bool plan_pairs(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, gls_field_plan *plan)
 {
     uint64_t bytes = layer * (uint64_t)grid->dim[2];
@@ -113,7 +113,7 @@ static gls_status create(gls_field *field, const char *label)
     return status;
 }
 
-/* Definitions of glsl/odf/cells.glsl. */
+/* Adds the definitions that glsl/odf/cells.glsl needs. */
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     gls_define_int(d, "CELL_CORNERS", plan->cells.corners, "corners of a cell whose values lie together");
@@ -339,7 +339,7 @@ bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_devi
     return true;
 }
 
-/* Definitions of glsl/base/texels.glsl. */
+/* Adds the definitions that glsl/base/texels.glsl needs. */
 static void define_texels(const gls_field_plan *plan, gls_define_list *d)
 {
     const uint32_t quads = plan->cells.floats ? 1 : 2;

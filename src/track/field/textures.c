@@ -147,7 +147,7 @@ static void append_tiles(gls_text *out, const gls_field_plan *plan)
                             plan->textures.tile_channels * (i * plan->textures.tiles_per + t));
 }
 
-/* Definitions of sizes, and the calls of TILES and TILE by which shaders read all tiles. */
+/* Adds definitions of sizes, and the calls of TILES and TILE by which shaders read all tiles. */
 static void define(const gls_field_plan *plan, gls_define_list *d)
 {
     static const char *const scale[] = {"VOLUME_SCALE_X", "VOLUME_SCALE_Y", "VOLUME_SCALE_Z"};
@@ -182,7 +182,7 @@ typedef struct slab_work {
     const gls_field_source *source;
 } slab_work;
 
-/* The texels of a strip in a slab of n_rows rows. */
+/* Address of the first texel of a strip in a slab of n_rows rows. */
 static char *strip_texels(const slab_work *w, size_t n_rows, uint32_t texture, size_t strip)
 {
     const gls_field_plan *p = w->plan;

@@ -162,7 +162,7 @@ static void append_call(gls_text *out, const char *macro, size_t index, double v
  * order. */
 #define BLOCK 8
 
-/* Rows of one block of measurements from `first` on: the hat fit, then the model fit. */
+/* Appends the rows of one block of measurements from `first` on: the hat fit, then the model fit. */
 static void append_block(gls_text *out, const gls_qball *qball, size_t first)
 {
     size_t n = qball->n - first < BLOCK ? qball->n - first : BLOCK;
@@ -221,14 +221,16 @@ static void boot_measured_weights(const gls_qball *qball, double *mean_weight, d
     }
 }
 
-/* MEAN rows: recover the mean of the residuals, so that MEASURED rows give the measured signal without a draw. */
+/* Appends MEAN rows, which recover the mean of the residuals, so that MEASURED rows give the measured signal without a
+ * draw. */
 static void boot_rows_mean(gls_text *out, const gls_qball *qball)
 {
     double sum = sum_of_weights(qball);
     for (size_t i = 0; i < qball->n; i++) append_call(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
 }
 
-/* Rows that restore the measured signal in the written-out shader: MEASURED(k, i, w) with w = 1 / leverage_scale. */
+/* Appends rows that restore the measured signal in the written-out shader: MEASURED(k, i, w) with w = 1 /
+ * leverage_scale. */
 static void boot_rows_measured(gls_text *out, const gls_qball *qball)
 {
     char text[40];
@@ -241,7 +243,7 @@ static void boot_rows_measured(gls_text *out, const gls_qball *qball)
     }
 }
 
-/* SCALE(j, w) for every coefficient; FIXED(0, value) for the constant first one of CSA. */
+/* Appends SCALE(j, w) for every coefficient; FIXED(0, value) for the first coefficient of CSA, which is constant. */
 static void boot_rows_scale(gls_text *out, const gls_qball *qball)
 {
     for (size_t j = 0; j < qball->k; j++) {
@@ -270,7 +272,7 @@ static double signal_scale(const gls_image *dwi)
     return positive ? gls_field_scale(largest, VOLUME_MAXIMUM) : 0;
 }
 
-/* Matrices for subgroups: neighbouring lanes read neighbouring measurements. */
+/* Adds the matrices as tables for shaders with loops: neighbouring lanes read neighbouring measurements. */
 static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls_qball *q)
 {
     /* The fit is transposed, so that all coefficients of a measurement are a row. */

@@ -100,7 +100,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model, 
                              request->limits, request->n_units, &model->field);
 }
 
-/* The functions `plan` of the rows. */
+/* The function `plan` of the row of fact; the functions of eudx and bedpost follow. */
 static gls_status plan_fact(const gls_model_request *request, gls_model_plan *model)
 {
     const double noise = request->params->step_noise / request->params->step_size;

@@ -84,7 +84,7 @@ static bool in_cone(const gls_sphere *sphere, size_t v, size_t u, double least)
     return (sphere->antipodal ? fabs(c) : c) >= least;
 }
 
-/* MODEL_CONE and CONE_WORDS: for each vertex one bit for each vertex within max_angle (degrees). */
+/* Adds MODEL_CONE and CONE_WORDS: for each vertex one bit for each vertex within max_angle (degrees). */
 static void add_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle)
 {
     size_t words = (sphere->n + 31) / 32;
@@ -97,9 +97,9 @@ static void add_cone(gls_tables *s, gls_define_list *defines, const gls_sphere *
             if (in_cone(sphere, v, u, least)) word[v * words + u / 32] |= 1u << (u % 32);
 }
 
-/* MODEL_CONE for several lanes: for each vertex one word for each lane, with the bits of the `stretch` (at most 32)
- * vertices that the lane handles. A stretch that would end behind the last vertex begins earlier and omits the bits of
- * other lanes. */
+/* Adds MODEL_CONE for several lanes: for each vertex one word for each lane, with the bits of the `stretch` (at most
+ * 32) vertices that the lane handles. A stretch that would end behind the last vertex begins earlier and omits the bits
+ * of other lanes. */
 static void add_cone_of_lanes(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, double max_angle,
                               uint32_t lanes, size_t stretch)
 {

@@ -52,7 +52,8 @@ static void append_channel(sh_rows *rows, const char *macro)
     gls_text_printf(&rows->text, "%s(%u)\n", macro, c);
 }
 
-/* Rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree m. */
+/* Appends the rows of the functions of order m, without their factor (x + iy)^m. first: the constant function of degree
+ * m. */
 static void append_order(sh_rows *rows, int order, int m, double first)
 {
     gls_text *out = &rows->text;
@@ -69,7 +70,7 @@ static void append_order(sh_rows *rows, int order, int m, double first)
     if (m > 0) gls_text_puts(out, "SH_ORDER_END\n");
 }
 
-/* Rows for the basis GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
+/* Returns the rows for the basis GLS_SH_DESCOTEAUX07_LEGACY: m < 0 has the cosine, and odd orders are negative. */
 static char *rows_of(int order, const gls_field_plan *field)
 {
     sh_rows rows = {.tiles_per_texture = field->textures.tiles_per};

@@ -88,7 +88,7 @@ static void store_residuals(const signal_fill *f, size_t count, float *rows, dou
     }
 }
 
-/* Signals of a block of voxels, scaled; with residuals for the bootstrap. */
+/* Fills the channels of a block of voxels: scaled signals, and residuals for the bootstrap. */
 static void signal_block(const void *user, size_t at, size_t count, float *rows, float *scratch)
 {
     const signal_fill *f = user;
@@ -160,7 +160,7 @@ static gls_status fill_prob(gls_model *const *models, size_t n, const gls_track_
 
 /* --- The model. */
 
-/* The table as vectors of the source; the caller frees the text. */
+/* Returns the table of the fit as vectors of shader source; the caller frees the text. */
 static char *rows_of(const uint32_t *word, size_t n_quads)
 {
     gls_text out = {0};

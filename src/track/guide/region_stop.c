@@ -141,7 +141,7 @@ static void append_map(gls_text *out, const float map[3][4])
     }
 }
 
-/* Rows GROUP and SPHERE for all grids and spheres of the regions; the caller frees the text. */
+/* Returns rows of source, GROUP and SPHERE, for all grids and spheres of the regions; the caller frees the text. */
 static char *rows_of(const gls_regions *r)
 {
     gls_text out = {0};
@@ -163,7 +163,7 @@ static char *rows_of(const gls_regions *r)
     return gls_text_take(&out);
 }
 
-/* Rows for the roles that the input has regions of. */
+/* Returns a row of source for each role of which the input has regions. */
 static char *end_rows_of(const gls_regions *r)
 {
     gls_text out = {0};

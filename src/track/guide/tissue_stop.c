@@ -157,7 +157,7 @@ static void guide_regions_define_none(gls_define_list *d)
     gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
 }
 
-/* Definitions of glsl/guide/tissue.glsl: texture units, the rule, and the words of the memory. */
+/* Adds the definitions that glsl/guide/tissue.glsl needs: texture units, the rule, and the words of the memory. */
 static void define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                    gls_define_list *d)
 {

@@ -68,7 +68,7 @@ static uint64_t hash_before(const void *start, const uint64_t *hash)
     return gls_hash(start, (size_t)((const char *)hash - (const char *)start));
 }
 
-/* GLS_ERR_OUTPUT with the path, a text and the reason of the system. */
+/* Returns GLS_ERR_OUTPUT with the path, a text and the reason of the system. */
 static gls_status fail(const gls_journal *j, const char *what)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: %s: %s", j->path, what, strerror(errno));
@@ -129,7 +129,7 @@ static bool read_head(int fd, head *h)
            memchr(h->origin, 0, ORIGIN_BYTES);
 }
 
-/* Begins an empty journal: the head, synchronised to the disk. */
+/* Begins an empty journal: writes the head and synchronises it to the disk. */
 static gls_status begin(gls_journal *j, const char *identity, const char *origin)
 {
     j->head = (head){0};

@@ -85,7 +85,8 @@ static gls_status poll(void *user)
     return gls_queue_is_satisfied(&run->queue) ? GLS_OK : status;
 }
 
-/* Delivers what the journal holds, then tracks the rest: on the calling thread if there is one worker. */
+/* Delivers the results of the journal, then tracks the remaining seeds: on the calling thread if there is one worker.
+ */
 static void work(gls_run *run, gls_worker *workers)
 {
     const uint64_t first = run->queue.next;

@@ -31,7 +31,7 @@ static bool is_board(const gls_device_info *device)
     return false;
 }
 
-/* Sets what is known about a device before its first dispatch; keeps the measured times. */
+/* Sets the limits of a pace that are known before the first dispatch on a device; keeps the measured times. */
 static void set_pace(const gls_device_info *device, gls_pace *pace)
 {
     if (device->software) pace->least = MIN_ON_CPU;

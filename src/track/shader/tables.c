@@ -138,7 +138,7 @@ static uint32_t image_offset(const double first[3], size_t size, bool turn_x, bo
 
 gls_status gls_table_orbits(gls_tables *s, gls_define_list *defines, const gls_sphere *sphere, int sh_order)
 {
-    /* The orbits count only if they cover the whole sphere. */
+    /* Orbits are used only if they cover the whole sphere. */
     size_t k = gls_sh_count(sh_order), n = 0;
     for (size_t o = 0; o < sphere->n_orbits; o++) n += sphere->orbit_size[o];
     size_t n_orbits = n == sphere->n ? sphere->n_orbits : 0;
