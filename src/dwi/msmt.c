@@ -244,8 +244,7 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* Bytes of a thread's scratch memory, which holds, in this order, the memory of the kernel, and the coefficients, data
- * and signal of a block. */
+/* Bytes of a thread's scratch memory: memory of the kernel, then coefficients, data and signal of a block. */
 static size_t workspace_bytes(const gls_nonneg_plan *fit)
 {
     return round_up(gls_nonneg_scratch_bytes(fit)) + (fit->k + fit->n) * GLS_NONNEG_BLOCK * sizeof(double) +
@@ -306,8 +305,7 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     return status;
 }
 
-/* Chooses the SH order of each tissue: the order that the options give, else the order of its response, at most
- * USUAL_MAX_ORDER. */
+/* Chooses the SH order of each tissue: the one of the options, else of its response, at most USUAL_MAX_ORDER. */
 static gls_status choose_orders(const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, int *order)
 {

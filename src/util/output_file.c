@@ -124,8 +124,7 @@ static bool is_descriptor(const char *path)
     return false;
 }
 
-/* Checks that the final name may be written, and stores the permissions for the new file in *mode. *replaced: whether a
- * file of this name exists. */
+/* Checks that the final name may be written. *replaced: whether a file has it; *mode: permissions for the new file. */
 static gls_status check_target(const char *path, bool overwrite, bool *replaced, mode_t *mode)
 {
     struct stat st;
