@@ -52,7 +52,7 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
                          const char *extension);
 /* The end KEY-VALUE_SUFFIX of a name. */
 typedef struct gls_bids_ending {
-    /* texts that do not fit are cut off */
+    /* parts of the name; longer texts are cut off */
     char key[32], value[64], suffix[32];
 } gls_bids_ending;
 /* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form. */
@@ -152,7 +152,7 @@ void gls_dataset_finish(gls_dataset *dataset);
 typedef enum gls_dataset_state {
     /* files are new */
     GLS_UNIT_TRACKED,
-    /* nothing was done, because an earlier run had the same options and inputs */
+    /* the unit was not tracked again, because an earlier run had the same options and inputs */
     GLS_UNIT_UP_TO_DATE,
     /* another process tracks the unit */
     GLS_UNIT_BUSY,
@@ -171,7 +171,7 @@ gls_status gls_dataset_track(const gls_dataset_options *options, const gls_datas
 typedef struct gls_dataset_choice {
     /* name of the only unit to process */
     const char *unit; /* NULL: all */
-    /* each count-th unit from the index-th on, counted from 1; 1 and 1: all units */
+    /* units index, index + count, index + 2 count ..., counted from 1; index 1, count 1: all units */
     size_t index, count;
     /* whether the first unit that fails ends the run */
     bool stop_on_error;

@@ -35,7 +35,7 @@ typedef struct matrix {
         sidecar[GLS_DATASET_MAX_PATH];
 } matrix;
 
-/* Adds the hash of a file's contents under its role; the word none if the matrix has no such input. */
+/* Adds the hash of a file's contents under its role; the word "none" if the matrix has no such input. */
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
     uint64_t hash = 0;
@@ -60,7 +60,8 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     return status;
 }
 
-/* Fails because a file that this run would replace is by another program, or was changed since. */
+/* Returns the error for an existing file that this run would replace, although another program wrote it, or it was
+ * changed since. */
 static gls_status fail_exists(const char *path)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",
@@ -74,7 +75,7 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     bool missing = false;
     struct stat info;
     const char *const path[] = {m->matrix, m->nodes};
-    /* without a sidecar these three are NULL, and no output may exist */
+    /* without a sidecar root, found, outputs and before are NULL, and no output may exist */
     cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
     const cJSON *found = gls_json_at(root, DONE), *outputs = gls_json_at(found, "outputs"),
                 *before = gls_json_at(found, "before");
@@ -100,7 +101,7 @@ static gls_status note(const matrix *m, const gls_tract_run *run, cJSON *done)
     struct stat info;
     cJSON *outputs = cJSON_AddArrayToObject(done, "outputs"), *before = cJSON_AddArrayToObject(done, "before");
     gls_status status = GLS_OK;
-    /* hash the old file, then the new file that replaces it */
+    /* record the old file of this name (in `before`), then the new file that replaces it */
     for (size_t i = 0; i < 2 && !status; i++) {
         const char *name = gls_file_name(path[i]);
         if (stat(path[i], &info) == 0) status = gls_dataset_note(before, m->folder, name, false);

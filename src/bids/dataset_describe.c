@@ -60,7 +60,7 @@ static void file_uri(const char *path, char *uri, size_t size)
 /* Writes the BIDS URI of a file of the source data set or of the output, or a file URI of a file elsewhere. */
 static void bids_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
 {
-    /* bids:source: is the link of DatasetLinks; bids:: is the data set itself */
+    /* schemes of BIDS URIs: bids:source: for the input, by its name in DatasetLinks; bids:: for the output itself */
     const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
     const size_t n[] = {strlen(o->input), strlen(o->output)};
     int best = -1;
@@ -124,7 +124,8 @@ static gls_status add_version(const gls_dataset_options *o)
     char path[1536], versions[256] = "";
     cJSON *root = read_description(o->output), *generated = gls_json_at(root, "GeneratedBy"), *entry;
     gls_status status = GLS_OK;
-    /* a description without GeneratedBy is by another program */
+    /* known: this version need not be added, since it is listed, or the description has no GeneratedBy and so is by
+     * another program */
     bool known = !cJSON_IsArray(generated);
     cJSON_ArrayForEach(entry, generated)
     {
@@ -151,7 +152,7 @@ static gls_status add_version(const gls_dataset_options *o)
 
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
-    /* files whose names BIDS has only proposed (for tractograms and maps): the validator must pass over them */
+    /* contents of .bidsignore: files whose names are only proposed to BIDS, which the validator would reject */
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
                                   "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
     /* patterns of entities that pybids does not know */

@@ -81,7 +81,7 @@ static gls_status add(gls_dataset_texts *list, char *text)
 /* Adds the files that a value names to a list. *all: whether there is a file, and each of them exists. */
 static gls_status add_files(const gls_param *p, const char *value, gls_dataset_texts *files, bool *all)
 {
-    /* a result takes one file or several with commas; other options one file, which labels may follow */
+    /* an option for a result names files with commas between them, any other option one file, perhaps with labels */
     const bool is_list = p->role == GLS_ROLE_OUTPUT;
     char *copy = is_list ? strdup(value) : gls_file_named(value), *rest = copy;
     gls_status status = GLS_OK;

@@ -66,9 +66,10 @@ static gls_status read_rows(const char *path, char *text, gls_bids_labels *label
         errno = 0;
         const long value = strtol(cell[index], &end, 10);
         if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
-            return gls_fail(GLS_ERR_INPUT, "%s: '%.40s' is no number of a label", path, cell[index]);
+            return gls_fail(GLS_ERR_INPUT, "%s: the index '%.40s' is no label, a whole number from 0 on", path,
+                            cell[index]);
         if (labels->n == GLS_BIDS_MAX_LABELS)
-            return gls_fail(GLS_ERR_INPUT, "%s: more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
+            return gls_fail(GLS_ERR_INPUT, "%s: has more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
         labels->value[labels->n++] = (int)value;
     }
     return GLS_OK;
@@ -135,7 +136,7 @@ static gls_status find_tables(const char *root, const char *stem, gls_dataset_un
         return u->bvec ? GLS_OK : gls_no_memory();
     }
     const char *missing = u->bval ? ".bvec" : ".bval";
-    gls_asprintf(&u->problem, "no %s%s for it: neither beside it nor in the folders above, and no .b",
+    gls_asprintf(&u->problem, "no %s%s beside the series or in the folders above it, and no .b",
                  u->bval ? "" : ".bvec and ", missing);
     return u->problem ? GLS_OK : gls_no_memory();
 }
@@ -232,7 +233,7 @@ static gls_status find_tissue(const gls_dataset_options *o, gls_dataset_unit *u)
 /* Finds the mask and the seed region. A missing image becomes the problem of the unit. */
 static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
 {
-    /* a unit with a problem is kept, and reported as such */
+    /* for a unit that cannot be tracked no images are looked for; its problem is reported later */
     if (u->problem) return GLS_OK;
     gls_job_options job = *o->job;
     gls_dataset_take_values(u, &job);
@@ -263,7 +264,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         u->kind = GLS_DATASET_FA;
         return GLS_OK;
     }
-    /* the kind for which the user asked is missing */
+    /* the data set has no image of the kind that the user asked for */
     u->problem = strdup(o->region == GLS_DATASET_WM     ? "no label-WM_probseg in its space"
                         : o->region == GLS_DATASET_ASEG ? "no desc-aseg_dseg in its space"
                                                         : "no dseg in its space with a table that names white matter");
@@ -419,7 +420,8 @@ static char *name_of_scan(const char *name)
     return scan;
 }
 
-/* Marks two series as the same scan if they differ only by space, resolution, or .nii and .nii.gz. */
+/* Makes it the problem of both series if they are one scan, that is, if their names differ only by space, by
+ * resolution, or by .nii and .nii.gz. */
 static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
 {
     char *x = name_of_scan(a->name), *y = name_of_scan(b->name);

@@ -32,7 +32,7 @@ char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *da
         const char *region = u->region ? u->region : u->problem ? "" : "FA";
         if (!gls_dataset_chosen(dataset, choice, i)) continue;
         gls_dataset_name(options, u, options->job, &files);
-        /* without a look at the contents: the list must be quick */
+        /* tracked: both files exist; their contents are not checked, because the list must be quick */
         bool tracked = access(files.tractogram, F_OK) == 0 && access(files.sidecar, F_OK) == 0;
         const char *const field[] = {u->name, u->subject, u->session, u->dwi, u->mask ? u->mask : "", region};
         const size_t n = sizeof field / sizeof *field;
@@ -177,7 +177,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     print_number(table, root, "counts", "streamlines");
     print_number(table, root, "lengths", "mean_mm");
     print_number(table, root, "lengths", "median_mm");
-    /* the time stands in the table alone, not on the page */
+    /* the last cell, the time, is in the table only, not on the page */
     print_number(table, root, "seconds", "total");
     fputc('\n', table);
     free(stem);
@@ -229,7 +229,7 @@ gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
     bool whole = fclose(table.rows) == 0;
     if (!status && !whole) status = gls_no_memory();
     snprintf(path, sizeof path, "%s/group.tsv", o->output);
-    /* table and page get their names together */
+    /* write table and page in one group, so that both get their names together */
     if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);
     if (!status && *n > 0) status = dataset_page(o, text, &group);
     if (!status) status = gls_output_group_commit(&group);

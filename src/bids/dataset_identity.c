@@ -41,7 +41,7 @@ static gls_status name_contents(const char *text, cJSON **item)
 {
     struct stat info;
     uint64_t hash;
-    /* built-in directions have names, not files */
+    /* the name of a built-in sphere names no file */
     char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_file_named(text);
     gls_status status = GLS_OK;
     if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
@@ -51,7 +51,7 @@ static gls_status name_contents(const char *text, cJSON **item)
         named = strdup(text);
     }
     free(file);
-    /* file names that do not exist stay as they are: the run then fails by itself */
+    /* the name of a file that does not exist stays as it is, since tracking then fails with a message */
     *item = status || !named ? NULL : cJSON_CreateString(named);
     free(named);
     return status || *item ? status : gls_no_memory();
@@ -102,7 +102,7 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
 {
     gls_status status = GLS_OK;
     if (cJSON_IsString(value)) {
-        /* tables of rules and lists of images name more files */
+        /* a table of rules and a list of images name further files */
         if (strcmp(p->name, "segment") == 0) return name_rules(value->valuestring, named);
         if (strcmp(p->name, "sample") == 0) return name_images(value->valuestring, named);
         return name_contents(value->valuestring, named);
@@ -125,7 +125,7 @@ static cJSON *all_parameters(const gls_job_options *given)
     cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();
     gls_job_options job = *given;
     const bool is_auto = job.model.model == GLS_MODEL_AUTO;
-    /* the model is chosen only once the series is read */
+    /* with model AUTO the series, which is not read yet, decides between msmt and csd: take the parameters of both */
     if (is_auto) job.model.model = GLS_MODEL_MSMT;
     gls_params_add(all, &job, &job.track);
     if (is_auto) job.model.model = GLS_MODEL_CSD;
@@ -216,7 +216,7 @@ static cJSON *add_entry(cJSON *list, const char *name)
     return entry;
 }
 
-/* Whether a member of a sidecar has contents. */
+/* Whether a member of a sidecar is not empty. */
 static bool is_filled(const cJSON *item)
 {
     if (cJSON_IsString(item)) return *item->valuestring;

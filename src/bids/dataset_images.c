@@ -57,7 +57,7 @@ static bool is_among(const gls_bids_labels *labels, int label)
 /* Whether a seed may lie at voxel p of an image: by probability of white matter, by label, or by a value above 0. */
 static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
-    /* a cast of a larger number to int would be undefined, as of NaN */
+    /* positions beyond `far`, and NaN, must not be cast to int, which would be undefined */
     double far = 1e6; /* outside any grid, and no overflow of int */
     /* the comparison is also false for NaN */
     for (int i = 0; i < 3; i++)
@@ -123,8 +123,10 @@ static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, 
     }
     const char *name = u->region ? u->region : "FA";
     if (inside == 0 || 2 * inside < all)
-        return gls_fail(GLS_ERR_INPUT, "%s: %zu of the %zu voxels of the region of seeds lie in the mask %s", name,
-                        inside, all, u->mask);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: only %zu of the %zu voxels of the region of seeds lie in the mask %s: are "
+                        "both images aligned?",
+                        name, inside, all, u->mask);
     if (inside < FEW_VOXELS) gls_log(GLS_LOG_WARNING, "%s: the region of seeds has only %zu voxels", name, inside);
     return GLS_OK;
 }
@@ -139,10 +141,10 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     /* rows of one table (.b) are along the scanner axes, as in MRtrix3 */
     if (!files[2]) options.frame = GLS_BVEC_WORLD;
     gls_status status = gls_series_read(&series, files, &options);
-    /* a table beside bval and bvec is compared only: a difference is a warning */
+    /* a table in a single file that exists besides bval and bvec is not used; a difference is a warning */
     if (!status && u->table) gls_series_compare_table(&series, u->table, NULL, u->bvec);
     if (!status) status = read_onto(u->mask, &series.dwi->grid, GLS_DATASET_AUTO, NULL, &inside);
-    /* the kind of a mask or a region decides how its values are read */
+    /* the kind of the region decides which of its values take seeds */
     if (!status)
         status = u->region ? read_onto(u->region, &series.dwi->grid, u->kind, &u->labels, &region)
                            : seeds_of_fa(o, &series, inside, &region);

@@ -40,7 +40,7 @@ static gls_status add_lines(log_lines *l, char *text, bool fresh)
     return GLS_OK;
 }
 
-/* Compares two lines by the name of the series, their first cell. */
+/* Compares two lines by their first cell, the name of the series. Returns a value below, equal to or above 0. */
 static int compare_names(const char *a, const char *b)
 {
     const size_t n = strcspn(a, "\t"), m = strcspn(b, "\t");
@@ -142,7 +142,8 @@ gls_status gls_dataset_lock(const char *path, bool wait, int *fd)
             return GLS_OK;
         }
         if (result != 0)
-            gls_log(GLS_LOG_WARNING, "%s: cannot be locked (%s): no other run may work on it now", path,
+            gls_log(GLS_LOG_WARNING,
+                    "%s: cannot be locked (%s): make sure that no other run works on this data set now", path,
                     strerror(errno));
         if (result != 0 || has_name(*fd, path)) return GLS_OK;
         close(*fd);

@@ -44,7 +44,7 @@ static size_t stem_length(const char *name)
 bool gls_bids_is_valid(const char *name)
 {
     size_t n = stem_length(name);
-    /* reads KEY-VALUE_KEY-VALUE..., one character at a time; the end counts as an underscore */
+    /* check the form KEY-VALUE_KEY-VALUE... character by character; the end of the name counts as an underscore */
     bool has_key = false, has_dash = false, has_value = false;
     for (size_t i = 0; i <= n; i++) {
         char c = i < n ? name[i] : '_';
@@ -208,7 +208,7 @@ static char *best_in(const char *folder, const char *stem, const char *suffix, c
 char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
                          const char *extension)
 {
-    /* from the folder of the image up to the data set */
+    /* look in the folder of the image, then in each folder above it, up to root */
     char below[520], path[1024], *found = NULL;
     snprintf(below, sizeof below, "%s", folder);
     for (;;) {
@@ -256,7 +256,7 @@ static int suits(const char *name, const char *series)
     static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
     enum { N = sizeof keys / sizeof *keys };
     char own[256], wanted[256];
-    /* points start above 0 so that an image with other entities than the series still counts */
+    /* start at N points, so that an image with entities that the series lacks still has more than -1 */
     int points = N;
     for (size_t i = 0; i < N && series; i++) {
         gls_bids_value(name, keys[i], own, sizeof own);
@@ -323,7 +323,7 @@ void gls_bids_remove_folders(const char *path, const char *first)
     char part[1536];
     const size_t n = strlen(first);
     snprintf(part, sizeof part, "%s", path);
-    /* a folder that is not empty ends the removal */
+    /* remove folders upwards; the first one that is not empty ends the loop */
     while (n > 0 && strlen(part) >= n && (rmdir(part) == 0 || errno == ENOENT)) {
         char *slash = strrchr(part, '/');
         if (!slash) return;

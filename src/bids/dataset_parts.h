@@ -49,7 +49,7 @@ const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row
 /* Sets the members `value` and `files` of a unit that has its name. A file that is missing becomes the problem of the
  * unit. */
 gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit *unit);
-/* Puts the values of a unit in place of those with braces. They belong to the unit. */
+/* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
 /* GLS_ERR_ARGUMENT: --roi beside --seed-region; braces without an entity in them; or, if there are several units, a
  * file without braces that all of them would share although each brain has its own. */

@@ -82,7 +82,8 @@ static gls_status write_tables(subject *s)
     return status;
 }
 
-/* A fraction of tissue: 0 white matter, 1 grey matter, 2 fluid, which fills voxels at the border of the brain. */
+/* Fraction of a tissue in a voxel. which: 0 white matter, 1 grey matter, 2 fluid, which fills up voxels at the border
+ * of the brain. */
 static float fraction(const gls_image *tissue, size_t which, size_t voxel)
 {
     const size_t n = gls_grid_voxels(&tissue->grid);

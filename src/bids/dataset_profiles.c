@@ -87,7 +87,9 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     /* GroupAFQ.combine_profiles() identifies rows by participant and session only */
     for (size_t i = 0; i < s->n; i++)
         if (strcmp(s->table[i].subject, t->subject) == 0 && strcmp(s->table[i].session, t->session) == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s and %s: two tables of profiles of one session; choose by --filter",
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s and %s: are two tables of profiles of one session: choose one with "
+                            "--filter",
                             s->table[i].path, t->path);
     s->n++;
     return GLS_OK;
@@ -103,7 +105,7 @@ static gls_status add_folder(profile_tables *s, const char *subject, const char 
         char own[256];
         if (!gls_bids_has_suffix(names[i], "tractography", ".csv")) continue;
         if (gls_bids_is_valid(names[i]) && !is_wanted(s->options, names[i])) continue;
-        /* a session of "" accepts tables of any session */
+        /* own: session in the name of the table, which is accepted if `session` is "" */
         gls_bids_value(names[i], "ses", own, sizeof own);
         if (gls_dataset_takes_file(s->options, folder, names[i], subject, *session ? session : own))
             status = add_table(s, folder, names[i]);
@@ -128,8 +130,8 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
     size_t bytes;
     gls_status status = gls_file_read(t->path, MAX_TABLE, text, &bytes);
     if (status) return status;
-    /* a byte of 0 would hide the rest of the text */
-    if (strlen(*text) != bytes) status = gls_fail(GLS_ERR_INPUT, "%s: has a byte of 0, and is no text", t->path);
+    /* a NUL byte would hide the rest of the text */
+    if (strlen(*text) != bytes) status = gls_fail(GLS_ERR_INPUT, "%s: is no text: it has a NUL byte", t->path);
     *records = gls_records_begin(*text, ',');
     *n = status ? 0 : gls_record_next(records, names, MAX_COLUMNS);
     if (*n > MAX_COLUMNS) status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
@@ -197,7 +199,7 @@ static gls_status copy_table(profile_tables *s, const profiles *t)
     if (status) return status;
     for (size_t i = 0; i < n; i++) place[i] = is_taken(cell[i]) ? find_column(s, cell[i]) : SIZE_MAX;
     while (!status && (found = gls_record_next(&records, cell, MAX_COLUMNS)) > 0) {
-        /* a row of another length would shift its cells into other columns */
+        /* copy a row only if it has one cell for each column, else its cells would go into wrong columns */
         if (found == n)
             copy_row(s, t, cell, place, n);
         else
@@ -278,7 +280,7 @@ static gls_status write_table(profile_tables *s)
     gls_run_begin(&run, true);
     snprintf(table, sizeof table, "%s/" OUTPUT ".csv", s->options->output);
     snprintf(sidecar, sizeof sidecar, "%s/" OUTPUT ".json", s->options->output);
-    /* the run knows its inputs, so that the output cannot replace one */
+    /* add the tables as inputs of the run, which then refuses an output that would replace one of them */
     for (size_t i = 0; i < s->n && !status; i++) status = gls_run_reads(&run, s->table[i].path);
     if (!status) status = gls_run_writes(&run, table);
     if (!status) status = may_replace(table, sidecar, before);

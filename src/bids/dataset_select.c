@@ -206,7 +206,8 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list of values. NULL: values that are no texts or whole numbers, or out of memory. */
+/* Makes the text "key=a|b" from a value or a list of values. NULL: a value is neither text nor a whole number, or
+ * memory ran out. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;
@@ -282,7 +283,7 @@ gls_status gls_dataset_check(const gls_dataset_options *o, const gls_dataset *da
 
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place)
 {
-    /* a unit keeps its part whatever --unit says, so that both choices combine */
+    /* the part of the shard that a unit belongs to does not depend on --unit; a unit must fit both choices */
     return place % choice->count + 1 == choice->index &&
            (!choice->unit || strcmp(choice->unit, dataset->unit[place].name) == 0);
 }

@@ -29,7 +29,7 @@ bool gls_dataset_is_journal(const char *name)
     return ends_in(name, ".resume");
 }
 
-/* Whether any file has this name, also a link that leads nowhere. */
+/* Whether a file of any kind has this name; true also for a link to a file that does not exist. */
 static bool exists(const char *path)
 {
     struct stat info;
@@ -76,7 +76,7 @@ static bool is_there(const gls_dataset_stage *s, const char *name)
     if (ends_in(name, ".json")) snprintf(image, sizeof image, "%.*s" IMAGE, (int)(strlen(name) - 5), name);
     gls_bids_join(s->path, name, staged, sizeof staged);
     gls_bids_join(s->folder, name, final, sizeof final);
-    /* equal files need no comparison of images; a sidecar also counts as the same if its image is the same */
+    /* a file is there if it has the same bytes; a sidecar also if the image that it belongs to has the same bytes */
     if (!exists(final) || dataset_same_bytes(staged, final)) return exists(final);
     gls_bids_join(s->path, image, staged, sizeof staged);
     gls_bids_join(s->folder, image, final, sizeof final);
@@ -89,7 +89,7 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, const
 {
     struct stat info;
     char path[GLS_DATASET_MAX_PATH];
-    /* the sidecar is checked under the name that it gets in the end */
+    /* check the staged sidecar under its final name */
     if (strcmp(name, GLS_STAGE_READY) == 0) name = s->sidecar;
     gls_bids_join(s->folder, name, path, sizeof path);
     if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;

@@ -198,7 +198,7 @@ static gls_status name_fit(const gls_dataset_options *o, const gls_dataset_unit 
         unlink(from);
         return GLS_OK;
     }
-    /* csd where the sidecar names no model */
+    /* if the sidecar of the fit names no model, take csd for the name */
     const cJSON *name = gls_json_at(gls_json_at(fit, "model"), "name");
     const char *model = kept_fits[i].is_tensor ? "tensor" : cJSON_IsString(name) ? name->valuestring : "csd";
     snprintf(to, sizeof to, "%s_model-%s_param-%s_dwimap.nii.gz", stem, model, kept_fits[i].parameter);
@@ -314,7 +314,8 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.output = output;
     job.sidecar = run;
     job.force = o->force; /* replaces a staged journal of other options */
-    /* existing files were compared before, and an empty result is reported after the files are complete */
+    /* switch these options off here: existing files were compared before, and an empty result is reported once all
+     * files are complete */
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
@@ -368,7 +369,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     *b = (before){.replace = o->force ? GLS_REPLACE_ALL : GLS_REPLACE_NONE};
     in_folder(p, p->tractogram, tractogram);
     in_folder(p, p->stage.sidecar, sidecar);
-    /* with --force nothing that exists matters */
+    /* with --force an earlier run is not looked at */
     if (o->force) return GLS_OK;
     if (lstat(sidecar, &info) != 0) {
         if (lstat(tractogram, &info) != 0) return GLS_OK;
@@ -431,7 +432,7 @@ static gls_status make(const places *p, const gls_job_options *job, const gls_mo
     else if (!b->fits_done)
         status = add_fits(p, job, monitor, b->root);
     const bool nothing = b->done && b->fits_done;
-    /* after a failure journals stay for --resume */
+    /* status: after a failure keep the journals, for --resume */
     if (!status && !nothing) return gls_dataset_stage_publish(&p->stage, b->replace);
     gls_dataset_stage_remove(&p->stage, status);
     return leave_stage_in_error(status, p);
@@ -475,7 +476,8 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
         own.pve_csf = u->tissue[2];
     }
     gls_dataset_take_values(u, &own);
-    own.mask = own.roi = NULL; /* those of the unit, on the grid of the series */
+    own.mask = own.roi =
+        NULL; /* mask and seed region are those of the unit, which are brought to the grid of the series */
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
     gls_status status = gls_bids_make_folders(p.stage.folder, NULL);

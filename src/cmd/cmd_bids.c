@@ -50,9 +50,10 @@ static const gls_option table[] = {
     GLS_OPTION(
         SEEDS, STRING, region, "seed-region", 0, "auto|wm|aseg|dseg|fa|fa:X|KEY-VALUE_SUFFIX", NULL, GLS_ANY, NULL,
         NULL,
-        "Where seeds lie: label-WM_probseg above 0.5; white matter and deep grey matter of desc-aseg_dseg; white "
-        "matter of a dseg whose table (.tsv) names it; FA above --seed-fa, or above X; auto: the first of these "
-        "that exists; or an image in the space of the series: label-WM_mask."),
+        "Where seeds lie. wm: label-WM_probseg above 0.5. aseg: white matter and deep grey matter of desc-aseg_dseg. "
+        "dseg: white matter of a dseg whose table (.tsv) names it. fa, fa:X: FA above --seed-fa, or above X. auto: "
+        "the first of these that exists. KEY-VALUE_SUFFIX: an image in the space of the series, such as "
+        "label-WM_mask."),
     GLS_OPTION(SEEDS, DOUBLE, data.fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "FA above which seeds lie."),
     GLS_OPTION(SEEDS, FLAG, data.tissue, "tissue", 0, NULL, NULL, GLS_ANY, NULL, NULL,
@@ -118,7 +119,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
 /* Parses the options after "--". */
 static int parse_track(const cmd_arguments *given, bool tissue, track_options *track, cmd_arguments *arguments)
 {
-    /* placeholders for the tissue files of each series, so that checks and defaults for tissue apply */
+    /* names that stand for the tissue files of each series, so that checks and defaults for tissue apply */
     static const char *const fractions[] = {"--pve-wm", "WM", "--pve-gm", "GM", "--pve-csf", "CSF"};
     char error[1024], *argv[CMD_MAX_POSITIONALS + 8] = {(char *)"glslines", (char *)"track"};
     int n = 2;
@@ -134,7 +135,7 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
                          arguments->positional[0]);
     int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
-    /* bids sets the files that these checks require */
+    /* the checks of track require files, which bids sets later for each series: pass empty names */
     arguments->n_positionals = 3;
     for (int i = 0; i < 3; i++) arguments->positional[i] = "";
     const gls_job_options *job = &track->run.job;
@@ -162,7 +163,7 @@ static int participants(const bids_options *o, gls_dataset_options *d, const cmd
     gls_status worst = GLS_OK;
     int code = parse_track(arguments, d->tissue, &track, &track_arguments);
     if (code) return code;
-    /* the placeholders of parse_track() must not be taken for files of a series */
+    /* the names that parse_track() made up are no files of a series: remove them */
     gls_job_options job = track.run.job;
     job.dwi = job.bval = job.bvec = NULL;
     if (d->tissue) job.pve_wm = job.pve_gm = job.pve_csf = NULL;
@@ -185,7 +186,7 @@ static int participants(const bids_options *o, gls_dataset_options *d, const cmd
                                  .end = end_process,
                                  .no_report = o->no_report};
         status = gls_dataset_describe(d);
-        /* with workers, a signal must let the parent wait for its children before it ends */
+        /* with worker processes, catch signals, so that the parent waits for its children before it ends */
         if (o->jobs > 1) cmd_interrupt_catch();
         if (!status) status = gls_dataset_run(&task, &dataset, &worst);
         if (o->jobs > 1) cmd_interrupt_release();

@@ -11,8 +11,8 @@ static const gls_option mask_row[] = {CMD_MASK_OPTION, {.name = NULL}};
 static const gls_option output_rows[] = {
     GLS_OPTION(
         "Tensor", CHOICE, tensor, "tensor", 0, NULL, NULL, GLS_ANY, NULL, GLS_TENSOR_CHOICES,
-        "Weights of the tensor's least-squares fit: dipy, from an unweighted fit, as DIPY's WLS; mrtrix, from the "
-        "signal and twice from the fit before, as dwi2tensor; ols, none, as dwi2tensor -ols -iter 0."),
+        "Weights of the tensor's least-squares fit. dipy: from an unweighted fit, as in DIPY's WLS. mrtrix: from the "
+        "signal, then twice from the fit before, as in dwi2tensor. ols: no weights, as in dwi2tensor -ols -iter 0."),
     GLS_OPTION(
         "Tensor", FLAG, tensor_maps, "tensor-maps", 0, NULL, NULL, GLS_ANY, NULL, NULL,
         "Also write PREFIX_md.nii.gz, _ad and _rd (mean, axial and radial diffusivity, mm2/s), _evals (the three "

@@ -54,11 +54,11 @@ static int search_topic(FILE *out, const manual_topic *topic, const char *const 
             snprintf(heading, sizeof heading, "%.*s", (int)strcspn(title, "\n"), title);
         }
         int size = snprintf(text, sizeof text, "%s, %s: %.*s", topic->name, heading, (int)(end - at), at);
-        /* code, tables and comments are not searched */
+        /* skip code, tables and comments, and blocks without all the words */
         if (strncmp(at, "```", 3) == 0 || *at == '|' || *at == '<' || !has_all(text, word, n)) continue;
         for (char *c = text; *c; c++)
             if (*c == '\n') *c = ' ';
-        /* print a heading that has the words alone, without # */
+        /* if the heading itself has all the words, print it without its # */
         if (*at == '#') snprintf(text, sizeof text, "%s, %s", topic->name, heading);
         /* end a paragraph that was cut off at the end of the buffer with dots */
         if (size >= (int)sizeof text) memcpy(text + sizeof text - 4, "...", 4);
@@ -175,7 +175,7 @@ const cmd_command *const cmd_commands[] = {
         NULL,
 };
 
-/* Values of --format. Values from FORMAT_BASH on are completion files, which exist for all commands together only. */
+/* Values of --format. From FORMAT_BASH on they are completion files; each holds all commands. */
 enum { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_MAN, FORMAT_JSON, FORMAT_BASH, FORMAT_ZSH, FORMAT_FISH };
 
 typedef struct help_options {
@@ -191,8 +191,8 @@ typedef struct help_options {
 
 static const gls_option option_table[] = {
     GLS_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|json|bash|zsh|fish",
-               "text: for the terminal. markdown: the option table of a command, or the source of a topic. man: a "
-               "manual page. json: all of it for programs. bash, zsh, fish: the completion file of that shell."),
+               "Form of the help. text: for the terminal. markdown: the option table of a command, or the source of a "
+               "topic. man: a manual page. json: for programs. bash, zsh, fish: the completion file of that shell."),
     GLS_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
                "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
                "and print nothing."),
@@ -331,7 +331,7 @@ static int run_help(void *values, const cmd_arguments *arguments)
     if (name && options->format >= FORMAT_BASH)
         return cmd_error(CMD_EXIT_USAGE, "help --format: a completion file is for all commands, not for '%s'", name);
 
-    /* JSON takes a command, a topic or nothing; a name that is neither fails below */
+    /* find the command and the topic of this name; a name that is neither fails below */
     const manual_topic *topic = name ? find_topic(name) : NULL;
     for (const cmd_command *const *c = cmd_commands; name && *c; c++)
         if (strcmp((*c)->name, name) == 0) command = *c;

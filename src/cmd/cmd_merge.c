@@ -41,7 +41,7 @@ static int run_merge(void *values, const cmd_arguments *arguments)
     gls_merge_result result;
     char sidecar[4096];
     double start = gls_clock_seconds();
-    /* the parser cannot require arguments and --output */
+    /* check for arguments and --output here, because the table of options cannot require them */
     if (arguments->n_positionals == 0) return cmd_error(CMD_EXIT_USAGE, "merge: needs the shards to merge");
     if (!o->output) return cmd_error(CMD_EXIT_USAGE, "merge: needs --output FILE");
     o->shards = arguments->positional;

@@ -128,7 +128,7 @@ static int run_phantom(void *values, const cmd_arguments *arguments)
     int code = make_params(o, &params);
     if (code) return code;
     if (o->bids) return write_data_set(o, &params, arguments->positional[0]);
-    /* the phantom is described by one text at the end, not by messages on the way */
+    /* mute messages: one text describes the phantom at the end */
     gls_log_mute_info(true);
     gls_status status = gls_phantom_create(&params, &phantom);
     if (!status) {

@@ -45,11 +45,11 @@ static int run_render(void *values, const cmd_arguments *arguments)
     if (arguments->n_positionals == 0 && !o->odf && !o->image)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, --odf or --image, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
-    /* 0 stands for a single picture without a turn */
+    /* turn 0 is a still picture, so the smallest number of frames is checked here */
     if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
-    /* with --frames the output is a folder, which replaces no input */
+    /* with --frames the output is a folder, so that it need not be compared with the file of --reference */
     gls_status status = tract_input_read(&v->input, &v->file, !o->frames, &o->read, &reference);
     if (!status)
         status = gls_render_files(arguments->positional, (size_t)arguments->n_positionals, v->file, o, &result);

@@ -9,9 +9,9 @@ CMD_VALUES(response, gls_respond_options, gls_respond_options_default())
 static const gls_option table[] = {
     GLS_OPTION(
         "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_RESPONSE_CHOICES,
-        "dhollander: white matter, grey matter and CSF from all shells, for msmt; msmt_5tt: the same from an image of "
-        "tissues; tournier, fa: single fibres from one shell, for csd; manual: from all shells, of the voxels that "
-        "MASK names, each of a single bundle."),
+        "How responses are estimated. dhollander: of white matter, grey matter and CSF, from all shells, for msmt. "
+        "msmt_5tt: the same, with an image of tissues. tournier, fa: of single fibres, from one shell, for csd. "
+        "manual: from all shells, of the voxels of MASK, which must hold a single bundle each."),
     GLS_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
                "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
     GLS_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
@@ -41,7 +41,7 @@ static const gls_option table[] = {
                "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
     CMD_MASK_OPTION,
     GLS_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_ANY, NULL, GLS_FRAME_CHOICES,
-               "Frame of the b-vectors, as for track."),
+               "Axes of the b-vectors, as --bvec-frame of 'glslines track'."),
     GLS_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_AT_LEAST(0), NULL, NULL,
                "Volumes with a b-value up to this count as b = 0."),
     GLS_OPTION("Input", CHOICE, model.bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL,
@@ -94,7 +94,7 @@ static int run_response(void *values, const cmd_arguments *arguments)
     if (!code && o->algorithm == GLS_RESPONSE_MANUAL && !o->mask)
         code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;
-    /* a threshold of FA replaces the number of voxels */
+    /* with --algorithm fa, a given --fa-threshold takes the place of the number of voxels */
     if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->n_voxels = 0;
     o->argc = arguments->argc;
     o->argv = arguments->argv;

@@ -19,7 +19,7 @@ static int plan(gls_job *job, const gls_run_options *run)
     return code;
 }
 
-/* Fits the model, tracks, and writes the outputs. After the tractogram is complete, a first signal does not stop it. */
+/* Fits the model, tracks, and writes the outputs. Once the tractogram is complete, the first signal has no effect. */
 static gls_status track(gls_job *job, const gls_run_options *run, const gls_illustrations *illustrations)
 {
     cmd_event_device(job->device->renderer, gls_job_seeds(job));

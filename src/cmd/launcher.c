@@ -14,7 +14,7 @@
 #include <unity.h>
 #pragma GCC diagnostic pop
 
-/* Progress on one icon. The entry belongs to libunity; the struct holds one reference. */
+/* Progress on one icon. entry: object of libunity, of which the struct holds one reference. */
 struct cmd_launcher {
     UnityLauncherEntry *entry;
 };
@@ -76,7 +76,7 @@ void cmd_launcher_destroy(cmd_launcher *launcher)
     if (!launcher) return;
     unity_launcher_entry_set_progress_visible(launcher->entry, FALSE);
     deliver();
-    /* messages leave the program before it ends, else the icon would show progress for ever */
+    /* flush the bus before the program ends, else the icon would show progress for ever */
     GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
     if (bus) {
         g_dbus_connection_flush_sync(bus, NULL, NULL);

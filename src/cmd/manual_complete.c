@@ -112,12 +112,12 @@ bool manual_write_bash(FILE *out, const cmd_command *const *commands)
           "        COMPREPLY=($(compgen -W '",
           out);
     write_names(out, commands, false);
-    /* values of options are chosen by the command and the word before the current word */
+    /* one case for the values of each option, by command and the word before the current word */
     fputs(" --help --version' -- \"$current\"))\n        return\n    fi\n"
           "    case \"${COMP_WORDS[1]} $before\" in\n",
           out);
     for (const cmd_command *const *c = commands; *c; c++) each_option(out, *c, bash_value);
-    /* names of options, or arguments, are chosen by the command and the current word */
+    /* one case for option names and arguments of each command, by command and current word */
     fputs("        *)\n            case \"${COMP_WORDS[1]} $current\" in\n", out);
     for (const cmd_command *const *c = commands; *c; c++) {
         fprintf(out, "                '%s -'*) words='", (*c)->name);

@@ -101,7 +101,7 @@ static void write_section(page *p, const char *title)
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
-    if (level == 1) return; /* the title of the page is in the section NAME */
+    if (level == 1) return; /* level 1 is the title of the page, which the section NAME has already */
     if (level == 2) {
         write_section(p, text);
         return;
@@ -143,12 +143,12 @@ static void code(void *user, const char *line)
     if (line)
         write_literal(p->out, line);
     else
-        /* the line end below ends the line .RE */
+        /* fputc() below ends the line .RE */
         fputs(".fi\n.RE", p->out);
     fputc('\n', p->out);
 }
 
-/* Writes a table that is too wide for columns as records: each row as a list of its cells. */
+/* Writes a table, too wide for the page, as records: each row becomes a list of its cells. */
 static void write_records(page *p, char *const *cells, size_t rows, size_t columns)
 {
     p->fresh = false;
@@ -177,7 +177,7 @@ static void write_columns(page *p, char *const *cells, size_t rows, size_t colum
     /* a table whose heading has empty cells only has no heading */
     for (size_t c = 0; c < columns; c++) titled = titled || *cells[c];
     new_paragraph(p);
-    /* .na and .nh: without adjustment and hyphenation, which tear narrow cells */
+    /* .na and .nh switch off adjustment and hyphenation, which would stretch and break the words of narrow cells */
     fputs(".na\n.nh\n.TS\n", p->out);
     for (size_t c = 0; c < columns && titled; c++) fprintf(p->out, "lb%s", c + 1 < columns ? " " : "\n");
     for (size_t c = 0; c < columns; c++)
@@ -201,7 +201,7 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
     char **plain = manual_plain_cells(cells, rows * columns);
     p->failed = p->failed || !plain;
     if (!plain) return;
-    /* margins take some of the 80 columns, and tbl leaves three between columns */
+    /* subtract two characters a column, because tbl leaves three characters between columns */
     if (columns * 2 < PAGE_WIDTH && manual_fit_columns(plain, rows, columns, PAGE_WIDTH - columns * 2, column_width))
         write_columns(p, cells, rows, columns, column_width);
     else

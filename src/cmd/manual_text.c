@@ -199,7 +199,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
     bool more = true;
     for (size_t c = 0; c < columns; c++) rest[c] = cells[c];
     while (more) {
-        size_t pending = 0; /* blanks that are written only if text follows */
+        size_t pending = 0; /* number of blanks to write before the next cell, if it has text */
         more = false;
         for (size_t c = 0; c < columns; c++) {
             size_t n = line_length(rest[c], column_width[c]);
@@ -213,7 +213,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
     }
 }
 
-/* Prints a table that is too wide for columns as records: each row as a list of its cells. */
+/* Prints a table, too wide for the terminal, as records: each row becomes a list of its cells. */
 static void write_records(const page *p, char *const *cells, size_t rows, size_t columns)
 {
     for (size_t r = 1; r < rows; r++) {

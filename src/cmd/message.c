@@ -25,7 +25,7 @@ static struct {
     volatile sig_atomic_t fd; /* descriptor to which events are written; -1: no events */
     cJSON *outputs;
     bool (*go_on)(void);
-    bool broken; /* true: a line was cut off, from which a reader could not separate the next line */
+    bool broken; /* true: an event was written in part, so that no further event may follow it */
 } events = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 /* names in events, by gls_phase */
@@ -179,7 +179,7 @@ void cmd_event_end_by_signal(int code)
     char *digits = strstr(line, "000");
     struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
     for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
-    /* without a reader a write would block forever */
+    /* write only if a reader takes it at once: a signal handler must not block */
     if (events.fd < 0 || events.broken || poll(&ready, 1, 0) <= 0) return;
     ssize_t written = write(events.fd, line, sizeof line - 1);
     (void)written;
@@ -267,7 +267,7 @@ void cmd_terminal_progress(double fraction)
 {
     static int calls;
     int percent = fraction <= 0 ? 0 : fraction >= 1 ? 100 : (int)(100 * fraction);
-    /* bars are drawn ten times a second */
+    /* the progress line is drawn ten times a second: repeat an unchanged percentage every four seconds */
     if ((percent == last_percent && ++calls < 40) || !takes_progress()) return;
     calls = 0;
     last_percent = percent;

@@ -36,11 +36,12 @@ static void begin_progress(cmd_progress *progress)
     progress->launcher = cmd_launcher_create();
 }
 
-/* Draws the line with the bar over the previous line. fraction: done, 0 to 1; width: columns of the terminal. */
+/* Draws the line with the bar in place of the previous line. fraction: share of the work that is done, 0 to 1; width:
+ * columns of the terminal. */
 static void draw_bar(double fraction, const char *text, int width)
 {
     char line[512], bar[128];
-    /* leaves space for the percentage and the brackets; a narrow terminal has no bar */
+    /* columns: length of the bar, which leaves 12 characters for percentage and brackets; 0 on a narrow terminal */
     int columns = width - (int)strlen(text) - 12;
     if (columns > 40) columns = 40;
     if (columns < 5) columns = 0;
@@ -131,7 +132,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
     gls_format_rate(elapsed > 0 ? (double)(tracks ? p->points : p->done) / elapsed : 0, rate, sizeof rate);
     time_left(elapsed, fraction, left, sizeof left);
     rejected_text(p, rejected, sizeof rejected);
-    /* on a terminal the bar takes the place of the number of streamlines */
+    /* a line in a log also has the number of streamlines, for which a terminal has no space beside the bar */
     if (tracks && !progress->terminal)
         snprintf(lines, sizeof lines, "%s streamlines, %s", GLS_COUNT(p->streamlines), rejected);
     snprintf(text, sizeof text, "%s/%s %s, %s%s%s/s, %s left", done, total, counted[p->phase].what, lines, rate,
@@ -164,7 +165,7 @@ static void begin(void *user, gls_phase phase)
 static bool step(void *user, const gls_progress *p)
 {
     cmd_progress *progress = user;
-    /* a phase whose size is not known yet shows nothing */
+    /* show nothing while the size of the phase is not known */
     if (p->total == 0) return !cmd_interrupted();
     if (!progress->begun) begin_progress(progress);
     send_event(progress, p);

@@ -24,7 +24,7 @@ int model_options_check(const gls_model_options *o, const cmd_arguments *argumen
     bool csd = o->model == GLS_MODEL_CSD, qball = o->model == GLS_MODEL_OPDT || o->model == GLS_MODEL_CSA;
     gls_status status = gls_model_options_check(o);
     if (status) return cmd_error(CMD_EXIT_USAGE, "%s", gls_last_error());
-    /* options of one model only, by their rows */
+    /* reject options of another model, by the column `user` of params.def */
     for (const gls_option *row = gls_params; row->name; row++) {
         const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd has"
                              : row->user == GLS_FOR_QBALL && !qball ? "opdt and csa have"
@@ -55,8 +55,9 @@ int model_files_get(const cmd_arguments *arguments, model_files files)
                          arguments->command->name, n, n == 1 ? "" : "s");
     if (n == 5 && *files.mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
     if (access(file[n - 1], F_OK) == 0)
-        return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, is a file: %s", arguments->command->name,
-                         file[n - 1]);
+        return cmd_error(CMD_EXIT_USAGE,
+                         "%s: PREFIX, the last argument, exists already: %s; give the beginning of new file names",
+                         arguments->command->name, file[n - 1]);
     *files.dwi = file[0];
     if (n > 2) *files.bval = file[1];
     if (n > 2) *files.bvec = file[2];
@@ -177,7 +178,7 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->user == GLS_FOR_PFT && !o->track.pft && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: needs --pft", row->name);
-        /* options of some getters only; the other getters reject them */
+        /* checked: options that only some getters have */
         bool checked = row->user == GLS_FOR_PTT || row->user == GLS_FOR_PEAKS || row->user == GLS_FOR_STARTS ||
                        row->user == GLS_FOR_FOD || row->user == GLS_FOR_CUTOFF || row->user == GLS_FOR_IFOD ||
                        row->user == GLS_FOR_IFOD2 || row->user == GLS_FOR_RK4 || row->user == GLS_FOR_FIBRES ||
@@ -203,18 +204,19 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
     for (int i = 0; i < arguments->n_positionals; i++) *files[i] = arguments->positional[i];
     o->argc = arguments->argc;
     o->argv = arguments->argv;
-    /* take the model first, because defaults depend on it */
+    /* choose the model before the defaults, which depend on it */
     take_model(o, arguments);
     take_defaults(o, arguments);
     code = check_getter(o, arguments);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
     if (options->run.json && !options->run.dry_run)
-        return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; the sidecar is JSON");
+        return cmd_error(CMD_EXIT_USAGE, "--json: needs --dry-run; a run writes its JSON to --sidecar");
     /* --device may name several devices; --ngpus must agree */
     size_t n_names = gls_device_set_count(o->device);
     if (n_names > 1 && cmd_options_given(arguments, "ngpus") && n_names != (size_t)o->ngpus)
-        return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu", o->ngpus, n_names);
+        return cmd_error(CMD_EXIT_USAGE, "--ngpus %d: --device names %zu devices; leave out --ngpus", o->ngpus,
+                         n_names);
     code = check_output(o, arguments);
     const char *drawn = cmd_options_random(arguments, "rng-seed")    ? "rng-seed"
                         : cmd_options_random(arguments, "seed-seed") ? "seed-seed"

@@ -148,7 +148,8 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
                         dwi->n_volumes, gradients->n);
     for (size_t i = 0; i < gradients->n; i++) {
         if (volume && volume[i] >= dwi->n_volumes)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: volume %zu of a series of %zu", what, volume[i], dwi->n_volumes);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: volume %zu does not exist in a series of %zu", what, volume[i],
+                            dwi->n_volumes);
         if (gradients->is_b0[i]) continue;
         low = fmin(low, gradients->bval[i]);
         high = fmax(high, gradients->bval[i]);

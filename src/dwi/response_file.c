@@ -48,14 +48,16 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
     gls_response made = {.is_zonal = true, .order = order};
     for (size_t i = 0; i < needed; i++) {
         if (!isfinite(value[i]) || value[i] == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: coefficient %g for l = %zu, a response needs another number", path,
-                            value[i], 2 * i);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: has the coefficient %g for l = %zu: a response needs finite numbers "
+                            "other than 0",
+                            path, value[i], 2 * i);
         made.zonal[i] = value[i];
     }
     if (!(value[0] > 0 && value[1] < 0))
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: coefficients %g and %g for l = 0 and 2 are no response of fibres, they should be positive "
-                        "and negative",
+                        "%s: has the coefficients %g for l = 0 and %g for l = 2: in a response of fibres the first is "
+                        "positive and the second negative",
                         path, value[0], value[1]);
     if (n > needed)
         gls_log(GLS_LOG_INFO, "%s: the first %zu of %zu coefficients are used, for order %d", path, needed, n, order);
@@ -69,7 +71,7 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
 {
     *row = 0;
     if (rows == 1) return GLS_OK;
-    if (!gradients) return gls_fail(GLS_ERR_INPUT, "%s: %zu rows, one is expected", path, rows);
+    if (!gradients) return gls_fail(GLS_ERR_INPUT, "%s: has %zu rows, but one is expected", path, rows);
     gls_shell *shell = NULL;
     size_t n = 0, found = SIZE_MAX;
     char text[512];

@@ -85,8 +85,10 @@ gls_status gls_tissue_response_read(const char *path, gls_tissue_response **resp
             double x = value[i * columns + j];
             if (x != 0 && j >= used) used = j + 1;
             if (isfinite(x) && (j > 0 || x > 0)) continue;
-            status = gls_fail(GLS_ERR_INPUT, "%s: row %zu, coefficient %g for l = %zu is no response", path, i + 1, x,
-                              2 * j);
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: row %zu has the coefficient %g for l = %zu: a response needs finite "
+                              "numbers, above 0 for l = 0",
+                              path, i + 1, x, 2 * j);
             goto fail;
         }
     /* coefficient j is that of degree 2 j */

@@ -58,8 +58,9 @@ static gls_status read_text(const char *path, char **text, size_t *header_bytes)
         room = room ? 2 * room : 8192;
         char *grown = room <= MAX_HEADER ? realloc(data, room + 1) : NULL;
         if (!grown) {
-            status = room <= MAX_HEADER ? gls_fail(GLS_ERR_MEMORY, "%s: no memory for its header", path)
-                                        : gls_fail(GLS_ERR_INPUT, "%s: no line END in the first 16 MiB", path);
+            status = room <= MAX_HEADER
+                         ? gls_fail(GLS_ERR_MEMORY, "%s: no memory for its header", path)
+                         : gls_fail(GLS_ERR_INPUT, "%s: its header has no line END in the first 16 MiB", path);
             break;
         }
         data = grown;
@@ -240,7 +241,7 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
     uint64_t n = 1;
     bool seen[MAX_FILE_AXES] = {false};
     if (l->n_dim < 3 || l->n_vox < 3 || l->n_layout != l->n_dim)
-        return gls_fail(GLS_ERR_INPUT, "%s: dim, vox and layout of three or more axes are needed", l->path);
+        return gls_fail(GLS_ERR_INPUT, "%s: its header needs dim, vox and layout, each of three or more axes", l->path);
     for (int i = 0; i < l->n_dim; i++) {
         if (!(l->dim[i] >= 1 && l->dim[i] <= MAX_SIZE && l->dim[i] == floor(l->dim[i])))
             return gls_fail(GLS_ERR_INPUT, "%s: axis %d has the size %g", l->path, i, l->dim[i]);
@@ -267,7 +268,7 @@ static gls_status set_grid(const lines *l, gls_mif_header *h)
 {
     int32_t dim[3];
     double affine[3][4];
-    if (l->n_transform < 3) return gls_fail(GLS_ERR_INPUT, "%s: no transform of three rows", l->path);
+    if (l->n_transform < 3) return gls_fail(GLS_ERR_INPUT, "%s: its header has no transform of three rows", l->path);
     for (int r = 0; r < 3; r++) affine[r][3] = l->transform[r][3];
     for (int axis = 0; axis < 3; axis++) {
         int c = 0; /* rank of the axis in the file */

@@ -168,7 +168,10 @@ static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_
         return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
                         GLS_REGION_MAX_SPHERES);
     if (fresh && r->n_groups == GLS_REGION_MAX_GRIDS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: regions on more than %d different grids", text, GLS_REGION_MAX_GRIDS);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "%s: with this region there are more than %d different grids: bring "
+                        "regions to one grid",
+                        text, GLS_REGION_MAX_GRIDS);
     r->n_groups += fresh;
     r->n_spheres += !s->inside;
     return GLS_OK;

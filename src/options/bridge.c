@@ -56,9 +56,9 @@ static const struct {
     {"probtrackx2_gpu", "track"},
 };
 
-/* Options of other programs, without dashes. A row is used in the command of its program, and in every other command
- * that has the first option named by the row. Program MRtrix3: all commands. The table in src/doc/coming-from.md is
- * generated from these rows. */
+/* Options of other programs, without dashes. A row is used in the command of glslines that does the work of its
+ * program, and in every other command that has the first option named in `here`. Rows of the program MRtrix3 are used
+ * in all commands. The table in src/doc/coming-from.md is generated from these rows. */
 typedef struct option_row {
     const char *program, *option, *here;
 } option_row;

@@ -85,7 +85,7 @@ const char *cmd_options_first(const cmd_arguments *arguments, const char *const 
     return NULL;
 }
 
-/* leaves out the common options, which do not change a result */
+/* n_own leaves out the common options, which do not change a result */
 void cmd_options_json(cJSON *object, const cmd_arguments *arguments, const void *values)
 {
     for (size_t i = 0; i < arguments->table.n_own; i++) gls_option_add(object, &arguments->table.option[i], values);

@@ -24,7 +24,7 @@ int cmd_terminal_width(FILE *stream)
 
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width)
 {
-    /* first: no word stands on the line yet */
+    /* true: the current line has no word yet */
     bool first = true;
     /* words move to the next line as a whole; a line feed in the text begins a new line */
     while (*text) {

@@ -81,7 +81,7 @@ static bool no_number(parser *p, const gls_option *option, const char *text)
 static gls_range range_of(const gls_option *option)
 {
     gls_range range = option->range;
-    /* The length may be in voxels, so the command line cannot check an upper bound in mm. */
+    /* a length may be in voxels, whose size is not known yet: leave its upper bound in mm to later checks */
     if (option->kind == GLS_KIND_LENGTH) range.max = INFINITY;
     if (option->kind == GLS_KIND_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
     return range;
@@ -313,7 +313,7 @@ static const char *left_out(const parser *p, const gls_option *option, char *buf
     return is_value ? NULL : "";
 }
 
-/* Whether the option takes all words up to the next option (metavar "LABEL ..."), once all arguments are given. */
+/* Whether the option takes all words up to the next option: metavar "LABEL ...", and no argument is missing. */
 static bool takes_words(const parser *p, const gls_option *option)
 {
     int named = 0;

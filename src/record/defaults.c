@@ -69,8 +69,8 @@ static bool is_given(const char *const *given, const char *name)
     return false;
 }
 
-/* Whether the default of a parameter applies: its option is not given and, for a number of seeds, no other option that
- * sets that number. */
+/* Whether the default of a parameter applies: its option is not given and, if the parameter is a number of seeds, no
+ * other option sets the number of seeds. */
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
@@ -84,7 +84,8 @@ static bool is_open(size_t param, const char *const *given)
     return true;
 }
 
-/* The bit of the model in use; SAMPLES with --bedpostx, PEAKS with --peaks, CSD with --sh or --odf. */
+/* The bit of the model in use. Inputs in place of a model: SAMPLES for --bedpostx, PEAKS for --peaks, CSD for --sh and
+ * --odf. */
 static int models_of(const gls_job_options *o)
 {
     if (o->bedpostx) return SAMPLES;
@@ -95,15 +96,16 @@ static int models_of(const gls_job_options *o)
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
-        /* the row must hold for all bits: with ALL_GETTERS only rows for every getter fit */
+        /* the row must hold for all getters and models that are asked for: with ALL_GETTERS only a row for every getter
+         * fits */
         if (rows[i].param == param && rows[i].presets >> preset & 1 && (rows[i].getters & getters) == getters &&
             (rows[i].models & models) == models)
             return &rows[i];
     return NULL;
 }
 
-/* The row that gives the default of a parameter with these options. For the model this is the row for all getters if
- * its value is the model in use. */
+/* The row that gives the default of a parameter with these options. For the parameter model: the row for all getters,
+ * if the value of this row is the model in use. */
 static const row *row_of(size_t param, const gls_job_options *o)
 {
     const row *r = param == ROW_model ? row_for(param, o->preset, ALL_GETTERS, ALL_MODELS) : NULL;
@@ -151,14 +153,14 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
 {
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
-    /* first sets all options that rows decide back to their values without rows, because an earlier call for another
-     * getter may have changed them */
+    /* set all options that rows decide to their values without rows first, because an earlier call for another getter
+     * may have changed them */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
         gls_option_set_number(&gls_params[rows[i].param], o, value);
     }
-    /* then applies the rows that fit getter, model and preset */
+    /* then apply the rows that fit getter, model and preset */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         const gls_option_number value = {rows[i].value, rows[i].mm};
@@ -213,7 +215,7 @@ size_t gls_defaults_held(const gls_job_options *o, gls_default held[GLS_MAX_DEFA
     size_t n = 0;
     for (size_t i = 0; i < N_ROWS && n < GLS_MAX_DEFAULTS; i++) {
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], o);
-        /* 0 stands for the order by the directions, which is the default */
+        /* order 0 stands for the order that the directions allow, which is the default */
         bool left_open = value.value == 0 && rows[i].param == ROW_sh_order && !gls_directions_option(o);
         if (!gls_param_is_used(&gls_params[rows[i].param], o)) continue;
         if (row_of(rows[i].param, o) != &rows[i] ||
@@ -341,7 +343,7 @@ void gls_default_text(const char *name, char *text, size_t size)
     }
     *text = '\0';
     bool same = true;
-    /* one value for all getters that use the option needs no list */
+    /* if all getters that use the option have the same value, the text is this value */
     for (int dg = 1; dg < GLS_DG_COUNT; dg++)
         same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
     if (same && *value[0]) {
@@ -357,7 +359,7 @@ void gls_default_text(const char *name, char *text, size_t size)
             used += (size_t)snprintf(text + used, used < size ? size - used : 0, "%s%s", with,
                                      gls_getter_name((gls_direction_getter)other));
             with = ", ";
-            /* values that were listed are empty from here on */
+            /* clear the values that are listed now, so that each is listed once */
             if (other != dg) *value[other] = '\0';
         }
     }

@@ -85,7 +85,7 @@ gls_status gls_input_file_check(gls_input_file *file)
 
 gls_status gls_input_file_hash(gls_input_file *file)
 {
-    /* a folder has one hash, of all that it contains */
+    /* a folder has a single hash of everything in it, and no companion */
     char *companion = NULL;
     if (!file->path) return GLS_OK;
     if (file->folder) return gls_input_hash(file->path, &file->hash);
@@ -118,7 +118,8 @@ static int is_entry(const struct dirent *entry)
 
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash);
 
-/* Sets *hash to a hash of a file's contents, or of all files of a folder. depth: folders above `path` that are read. */
+/* Sets *hash to a hash of a file's contents, or of all files of a folder. depth: number of input folders that contain
+ * `path`, at most MAX_DEPTH. */
 static gls_status hash_any(const char *path, int depth, uint64_t *hash)
 {
     struct stat info;
@@ -182,7 +183,7 @@ gls_status gls_inputs_add(gls_inputs *inputs, const char *text)
         free(file);
         return status;
     }
-    /* keep a text that names no file: an output may have this name */
+    /* a text that names no file is kept as it is, since an output of this name is refused, too */
     status = add_entry(inputs, file ? file : strdup(text), text);
     if (!status && companion) return add_entry(inputs, companion, text);
     free(companion);
@@ -201,7 +202,7 @@ static bool is_within(const char *path, const char *folder)
 {
     struct stat info;
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode)) return false;
-    /* compare the folder of the output, since the output itself need not exist */
+    /* the output itself need not exist: compare the folder in which it will lie */
     const int length = (int)(gls_file_name(path) - path);
     char *directory = length > 0 ? strndup(path, (size_t)length) : strdup("."),
          *at = directory ? realpath(directory, NULL) : NULL, *root = realpath(folder, NULL);
@@ -217,7 +218,7 @@ gls_status gls_inputs_check(const gls_inputs *inputs, const char *output)
 {
     for (size_t i = 0; inputs && i < inputs->n; i++) {
         const struct gls_input_entry *e = &inputs->entry[i];
-        /* also compare with the text, since the output may have exactly the name that the user gave */
+        /* compare the output with the file, and with the text that the user gave, since a file may have this name */
         if (gls_same_file(output, e->path) || gls_same_file(output, e->named))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", output, e->named);
         if (is_within(output, e->path))

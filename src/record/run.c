@@ -66,7 +66,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     } else if (errno != ENOENT) {
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be written: %s", path, strerror(errno));
     }
-    /* the folder decides whether a new file can be made */
+    /* a new file can be made if its folder is writable */
     const char *slash = strrchr(path, '/');
     char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
     if (!directory) return gls_no_memory();

@@ -15,7 +15,8 @@
 
 struct cJSON;
 
-/* Begin with gls_run_begin(); end with gls_run_end(), which removes what was not committed. Used by one thread. */
+/* The files of one run. Begin with gls_run_begin(); end with gls_run_end(), which removes outputs that were not
+ * committed. Used by one thread. */
 typedef struct gls_run {
     bool force; /* true: outputs may replace existing files */
     gls_inputs inputs;

@@ -112,7 +112,7 @@ gls_status gls_model_options_check(const gls_model_options *o)
 
 gls_bvec_frame gls_model_frame(const gls_model_options *o)
 {
-    /* AUTO is the first choice of --sh-frame, the axes follow */
+    /* the choices of --sh-frame are AUTO, then the values of gls_bvec_frame */
     if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
     return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
 }
@@ -176,7 +176,7 @@ gls_direction_getter gls_getter_named(const char *name)
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)
 {
     const bool given = gls_directions_option(o) != NULL, fits = gls_fits_model(o);
-    /* 0 stands for a number that the program chooses */
+    /* 0 in these parameters means that the program chooses the number */
     if (param == &gls_params[ROW_batch_seeds]) return o->track.batch_seeds > 0;
     if (param == &gls_params[ROW_memory_limit]) return o->memory_limit > 0;
     switch (param->user) {
@@ -262,7 +262,7 @@ void gls_params_add(cJSON *object, const gls_job_options *o, const gls_track_par
 
 void gls_params_add_model(cJSON *object, const gls_model_options *model)
 {
-    /* basis and axes of the output come last */
+    /* rows of gradients and model first, then the rows of the basis, which here say basis and axes of the output */
     gls_job_options options = {.size = sizeof options, .model = *model};
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner & (GLS_OF_GRADIENTS | GLS_OF_MODEL)) add_row(object, row, &options);
@@ -327,13 +327,13 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     for (const gls_option *row = gls_params; row->name; row++) {
         if (row->kind != GLS_KIND_LENGTH) continue;
         const gls_option_number length = gls_option_get_number(row, o);
-        /* positive lengths in voxels; negative lengths are scaled below by another voxel size */
+        /* convert positive lengths in voxels; negative lengths are converted below, with tckgen's voxel size */
         if (!length.mm && length.value > 0)
             *(double *)((char *)&mm + row->offset - offsetof(gls_job_options, track)) *= voxel_mm;
     }
     /* voxel size of tckgen: the cube root of the volume, rounded to 1e-6 mm */
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
-    /* A given maximum limits a default minimum. */
+    /* a minimum length by default is at most the maximum length, which may be given */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);
     return mm;
 }

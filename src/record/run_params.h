@@ -18,7 +18,7 @@ typedef struct gls_run_options {
     gls_job_options job;
     /* files; NULL: none. json: "" for standard output */
     const char *report, *picture, *trace, *json;
-    /* --dry-run: plan only */
+    /* true: --dry-run, make only the plan */
     bool dry_run;
 } gls_run_options;
 
@@ -87,7 +87,7 @@ typedef struct gls_preset_info {
     const char *name, *source; /* source: where the values come from, in words */
     const char *differs;       /* what the program of the preset does that glslines does not; NULL: nothing */
 } gls_preset_info;
-/* preset: a gls_preset. */
+/* Name and source of a preset. preset: a gls_preset. */
 const gls_preset_info *gls_preset_get(int preset);
 
 enum { GLS_MAX_DEFAULTS = 32 };

@@ -25,10 +25,11 @@ typedef struct described {
     char *other; /* name of the first other output that still exists beside the sidecar, from malloc; NULL: none */
 } described;
 
-/* Notes whether an output in the sidecar is one of own[], or another file that still exists beside the sidecar. */
+/* Sets d->own if this output of the sidecar is one of own[]; otherwise d->other, if it is the first other file that
+ * still exists beside the sidecar. */
 static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
-    /* entries of other types than text do not name files */
+    /* an entry that is not text names no file */
     char *place = NULL;
     if (!cJSON_IsString(output)) return;
     const char *name = gls_file_name(output->valuestring);
@@ -104,7 +105,7 @@ static bool is_taken(const char *name, const char *output)
 char *gls_sidecar_name(const char *output)
 {
     char *name = gls_sidecar_find(output);
-    /* names are tried in this order: the sidecar that exists, x.json, x.tck.json */
+    /* take the name of the sidecar that exists; if that name is taken by something else, x.json, then x.tck.json */
     for (int whole = 0; whole < 2 && name && is_taken(name, output); whole++) {
         free(name);
         name = beside(output, whole);
@@ -175,7 +176,7 @@ gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar)
     const char *name = text_in(*sidecar, "software", "name"), *version = text_in(*sidecar, "software", "version");
     if (!name || !version || strcmp(name, "glslines") != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: is no sidecar of glslines", path);
-    /* newer major versions may give members another meaning */
+    /* refuse sidecars of a newer major version, which may give members another meaning */
     if (atoi(version) > atoi(gls_version()))
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: was written by glslines %s, which is newer than this version, %s",
                         path, version, gls_version());

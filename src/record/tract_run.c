@@ -16,7 +16,7 @@
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {
     *run = (gls_tract_run){.options = *options, .root = root};
-    /* counts stand in the sidecar from the start, so that a command can add them one by one */
+    /* make the member "counts" of the sidecar now; commands add their counts to it one by one */
     gls_run_begin(&run->files, options->force);
     run->counts = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "counts", run->counts);
@@ -28,7 +28,7 @@ void gls_tract_run_lists_input(gls_tract_run *run, const char *path)
     cJSON *list = gls_json_at(run->root, "inputs");
     if (!list) list = cJSON_AddArrayToObject(run->root, "inputs");
     cJSON *file = cJSON_CreateObject();
-    /* the files are not hashed, because they may be large, and no run is skipped by their hashes */
+    /* record path and size only: hashes of large tractograms take long, and no command skips a run by them */
     cJSON_AddStringToObject(file, "path", path);
     if (stat(path, &info) == 0) gls_json_uint(file, "bytes", (uint64_t)info.st_size);
     cJSON_AddItemToArray(list, file);
@@ -86,7 +86,7 @@ gls_status gls_tract_run_writes(gls_tract_run *run, const char *path)
     /* the first output gives its name to the sidecar */
     if (run->files.sidecar) return GLS_OK;
     char *sidecar = gls_sidecar_name(path);
-    /* the name of the sidecar also counts as an output */
+    /* the sidecar must not be an input or another output either */
     status = sidecar ? gls_run_writes_sidecar(&run->files, sidecar, "") : gls_no_memory();
     free(sidecar);
     return status;
@@ -152,7 +152,7 @@ gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
     gls_image *image = NULL;
     gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
     if (status) return status;
-    /* images are read whole: formats differ in where the grid stands */
+    /* read the whole image, although only its grid is wanted: no function reads the grid alone for every format */
     *grid = image->grid;
     gls_image_destroy(image);
     return GLS_OK;

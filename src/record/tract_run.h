@@ -86,8 +86,8 @@ gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reade
 
 /* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
 typedef struct gls_tract_weights {
-    const char *column; /* name of the column that goes with the streamlines; NULL: none */
-    double *values;     /* values of the file; NULL: none */
+    const char *column; /* name of the column of the tractogram with the weights; NULL: none */
+    double *values;     /* weights from a text file, one for each streamline; NULL: none */
     const char *path;   /* path of the file */
     /* number of values, where they were read or measured */
     uint64_t n;

@@ -115,7 +115,9 @@ static gls_status add_slabs(gls_render_plan *p, const char *list)
         status = read_slabs(good ? word : list, &slab);
         for (int i = 0; i < slab.n && !status; i++) {
             gls_tile *tile = add_tile(p, axes[slab.axis]);
-            if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
+            if (!tile)
+                return gls_fail(GLS_ERR_ARGUMENT, "--views: a picture has at most %d views, slabs included",
+                                GLS_MAX_TILES);
             tile->slab_axis = slab.axis;
             tile->slab = i;
             tile->n_slabs = slab.n;
@@ -146,7 +148,8 @@ static gls_status add_view(gls_render_plan *p, const char *name)
     const gls_render_options *o = p->options;
     if (strcmp(name, "slab") == 0) return add_slabs(p, o->slab ? o->slab : gls_render_options_default().slab);
     gls_tile *tile = add_tile(p, name);
-    if (!tile) return gls_fail(GLS_ERR_ARGUMENT, "--views: more than %d views", GLS_MAX_TILES);
+    if (!tile)
+        return gls_fail(GLS_ERR_ARGUMENT, "--views: a picture has at most %d views, slabs included", GLS_MAX_TILES);
     if (gls_camera_stand(&tile->camera, name)) return GLS_OK;
     for (int axis = 0; axis < 3; axis++)
         if (strcmp(name, axes[axis]) == 0) {

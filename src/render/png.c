@@ -302,9 +302,10 @@ gls_status gls_png_frame(gls_png *png, const uint8_t *pixels)
     if (!status && compress2(chunk + 12, &packed, raw, (uLong)bytes, 7) != Z_OK)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
     if (!status && packed > MAX_OF_CHUNK - 4)
-        status =
-            gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u x %u pixels takes more than 2 GiB, which PNG does not hold",
-                     png->width, png->height);
+        status = gls_fail(GLS_ERR_UNSUPPORTED,
+                          "a picture of %u x %u pixels takes more than the 2 GiB that a PNG can hold: "
+                          "give a smaller --tile",
+                          png->width, png->height);
     if (!status && png->frames > 1) status = write_frame_head(png);
     /* frames after the first are chunks fdAT, which begin with a sequence number in front of the same data */
     if (!status) {

@@ -340,7 +340,10 @@ static gls_status make_buffers(gls_raster *r, uint32_t width, uint32_t height)
     rows = most / row;
     rows = rows > 2 * r->margin ? (rows - 2 * r->margin) / GLS_SAMPLES : 0;
     if (rows == 0)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a picture of %u pixels a row: the device's buffers are too small", width);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "the device's buffers are too small for views of %u pixels a row: give a "
+                        "smaller --tile",
+                        width);
     r->strip_rows = rows < height ? (uint32_t)rows : height;
     uint64_t samples = (uint64_t)width * GLS_SAMPLES * (r->strip_rows * GLS_SAMPLES + 2 * r->margin);
     const uint64_t bytes[N_BUFFERS] = {r->batch * sizeof *r->segments,

@@ -175,7 +175,10 @@ static gls_status check_source(const gls_job_options *o)
 {
     bool files = o->dwi || gls_directions_option(o);
     if (o->dwi && o->phantom)
-        return gls_fail(GLS_ERR_ARGUMENT, "--phantom: is tracked instead of input files, such as %s", o->dwi);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--phantom: is tracked instead of input files, such as %s: leave out one of "
+                        "them",
+                        o->dwi);
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
                                       "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
@@ -225,7 +228,9 @@ static gls_status check_inputs(const gls_job_options *o)
             odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
-    if (odf && !o->dwi && o->cache_dir) return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: nothing is fitted");
+    if (odf && !o->dwi && o->cache_dir)
+        return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: has no effect, because this run "
+                                          "fits nothing");
     return gls_anatomy_check(o);
 }
 

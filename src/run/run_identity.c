@@ -173,9 +173,9 @@ static gls_status find_reason(const gls_job *job, const cJSON *root, char **reas
     const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
                *changed = root && !other ? changed_output(root, file, n) : NULL;
     if (!root)
-        length = gls_asprintf(reason, "%s: is no file of JSON", job->run.sidecar);
+        length = gls_asprintf(reason, "%s: is not a JSON file", job->run.sidecar);
     else if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
-        length = gls_asprintf(reason, "%s: has no checksums of outputs, by which they are known", job->run.sidecar);
+        length = gls_asprintf(reason, "%s: has no checksums of outputs to recognise them by", job->run.sidecar);
     else if (other)
         length = gls_asprintf(reason, "%s: exists, made with another %s", job->output, other);
     else if (changed)

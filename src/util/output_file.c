@@ -368,8 +368,7 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
     size_t named = 0;
     replaced_file *old = calloc(n ? n : 1, sizeof *old);
     if (!old) status = gls_no_memory();
-    /* the order keeps names from preceding data after a crash: all data, then all names, then the folders. After a
-     * failure the names are undone */
+    /* in this order no name precedes its data: all data, all names, the folders; a failure undoes the names */
     for (size_t i = 0; i < n && !status; i++) status = synchronise(&outputs[i]);
     while (named < n && !status) {
         if (name_file(&outputs[named], &old[named]) != 0)

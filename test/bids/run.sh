@@ -120,7 +120,7 @@ check "group again" bids out group
 profile hostile/sub-01 sub-01 'tractID,nodeID,fa,fa\nCST,0,0.5,1\n'
 exits 3 "has two columns fa" bids hostile group
 profile hostile/sub-01 sub-01 'tractID,nodeID,fa\nCST,0,0.5\n\000\nCST,1,1\n'
-exits 3 "has a byte of 0" bids hostile group
+exits 3 "is no text: it has a NUL byte" bids hostile group
 rm hostile/tract_profiles.csv
 profile hostile/sub-01 sub-01 '\357\273\277tractID,nodeID,fa\nCST,0,0.5\n'
 check "a mark of byte order" bids hostile group

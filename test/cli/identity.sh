@@ -124,7 +124,7 @@ for name in r.html p.png; do
     : >"$work/out/$name"
     run $report --skip-existing
     [ "$code" -eq 4 ] || note "exit code $code, not 4: an empty $name"
-    grep -q "$name: is not the file that was made of this run" "$work/stderr" || note "no word of an empty $name"
+    grep -q "$name: is not the file that was made from this run" "$work/stderr" || note "no word of an empty $name"
     mv "$work/kept" "$work/out/$name"
 done
 succeeds $report --skip-existing

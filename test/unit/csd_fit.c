@@ -229,7 +229,7 @@ static void errors(void **state)
            "1 volumes, the gradient table 31");
     size_t volume[31] = {[30] = 31};
     expect(gls_csd_fit(dwi, table, volume, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_ARGUMENT,
-           "volume 31 of a series of 31");
+           "volume 31 does not exist in a series of 31");
     for (size_t i = 1; i < 10; i++) table->bval[i] = 1000;
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT,
            "one shell, the weighted volumes have b-values from 1000 to 2000");

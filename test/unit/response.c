@@ -253,7 +253,7 @@ static void files(void **state)
            "um2/ms, divide them by 1000");
     expect(read_text("1.7e-6 3e-7 3e-7 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "if they are in mm2/ms, multiply");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: 2 rows, one is expected");
+           "given.txt: has 2 rows, but one is expected");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, table, 1000, &r), GLS_ERR_INPUT,
            "given.txt: 2 rows, but the gradient table has 4 shells");
     expect(read_text("600 -250 60\n500 -200\n", 4, table, 1000, &r), GLS_ERR_INPUT, "given.txt: line 2");
