@@ -6,7 +6,7 @@
 #include "glslines/ends.def"
 #undef GLS_END_ROW
 
-// Whether the point at which a half-streamline ended becomes part of it.
+// Whether a half-streamline with this end keeps the point at which it ended.
 bool end_keeps_point(uint end)
 {
 #define GLS_END_ROW(symbol, value, name, keeps) if (end == symbol) return keeps != 0;

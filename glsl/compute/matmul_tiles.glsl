@@ -65,7 +65,7 @@ void main()
             strip_b[own + v] = next_b[l];
         }
         barrier();
-        // Start the loads of the next strips, then multiply those in shared memory.
+        // Start the loads of the next strips, then multiply the strips in shared memory.
         FETCH(k + (SLICES + slice) * STRIP)
         for (uint q = 0u; q < STRIP; q++) {
             vec4 a[PARTS], b[PARTS];

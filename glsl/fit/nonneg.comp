@@ -17,10 +17,10 @@ layout(location = 1) uniform uint turns; // maximum number of iterations
 layout(std430, binding = 0) readonly buffer Plan { double plan[]; };
 layout(std430, binding = 1) readonly buffer Columns { float column[]; };    // B transposed: WIDE x STRIDE
 layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // in blocks of 128 voxels: n x 128
-layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // in blocks: K x 128
+layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // in blocks of 128 voxels: K x 128
 
 #define BLOCK 128u
-#define SOFTNESS 1e-10lf    // the constants below equal those of src/dwi/nonneg_kernel.c
+#define SOFTNESS 1e-10lf    // this and the constants below equal the constants of src/dwi/nonneg_kernel.c
 #define MIN_PIVOT 1e-11lf
 #define FLOAT_NOISE 2e-7lf
 #define PER_LANE (STRIDE / GROUP)

@@ -21,8 +21,8 @@ vec4 fibre[FIBRES]; // the sample that was drawn
 // A random number from 0 up to but not including 1.
 float unit(uint word) { return float(word >> 8) * (1.0 / 16777216.0); }
 
-// Draws a voxel, along each axis one of the two that are next to the point, in proportion to nearness; and one of its
-// samples, of which the first and the last have half the chance of the others.
+// Draws a voxel, along each axis one of the two voxels next to the point, in proportion to nearness; and one of its
+// samples. The first and the last sample have half the chance of the other samples.
 void draw_fibres(vec3 p, uvec4 words)
 {
     for (int k = 0; k < FIBRES; k++) fibre[k] = vec4(0.0);
@@ -31,7 +31,7 @@ void draw_fibres(vec3 p, uvec4 words)
     vec3 voxel = low + vec3(lessThan(u, p - low));
     if (any(lessThan(voxel, vec3(0.0))) || any(greaterThanEqual(voxel, GRID))) return;
     ivec3 texel = ivec3(volume_base(voxel) / vec3(VOLUME_SCALE_X, VOLUME_SCALE_Y, VOLUME_SCALE_Z));
-    // Rounding to the nearest sample gives the first and the last one half a chance.
+    // Rounding to the nearest sample gives the first and the last sample half the chance of the other samples.
     int tile = FIBRES * int(floor(unit(words.w) * float(SAMPLES - 1) + 0.5));
 #define TILES(i, n_tiles, first)                                                                                  \
     for (int k = 0; k < FIBRES; k++) {                                                                            \
@@ -108,7 +108,7 @@ vec4 first_fibre(vec3 p, Draw draw)
 // than the largest angle ends the half-streamline.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
-    // begins: the first step of a half-streamline. Its random numbers are those of the seed.
+    // begins: the first step of a half-streamline. It uses the random numbers of the seed.
     bool begins = (draw.step & ~STEP_BACKWARD) == 1u, backward = (draw.step & STEP_BACKWARD) != 0u;
     vec4 chosen = vec4(0.0);
     if (begins) {

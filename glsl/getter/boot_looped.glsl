@@ -80,11 +80,11 @@ float resampled_signal(int i)
 #define OF_DEGREE_6(j) CHANNEL(15 + (j))
 #define OF_DEGREE_8(j) CHANNEL(28 + (j))
 
-// Keeps the input of the fit where the resampled signal and the residuals were. In one loop with the fit it would need
-// more registers than older AMD GPUs have; on NVIDIA one loop is faster.
+// FIT_APART: keeps the input of the fit where the resampled signal and the residuals were. In one loop with the fit it
+// would need more registers than older AMD GPUs have; on NVIDIA one loop is faster.
 #define FIT_APART (SH_ORDER >= 6 && !LANES_IN_STEP)
 
-// Computes the SH coefficients of the ODF at p in every lane, in `fitted`; for high orders they are also the first
+// Computes the SH coefficients of the ODF at p in every lane, in `fitted`; for high orders they are also in the first
 // channels.
 void sample_coefficients(vec3 p, Draw draw, bool measured)
 {
@@ -129,7 +129,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
 #endif
     }
     lane_sync(); // all lanes have read the coefficients of the hat fit
-    // Combine the lanes. The coefficients of the hat fit are overwritten by those of the sample.
+    // Combine the lanes. The coefficients of the sample overwrite the coefficients of the hat fit.
     LANE_SUMS(sum, min(N_COEFFICIENTS, 15), ODF, ODF_CHANNELS, OF_LOW_DEGREES)
 #if SH_ORDER >= 6
     NO_SUMS

@@ -209,8 +209,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return outcome;
 }
 
-// The direction that the caller gave for all seeds, or the first of up to SEED_TRIES random ones, along which the FOD
-// is above the cutoff of seeds.
+// The direction that the caller gave for all seeds, or the first of up to SEED_TRIES random directions along which the
+// FOD is above the cutoff of seeds.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

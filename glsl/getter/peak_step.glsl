@@ -121,7 +121,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 }
 #endif
 
-// Lists all peaks of the voxel that reach the cutoff of seeds, strongest first; equal ones in the order of the image.
+// Lists all peaks of the voxel that reach the cutoff of seeds, strongest first; equal peaks in the order of the image.
 uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 {
     ivec3 texel = texel_of(voxel);
@@ -151,7 +151,8 @@ uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
     return uint(MAX_DIRECTIONS);
 }
 
-// Lists all peaks, or only the one nearest to a direction: the caller's for all seeds, or a random one.
+// Lists all peaks, or only the peak nearest to a direction: the direction that the caller gave for all seeds, or a
+// random direction.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

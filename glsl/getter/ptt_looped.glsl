@@ -31,7 +31,7 @@ bool candidate_found(vec3 p, mat3 frame, Draw draw, int tried, float start, out 
         int best = lane_first(passes);
         lane_writes_done();
         if (best < LANES) {
-            // The lane that drew the candidate hands it to the others.
+            // The lane that drew the candidate passes the candidate to the other lanes.
             vec3 chosen = lane_of(vec3(candidate.k, candidate.bend), best);
             candidate.k = chosen.x;
             candidate.bend = chosen.yz;

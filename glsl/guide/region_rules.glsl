@@ -66,7 +66,7 @@ void note_order(uint bits, inout uint memory[GUIDE_ROOM])
     uint met = (bits >> ORDERED_FIRST) & (0xffffffffu >> (32 - ORDERED_REGIONS)),
          want = memory[GUIDE_ORDER] & ~ORDER_BROKEN;
     if (met == 0u) return;
-    // The first region at the point, counted from 0 among the ordered ones.
+    // The first region at the point, counted from 0 among the ordered regions.
     uint lowest = uint(findLSB(met));
     if (lowest == want)
         memory[GUIDE_ORDER]++;

@@ -104,8 +104,8 @@ void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 #endif
 }
 
-// Number of points that a half-streamline keeps after leaving deep grey matter: those up to the smallest amplitude. The
-// regions visited behind that point no longer count.
+// Number of points that a half-streamline keeps after leaving deep grey matter: the points up to the smallest
+// amplitude. The regions visited behind that point no longer count.
 #define GUIDE_CUTS
 uint guide_cut(inout uint memory[GUIDE_ROOM])
 {
@@ -153,8 +153,8 @@ bool in_deep_grey(uint memory[GUIDE_ROOM]) { return false; }
 #endif
 
 // ACT at a stored point (Smith et al. 2012): a half-streamline ends on entering cortical grey matter or CSF, and goes
-// on in white matter and in deep grey matter. One that leaves deep grey matter is cut back to a point inside; but from
-// a seed in deep grey matter it may leave once.
+// on in white matter and in deep grey matter. A half-streamline that leaves deep grey matter is cut back to a point
+// inside; but from a seed in deep grey matter it may leave once.
 uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
     Tissue t = tissue_at(p);
@@ -181,8 +181,8 @@ bool end_is_bad(uint end, uint memory[GUIDE_ROOM])
 // End of a half-streamline that can go no further: in deep grey matter this is a good end.
 uint end_stuck(uint end, uint memory[GUIDE_ROOM]) { return in_deep_grey(memory) ? GLS_END_SGM_IN : end; }
 #else
-// End at a point by the maps of good and bad ends, or GUIDE_GO_ON. The random numbers are those of the step and, where
-// a half-streamline is filtered, of the particle. CMC (Girard et al. 2014): with the fractions good, bad and rest, the
+// End at a point by the maps of good and bad ends, or GUIDE_GO_ON. Uses the random numbers of the step and, where a
+// half-streamline is filtered, of the particle. CMC (Girard et al. 2014): with the fractions good, bad and rest, the
 // half-streamline goes on with probability (rest / (rest + good + bad))^(step / voxel side), so that the chance to end
 // does not depend on the step size; an end is good with probability good / (good + bad).
 uint end_in_maps(Tissue t, uint number, Draw draw)

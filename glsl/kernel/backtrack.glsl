@@ -1,7 +1,7 @@
 // Takes back a half-streamline that came to a bad end, to track it on from an earlier point with other random numbers:
 // restores its state there. Where back-tracking alone is used (Smith et al. 2012), this file also decides how far it
 // goes back. All lanes of a streamline call the functions below with the same state; lane 0 alone reads and writes the
-// buffers, and hands what it reads to the others.
+// buffers, and passes the words that it reads to the other lanes.
 
 // Block for the next point of a half-streamline whose block is full: its own block from before it was taken back, or a
 // new one.

@@ -133,7 +133,7 @@ void write_result(Half h)
     state[h.item] = h.how;
 }
 
-// Ends the half-streamline. The layout of `how` is that of the HALF_ constants in layout/constants.def.
+// Ends the half-streamline. The HALF_ constants in layout/constants.def give the layout of `how`.
 void half_end(inout Half h, uint how)
 {
     h.how = how;
@@ -220,7 +220,7 @@ uint half_move(inout Half h, vec3 q, vec3 next)
 // half_report() then.
 bool half_advance(inout Half h, uint outcome, vec3 next)
 {
-    // A getter that wants another try gets one in the next iteration, up to RETRIES times for this step.
+    // A getter that asks for another try gets it in the next iteration, up to RETRIES times for this step.
     bool again = outcome == DIRECTION_RETRY && h.attempt < RETRIES;
     h.attempt = again ? h.attempt + 1u : 0u;
     if (again) return true;

@@ -34,8 +34,8 @@ vec3 loop_before(uint block)
     return vec3(uintBitsToFloat(state[at]), uintBitsToFloat(state[at + 1u]), uintBitsToFloat(state[at + 2u]));
 }
 
-// Whether a step along d, a direction in mm, to q closes a loop. Only a step that enters another cube can. The last
-// visit to that cube is searched for from the newest point back; the direction there, in mm, decides.
+// Whether a step along d, a direction in mm, to q closes a loop. Only a step that enters another cube can close one.
+// The last visit to that cube is searched for from the newest point back; the direction there, in mm, decides.
 bool loop_closes(Half h, vec3 q, vec3 d)
 {
     ivec3 cube = loop_cube(q);

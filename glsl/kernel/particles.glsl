@@ -8,8 +8,8 @@
 // the index of its parent in the step before, its end, its number of steps, and how often it was drawn.
 //
 // In the words of a half-streamline, FILTER_TURN names the particle whose direction is drawn next: the number of steps
-// of the run, the step and the particle. The particles of a step come one after the other, then those of the next step.
-// Lane 0 alone reads and writes the words of particles.
+// of the run, the step and the particle. The particles of a step come one after the other, then the particles of the
+// next step. Lane 0 alone reads and writes the words of particles.
 
 // Bits of the word of state of a particle.
 const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
@@ -69,7 +69,7 @@ vec3 signed_direction(uint word)
     return (word & VERTEX_FLIPPED) != 0u ? -d : d;
 }
 
-// Number of a step for random numbers. It differs from the steps of the half-streamline and from those of every other
+// Number of a step for random numbers. It differs from the step numbers of the half-streamline and of every other
 // filter run.
 uint filter_step(Half h, uint step)
 {
@@ -113,8 +113,8 @@ void resample(Half h, uint base, uint step, float total)
         uint k = particle_at(base, filter_uniform(h, step, FILTER_RESAMPLE, i) * total);
         pool[particle_word(base, k) + PARTICLE_STATE] += FILTER_DRAWN;
     }
-    // Overwrite particles that were not drawn with those that were drawn more than once. There are as many extra draws
-    // as particles without a draw.
+    // Overwrite particles that were not drawn with copies of particles that were drawn more than once. There are as
+    // many extra draws as particles without a draw.
     uint source = 0u;
     for (uint k = 0u; k < N_PARTICLES; k++) {
         if (particle_state(base, k) >> FILTER_DRAWN_SHIFT != 0u) continue;
@@ -198,7 +198,7 @@ uint next_particle(Half h, uint base, uint steps, inout uint step, uint k)
 // drawn for it.
 void become_particle(inout Half h, uint base, uint turn)
 {
-    // The attempt selects the blocks of random numbers: particle k has those from (k + 1) << 16 on.
+    // The attempt selects the blocks of random numbers: particle k has the blocks from (k + 1) << 16 on.
     uint k = turn >> FILTER_PARTICLE_SHIFT, at = particle_word(base, k);
     h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] = turn;
     for (int a = 0; a < 3; a++) h.p[a] = uintBitsToFloat(pool_word(at + uint(a)));

@@ -15,7 +15,7 @@
 void main()
 {
     prepare_getter();
-    // Slots behind the end of the list compute along with the others, for the barriers of the getter, but store
+    // Slots behind the end of the list compute along with all other slots, for the barriers of the getter, but store
     // nothing.
     uint slot = work_slot();
     bool running = work_live() && state[slot] >= HALF_RUNNING, changed = running;

@@ -1,4 +1,4 @@
-// Second stage of an iteration: computes the ODF at every active position and its peaks; in pass 1 these are the
+// Second stage of an iteration: computes the ODF at every active position and its peaks; in pass 1 the peaks are the
 // initial directions of the seed, in pass 2 they give one step. Reads the coefficients that sample.comp has written for
 // the same entry of the list of active slots.
 //

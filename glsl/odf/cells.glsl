@@ -47,7 +47,7 @@ struct Cell {
     vec3 f;      // position in the cell, 0 .. 1
 };
 
-const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // words or octets of a voxel
+const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // number of words or octets of a voxel
 // Distances, in words or octets, to the next voxel along each axis; 0 where the grid has one voxel.
 const uint NEXT_X = GRID_NX > 1 ? VOXEL : 0u;
 const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX) * VOXEL : 0u;

@@ -75,7 +75,8 @@ int take_marked()
     return word * 32 + findLSB(bits);
 }
 
-// Lists the n marked vertices in ascending order. Invocations wait for the one with most iterations.
+// Lists the n marked vertices in ascending order. The invocations of a vector wait for the invocation with most
+// iterations.
 void list_candidates(uint n)
 {
     int n_listed = min(int(n), MAX_CANDIDATES);

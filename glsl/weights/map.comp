@@ -71,7 +71,7 @@ Spot vertex(uint i)
 }
 
 // Stores a visit to a voxel: the voxel, the index of the nearest of 1281 directions, and the length in mm. Visits
-// outside the grid are left out; those beyond the capacity are counted only.
+// outside the grid are left out; visits beyond the capacity are only counted.
 void note(Cell c, Spot from, Spot leave, double length_in)
 {
     if (c.x < 0 || c.y < 0 || c.z < 0 || c.x >= size.x || c.y >= size.y || c.z >= size.z) return;
@@ -91,7 +91,7 @@ bool before(uvec4 a, uvec4 b)
 }
 
 // Merges the sorted visits first .. middle - 1 and middle .. end - 1 of this streamline, which begin at `from`, and
-// stores them from `to` on. Equal ones keep their order.
+// stores them from `to` on. Equal visits keep their order.
 void merge_visits(uint from, uint to, uint first, uint middle, uint end)
 {
     uint i = first, j = middle;
@@ -107,7 +107,8 @@ void merge_visits(uint from, uint to, uint first, uint middle, uint end)
     }
 }
 
-// Sorts visits by voxel and direction; equal ones keep their order. `first_visit` becomes where they are then.
+// Sorts visits by voxel and direction; equal visits keep their order. `first_visit` becomes the index of the first
+// sorted visit.
 void sort_visits()
 {
     uint other = first_visit + room;
@@ -184,7 +185,8 @@ void main()
     capacity = n + SPARE;
     n_visits = 0u;
     if (n >= 2u) walk_along(n);
-    // Too many visits: walk again, with room behind that of all streamlines, if the buffer has any left.
+    // Too many visits: walk again, and store the visits behind the spaces of all streamlines, if the buffer has space
+    // there.
     if (n_visits > capacity) {
         first_visit = all + atomicAdd(row[0], n_visits);
         capacity = first_visit + n_visits <= room ? n_visits : 0u;

@@ -1,9 +1,9 @@
-// How a streamline passes from voxel to voxel, as MRtrix3 maps it: upsampled along a cubic through its points, and
-// cut where the cubic leaves a voxel, found by bisection. Coordinates are those of the grid, with voxel side 1;
-// lengths are mm. The kernel (weights/map.comp) and the CPU (src/weights/voxel_walk.c) share this text, which is
-// both GLSL and C, and give the same bytes: EXACT keeps compilers from fusing, and divisions and square roots are
-// avoided, because drivers round them differently. Double precision is needed: lengths much shorter than a voxel are
-// summed, and one entry more or less changes all weights of a fixel.
+// How a streamline passes from voxel to voxel, as MRtrix3 maps it: upsampled along a cubic through its points, and cut
+// where the cubic leaves a voxel, found by bisection. Coordinates are grid coordinates, with voxel side 1; lengths are
+// in mm. The kernel (weights/map.comp) and the CPU (src/weights/voxel_walk.c) share this text, which is both GLSL and
+// C, and give the same bytes: EXACT keeps compilers from fusing, and divisions and square roots are avoided, because
+// drivers round them differently. Double precision is needed: lengths much shorter than a voxel are summed, and one
+// entry more or less changes all weights of a fixel.
 
 // A position in grid coordinates.
 struct Spot {

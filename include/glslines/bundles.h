@@ -51,10 +51,10 @@ typedef struct gls_bundles_options {
     bool unique;    /* a streamline that passes the tests of several bundles belongs only to the nearest of them. The
                        distance from a bundle is the sum of the distances, mm, from the include, start and end regions
                        of its rule, without tolerances; a region that the streamline meets adds 0. Of bundles at equal
-                       distance, the one with the smallest mean distance from the centres of these regions counts, then
-                       the first. Bundles without such regions come last. Memory: 4 bytes for each voxel of the box
-                       round each region that has a tolerance. Default false */
-    bool clean;     /* clean all bundles; default false: only those whose rule asks for it */
+                       distance, the bundle with the smallest mean distance from the centres of these regions counts,
+                       then the first bundle. Bundles without such regions come last. Memory: 4 bytes for each voxel of
+                       the box round each region that has a tolerance. Default false */
+    bool clean;     /* clean all bundles; default false: only the bundles whose rule asks for it */
     gls_clean_options cleaning;
     gls_bundle_orientation orientation; /* default GLS_ORIENT_AUTO */
     const struct gls_orientation *given;

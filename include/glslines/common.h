@@ -18,8 +18,8 @@ extern "C" {
 
 /* Conventions of all headers. Structs of options begin with their size, which their default function sets; a caller of
  * another version gets GLS_ERR_ARGUMENT. NULL in place of options or parameters means the defaults. NULL in place of
- * any other argument is GLS_ERR_ARGUMENT, unless the function allows it. Functions that cannot fail, such as those that
- * only read, need valid arguments. Destructors accept NULL. */
+ * any other argument is GLS_ERR_ARGUMENT, unless the function allows it. Functions that cannot fail, such as functions
+ * that only read, need valid arguments. Destructors accept NULL. */
 
 /* Result of every function that can fail; gls_last_error() then returns the reason in one line. A function that fails
  * leaves its output arguments unchanged, unless its comment says otherwise. */
@@ -36,7 +36,7 @@ typedef enum gls_status {
     GLS_ERR_LOST, /* the device was lost: its driver was reset or ended a kernel, or it was unplugged. It can only be
                      closed; a new one may be opened */
     GLS_ERR_DEVICE_MEMORY, /* the device's memory ran out */
-    GLS_ERR_CONVERGENCE    /* an iteration did not converge; the results are those of its best step */
+    GLS_ERR_CONVERGENCE    /* an iteration did not converge; the results come from its best step */
 } gls_status;
 
 /* Precision of stored numbers. */
@@ -53,8 +53,8 @@ typedef enum gls_existing {
 
 /* Text of the last failure on the calling thread: one line of UTF-8 without a line end, "" if there was none. Valid
  * until the next failure on this thread. Safe to print: in names of files and texts from files, control characters and
- * bytes that are not UTF-8 are shown as \x1b, and invisible characters, such as those that change the direction of
- * text, as \u202e. Other characters stay, also backslashes, so do not parse names out of the text. */
+ * bytes that are not UTF-8 are shown as \x1b, and invisible characters, such as the characters that change the
+ * direction of text, as \u202e. Other characters stay, also backslashes, so do not parse names out of the text. */
 GLS_API const char *gls_last_error(void);
 
 /* Short name of a status, e.g. "input error"; never NULL. */

@@ -83,7 +83,8 @@ GLS_API gls_status gls_connectome_create(const gls_image *labels, const char *na
 GLS_API gls_sink gls_connectome_sink(gls_connectome *connectome);
 /* Counts of the streamlines that the sink has received so far. */
 GLS_API gls_connectome_counts gls_connectome_get_counts(const gls_connectome *connectome);
-/* Returns the number of regions. *labels (may be NULL) gets the label of each, valid as long as the connectome. */
+/* Returns the number of regions. *labels (may be NULL) gets an array of the labels of the regions, valid as long as the
+ * connectome. */
 GLS_API size_t gls_connectome_nodes(const gls_connectome *connectome, const int32_t **labels);
 typedef struct gls_connectome_node {
     int32_t label;
@@ -98,7 +99,7 @@ GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connec
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
 /* Value of a cell. Cells without streamlines are 0; NaN for min and max. */
 GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row, size_t column);
-/* All statistics of a cell; gls_connectome_value() gives the one that the option stat chooses. */
+/* All statistics of a cell; gls_connectome_value() gives the statistic that the option stat chooses. */
 typedef struct gls_connectome_edge {
     uint64_t count;
     double weight;      /* sum of weights */

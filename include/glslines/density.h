@@ -69,7 +69,7 @@ GLS_API gls_density_options gls_density_options_default(void);
 /* Factor by which tckmap upsamples streamlines of this step in mm: ceil(step / (0.333 * smallest voxel side)). */
 GLS_API uint32_t gls_density_upsampling(double step, const gls_grid *grid);
 
-/* Factor of tckmap -precise: ceil(step / (0.1 * smallest voxel side)). */
+/* Upsampling factor of tckmap -precise for streamlines of this step in mm: ceil(step / (0.1 * smallest voxel side)). */
 GLS_API uint32_t gls_density_precise_upsampling(double step, const gls_grid *grid);
 
 typedef struct gls_density_counts {

@@ -109,10 +109,10 @@ GLS_API const char *gls_device_failure(size_t i, const char **reason);
  * software renderer), an index into gls_device_list(), a node path, or a part of the renderer's name. GLS_ERR_DEVICE
  * says what was looked for. api: as for gls_device_list(); the indices of the list depend on it. */
 GLS_API gls_status gls_device_open(const char *name, gls_graphics api, gls_device **device);
-/* Opens n devices: the device of that name, and n - 1 more. With a software renderer these are further contexts of the
- * same renderer; with hardware they are the next devices in gls_device_list() that have the same renderer, or any
- * renderer if name is "auto" or "gpu". If there are fewer than n, no device is opened, and GLS_ERR_DEVICE says how many
- * there are. devices: memory for n. */
+/* Opens n devices: the device of that name, and n - 1 more. With a software renderer the additional devices are further
+ * contexts of the same renderer; with hardware they are the next devices in gls_device_list() that have the same
+ * renderer, or any renderer if name is "auto" or "gpu". If there are fewer than n, no device is opened, and
+ * GLS_ERR_DEVICE says how many there are. devices: memory for n. */
 GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, size_t n, gls_device **devices);
 /* Opens another context, with the same interface and limits, on the hardware of `device`, also if `device` is lost.
  * Both may be closed in any order. */
@@ -227,8 +227,9 @@ typedef struct gls_define {
 /* Compiles a compute shader. source has no #version line: the device's prelude, the definitions and the included files
  * of the built-in shader library are put in front of it. A failed compilation logs the numbered source at debug level
  * and returns the driver's first message. main() becomes gls_kernel(), behind which each work group adds one to the
- * atomic counter gls_finished_groups at binding 0: the source must not use these. GLS_ERR_UNSUPPORTED for more storage
- * blocks, texture units or invocations of a work group than the device's info says. */
+ * atomic counter gls_finished_groups at binding 0: the source must not use these names and this binding.
+ * GLS_ERR_UNSUPPORTED for more storage blocks, texture units or invocations of a work group than the device's info
+ * says. */
 GLS_API gls_status gls_kernel_create(gls_device *device, const char *label, const char *source,
                                      const gls_define *defines, size_t n_defines, gls_kernel **kernel);
 /* Like gls_kernel_create(), for a file of the shader library, e.g. "kernel/track.comp". */

@@ -15,7 +15,7 @@ extern "C" {
 
 /* Counts of a selecting filter: zeroed when the filter is created; keep the struct until the filter is finished. */
 typedef struct gls_filter_counts {
-    uint64_t taken, kept; /* number of streamlines received, and of those handed on */
+    uint64_t taken, kept; /* number of streamlines received, and number handed on */
 } gls_filter_counts;
 
 /* Keeps streamlines of min <= length <= max, mm, both with a slack of 1e-4 mm; max may be INFINITY. The length is the
@@ -50,7 +50,7 @@ GLS_API gls_status gls_filter_dps_create(const gls_column *column, uint64_t rows
 GLS_API gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *next, gls_sink *filter);
 /* Where new points lie, at a given distance along the lines between the old points. */
 typedef enum gls_interpolation {
-    GLS_INTERPOLATE_LINEAR, /* new points lie on the straight lines between the old ones */
+    GLS_INTERPOLATE_LINEAR, /* new points lie on the straight lines between the old points */
     GLS_INTERPOLATE_HERMITE /* new points lie on a cardinal spline of tension 0.1, as tckresample of MRtrix3 */
 } gls_interpolation;
 /* Places n >= 2 points at equal distances along each streamline; both ends stay as they are. A streamline of length 0

@@ -59,24 +59,25 @@ typedef struct gls_msmt_options {
     int order[GLS_MSMT_MAX_TISSUES]; /* even, 0 .. GLS_MSMT_MAX_ORDER; -1 (default): the response's, at most 8.
                                         Missing coefficients of the response count as 0, with a warning */
     const double (*direction)[3];    /* directions in which ODFs must not be negative, scanner axes; NULL (default): the
-                                        built-in ones */
+                                        built-in directions */
     size_t n_directions;
     gls_device *device; /* device for fits in double precision up to order 8; NULL (default): all cores of the CPU */
 } gls_msmt_options;
 GLS_API gls_msmt_options gls_msmt_options_default(void); /* NULL options mean these */
 
 /* Deconvolves every voxel where mask (NULL: all) is > 0 into n_tissues tissues, on all cores: a least-squares fit to
- * all shells, b0 included, in which no ODF is negative in the directions of the constraint. The result equals
- * the result of MRtrix3's dwi2fod msmt_csd to 1e-6 (coefficients of about 0.3), except in the few voxels where dwi2fod
+ * all shells, b0 included, in which no ODF is negative in the directions of the constraint. The result equals the
+ * result of MRtrix3's dwi2fod msmt_csd to 1e-6 (coefficients of about 0.3), except in the few voxels where dwi2fod
  * stops early. tissue[t] gets gls_sh_count(order) volumes of GLS_SH_DESCOTEAUX07_LEGACY coefficients along the voxel
  * axes, in units of the response of tissue t: a voxel whose signal equals this response has 1 / sqrt(4 pi) in the first
  * volume. Coefficients are 0 outside the mask, and in voxels with a value that is not finite, whose number a warning
  * gives. Volumes that belong to no shell are left out and named in a warning. GLS_ERR_INPUT: there are more tissues
  * than shells; a response does not fit, see gls_tissue_response_check(); or there are more shells than the square root
  * of the number of volumes. Voxels whose fit does not converge keep its last step; the log gives their number. The same
- * data give the same bytes for any number of threads; results of a device differ from those of the CPU by rounding. The
- * CPU fits the voxels that need more active constraints than the device has space for, and, with a warning, all voxels
- * if the device has no double precision (OpenGL ES). GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
+ * data give the same bytes for any number of threads; results of a device differ from results of the CPU by rounding.
+ * The CPU fits the voxels that need more active constraints than the device has space for, and, with a warning, all
+ * voxels if the device has no double precision (OpenGL ES). GLS_ERR_CANCELLED if progress (may be NULL) returns false.
+ */
 GLS_API gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                 const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, gls_csd_progress progress, void *progress_user,

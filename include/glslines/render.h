@@ -85,7 +85,7 @@ typedef struct gls_render_result {
     uint32_t width, height; /* size of the picture in pixels */
 } gls_render_result;
 
-/* Draws n tractograms, at least one without odf and image, into one PNG file. Warnings go to the log. result may be
+/* Draws n tractograms into one PNG file. n may be 0 if odf or image is given. Warnings go to the log. result may be
  * NULL. */
 GLS_API gls_status gls_render_files(const char *const *tractograms, size_t n, const char *output,
                                     const gls_render_options *options, gls_render_result *result);

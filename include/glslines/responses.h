@@ -30,7 +30,7 @@ typedef struct gls_responses_options {
                              for fa: all above fa_threshold */
     double bval;          /* tournier, fa: a b-value that names the shell; 0 (default): the highest */
     const double (*direction)[3]; /* n_directions directions of the constraint of fits, along the scanner axes; not used
-                                     by fa; NULL (default): built-in ones */
+                                     by fa; NULL (default): built-in directions */
     size_t n_directions;
 } gls_responses_options;
 GLS_API gls_responses_options gls_responses_options_default(void); /* NULL options mean these */

@@ -81,8 +81,8 @@ GLS_API gls_status gls_score_create_for(const gls_score_truth *truth, const gls_
                                         gls_score **score);
 /* Like gls_score_create_for(), for a phantom, which must have its ground truth and outlive the score. */
 GLS_API gls_status gls_score_create(const gls_phantom *phantom, const gls_score_options *options, gls_score **score);
-/* Adds streamlines; may be the append function of a gls_sink whose user is the gls_score. A streamline that is
- * valid for several bundles counts for the one that contains most of its points. A voxel is visited if a segment passes
+/* Adds streamlines; may be the append function of a gls_sink whose user is the gls_score. A streamline that is valid
+ * for several bundles counts for the bundle that contains most of its points. A voxel is visited if a segment passes
  * through it. */
 GLS_API gls_status gls_score_add(void *score, const gls_streamlines *streamlines);
 /* Scores of the streamlines added so far. result->bundle is valid until the next call for this score. */

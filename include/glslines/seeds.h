@@ -68,7 +68,7 @@ GLS_API void gls_seeds_destroy(gls_seeds *seeds);
  * all in the list. */
 GLS_API gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n);
 
-/* Number of seeds in the list: of those that are left after gls_seeds_restrict(). */
+/* Number of seeds in the list; after gls_seeds_restrict(), of the seeds that are left. */
 GLS_API uint64_t gls_seeds_count(const gls_seeds *seeds);
 /* Index of the first seed: 0 unless gls_seeds_restrict() was called. */
 GLS_API uint64_t gls_seeds_first(const gls_seeds *seeds);

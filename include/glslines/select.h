@@ -63,7 +63,7 @@ typedef struct gls_select_options {
 GLS_API gls_select_options gls_select_options_default(void);
 
 typedef struct gls_select_counts {
-    uint64_t taken, kept;                /* number of streamlines received, and of those handed on */
+    uint64_t taken, kept;                /* number of streamlines received, and number handed on */
     uint64_t failed[GLS_SELECT_N_TESTS]; /* number of streamlines by the first test that they failed */
 } gls_select_counts;
 

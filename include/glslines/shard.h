@@ -21,12 +21,12 @@ typedef struct gls_shard {
                               hash; 0: not checked */
     uint64_t inputs;       /* hash of the data, set by the caller; shards are merged only if they have the same hash */
     uint64_t select; /* number of streamlines after which the run ends; each shard tracks this number at most, and the
-                        merge keeps the first ones. 0: no limit */
+                        merge keeps the first streamlines. 0: no limit */
 } gls_shard;
 
 /* Describes part `index` of `count` of total_seeds seeds, with hashes 0. Parts follow each other in the order of seeds;
- * the first total_seeds % count parts have one seed more than the others. GLS_ERR_ARGUMENT: index or count is out of
- * range. */
+ * the first total_seeds % count parts have one seed more than the other parts. GLS_ERR_ARGUMENT: index or count is out
+ * of range. */
 GLS_API gls_status gls_shard_init(uint32_t index, uint32_t count, uint64_t total_seeds, gls_shard *shard);
 
 #ifdef __cplusplus

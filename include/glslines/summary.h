@@ -52,8 +52,8 @@ typedef struct gls_summary_result {
 
 typedef struct gls_summary gls_summary;
 
-/* Creates a summary. grid: of the image to which the streamlines belong, or NULL; outside is whatever lies beyond the
- * outer faces of its voxels. Memory: 33 MiB, for any number of streamlines. */
+/* Creates a summary. grid: of the image to which the streamlines belong, or NULL; points beyond the outer faces of its
+ * voxels count as outside. Memory: 33 MiB, for any number of streamlines. */
 GLS_API gls_status gls_summary_create(const gls_grid *grid, gls_summary **summary);
 /* Returns the summary as a sink. The summary stays with the caller: finishing or aborting the sink does nothing. All
  * streamlines must have the same columns. */

@@ -32,7 +32,7 @@ typedef enum gls_weights_method {
     GLS_WEIGHTS_SIFT    /* weights 0 or 1: selects streamlines */
 } gls_weights_method;
 
-/* Names are those of tcksift2 and tcksift. */
+/* Options of weights, with the names of the options of tcksift2 and tcksift. */
 typedef struct gls_weights_options {
     size_t size;                   /* size of this struct, set by the default function */
     gls_weights_method method;     /* default GLS_WEIGHTS_SIFT2 */

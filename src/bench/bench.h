@@ -13,7 +13,7 @@
 #include "track/engine/timed.h"
 #include "util/status.h"
 
-/* Sizes of the arrays of bench_run; the command line is checked against these. */
+/* Sizes of the arrays of bench_run; the command line is checked against these sizes. */
 #define BENCH_MAX_REPEAT 100
 #define BENCH_MAX_DEVICES 8
 #define BENCH_MAX_COLUMNS 64
@@ -62,7 +62,7 @@ typedef enum bench_time {
     BENCH_TIMES
 } bench_time;
 
-/* Plain writes by one thread, and by as many as the writer of tractograms has. */
+/* Plain writes by one thread, and by as many threads as the writer of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
 
 /* Rates that a device reaches in small kernels, each of which does one thing. */
@@ -120,7 +120,7 @@ typedef struct bench_busy {
     double clock, own, all;
     bool known;
 } bench_busy;
-/* Reads the CPU seconds of now. */
+/* Reads the CPU seconds at this moment. */
 bench_busy bench_busy_now(void);
 /* Number of CPUs that other processes kept busy between two readings, on average. NAN: not known. */
 double bench_busy_others(const bench_busy *from, const bench_busy *to);

@@ -90,7 +90,7 @@ static void add_devices(cJSON *root, const bench_run *run)
     }
 }
 
-/* Adds the parameters of tracking of a column, those of ptt and of cutoffs where the getter has them. */
+/* Adds the parameters of tracking of a column; parameters of ptt and cutoffs only where the getter has them. */
 static void add_params(cJSON *column, const gls_track_params *p)
 {
     cJSON *object = cJSON_AddObjectToObject(column, "parameters");

@@ -175,8 +175,9 @@ static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_
     return status;
 }
 
-/* Receiver of streamlines: counts those between hemispheres, and passes all to the writer if there is one. Runs on a
- * thread of the tracker. error: message of a write that failed, because messages belong to threads. */
+/* Receiver of streamlines: counts the streamlines between hemispheres, and passes all streamlines to the writer if
+ * there is one. Runs on a thread of the tracker. error: message of a write that failed, because messages belong to
+ * threads. */
 typedef struct sink {
     gls_tractogram_writer *writer;
     uint64_t commissural;

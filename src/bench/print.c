@@ -180,7 +180,8 @@ static double median_plain(const bench_column *c, bench_plain plain)
     return c->n > 0 ? bench_spread_of(c->plain[plain], c->n).median : 0;
 }
 
-/* Prints the writer's rate beside plain writes to the same place, by one thread and by as many as the writer has. */
+/* Prints the writer's rate beside plain writes to the same folder, by one thread and by as many threads as the writer
+ * has. */
 static void file_row(const bench_run *run)
 {
     char rate[32], text[80];

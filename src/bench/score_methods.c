@@ -218,8 +218,8 @@ static void choose_voxels(methods_run *run, gls_model_kind kind, const bool want
         run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
 }
 
-/* Scores the methods of one model that need the same voxels: all, or those that the stop map admits. Multi-tissue
- * models are always fitted in all voxels. */
+/* Scores the methods of one model that need the same voxels: all voxels, or the voxels that the stop map admits.
+ * Multi-tissue models are always fitted in all voxels. */
 static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[N_GETTERS], bool everywhere)
 {
     bool wanted[N_GETTERS];

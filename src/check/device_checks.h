@@ -75,7 +75,8 @@ typedef struct gls_known_lines {
     /* number of streamlines */
     size_t n;
 } gls_known_lines;
-/* The first GLS_KNOWN_ODF_VARIANTS variants are those of gls_known_lines_odf, the next those of gls_known_lines_fod. */
+/* The lines of the first GLS_KNOWN_ODF_VARIANTS variants are in gls_known_lines_odf, the lines of the next
+ * GLS_KNOWN_FOD_VARIANTS variants in gls_known_lines_fod. */
 #define GLS_KNOWN_ODF_VARIANTS 7
 #define GLS_KNOWN_FOD_VARIANTS 9
 extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS], gls_known_lines_fod[GLS_KNOWN_FOD_VARIANTS],
@@ -112,7 +113,7 @@ typedef struct gls_known_comparison {
     /* the scene that is tracked */
     const gls_known_scene *scene;
     size_t next;           /* position in the known lines */
-    size_t same;           /* half-streamlines that agree with the known ones */
+    size_t same;           /* number of half-streamlines that agree with the known half-streamlines */
     _Atomic uint32_t seen; /* 1 + seed of the last streamline */
 } gls_known_comparison;
 /* The append function of a sink. comparison: a gls_known_comparison. */
@@ -133,7 +134,7 @@ void gls_doctor_finding(void *user, bool usable, const char *line);
 void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_t n_devices);
 /* The part of the report that says where devices were searched, as text. From malloc; NULL: out of memory. */
 char *gls_doctor_search_text(const struct cJSON *report);
-/* All other parts of the report as text. From malloc; NULL: out of memory. */
+/* The report as text, without the part of gls_doctor_search_text(). From malloc; NULL: out of memory. */
 char *gls_doctor_text(const struct cJSON *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* The scene for checks of devices, and the comparison of its streamlines with the known ones. */
+/* The scene for checks of devices, and the comparison of its streamlines with the known streamlines. */
 #include "check/device_checks.h"
 
 #include <math.h>
@@ -9,13 +9,13 @@
 #include "track/track_params.h"
 #include "util/status.h"
 
-/* Number of seeds of the scene; the known lines belong to these. */
+/* Number of seeds of the scene, to which the known lines belong. */
 enum { N_SEEDS = 48 };
 
 /* Largest distance, mm, at which a point counts as the known one. Directions are vertices of a sphere or come from
  * random numbers, so that rounding hardly moves a point until it makes a driver choose another direction. */
 #define TOLERANCE 0.005f
-/* At most one in this many half-streamlines may differ from the known ones. */
+/* At most one in WRONG_OF half-streamlines may differ from the known half-streamlines. */
 #define WRONG_OF 10
 
 /* Variants in the order of the known lines. */
@@ -62,7 +62,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     const gls_phantom *p = s->phantom;
     options.sh_order = variant->sh_order;
     const gls_getter_source source = gls_getter_source_of(variant->dg);
-    /* these getters fit tensors as they go, or need no directions */
+    /* getters with these sources fit tensors while they track, or need no model */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING) return GLS_OK;
     gls_status status = gls_qball_create(p->gradients, &options, GLS_SHELLS_ANY, &s->qball);
     if (status || source == GLS_FROM_QBALL) return status;

@@ -202,7 +202,7 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
     return status == GLS_ERR_DEVICE || status == GLS_ERR_UNSUPPORTED ? GLS_OK : status;
 }
 
-/* All mappings of the device, beginning with the one that a run would use. */
+/* Lists all mappings of the device, beginning with the mapping that a run would use. */
 static size_t list_mappings(const gls_device_info *info, const gls_getter *getter, gls_mapping list[GLS_MAPPING_COUNT])
 {
     size_t n = 0;

@@ -24,8 +24,8 @@ static const operation unary[] = {
     [GLS_SQUARE] = {"square", "y = x * x", true, true}, [GLS_NEGATIVE] = {"negative", "y = -x", true, false},
 };
 
-/* Runs an operation on the arrays, of which the last one takes the result. The source is the same for every call with
- * the same operation and type, so only the first call compiles it. */
+/* Runs an operation on the arrays; the last array takes the result. The source is the same for every call with the same
+ * operation and type, so only the first call compiles it. */
 static gls_status apply(const operation *op, gls_array *const *arrays, const char *const *names, size_t n_arrays,
                         double *gpu_seconds)
 {

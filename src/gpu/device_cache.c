@@ -147,7 +147,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
 {
     if (--program->references > 0) return;
     if (device->memory.n_cached_programs++ < MAX_IDLE_PROGRAMS) return;
-    /* Too many programs are idle: delete the one that has not been used for longest. */
+    /* Too many programs are idle: delete the program that has not been used for longest. */
     gls_shared_program *oldest = NULL;
     for (gls_shared_program *p = device->programs; p; p = p->next)
         if (p->references == 0) oldest = p;

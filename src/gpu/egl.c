@@ -98,7 +98,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_candidate *)a)->node, ((const gls_candidate *)b)->node);
 }
 
-/* Adds the render nodes of the kernel, /dev/dri/renderD*, and reports those that this user may not open. */
+/* Adds the render nodes of the kernel, /dev/dri/renderD*, and reports the nodes that this user may not open. */
 static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
 {
     size_t n = 0;

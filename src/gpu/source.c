@@ -154,8 +154,8 @@ static bool is_defined(const composer *self, const char *name)
     return false;
 }
 
-/* The order of the parts is that of GLSL: the version first, then extensions, the precision of GLES, definitions, and
- * the source with its files and slots in place of their #include lines. */
+/* The parts come in the order that GLSL demands: the version first, then extensions, the precision of GLES,
+ * definitions, and the source with its files and slots in place of their #include lines. */
 gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines,
                               size_t n_defines, char **text)
 {

@@ -22,8 +22,8 @@
 typedef struct gpu {
     char address[24], id[64], model[96];
     long order;    /* order in which a scheduler counts: device minor number, or node of the topology */
-    bool openable; /* whether this process may open the GPU: control groups of containers and Slurm refuse the others,
-                      and CUDA and ROCm do not see them */
+    bool openable; /* whether this process may open the GPU: control groups of containers and Slurm refuse all other
+                      GPUs, and CUDA and ROCm do not see those GPUs */
 } gpu;
 
 /* Whether this process may open a device file for reading and writing. */

@@ -108,7 +108,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--include-ordered: needs --seed-unidirectional: without it a streamline has no first end");
-    /* Back-tracking and particle filtering, each with the tissue rule that they need. */
+    /* Back-tracking needs tissue with the rule act; particle filtering needs tissue with another rule. */
     if (params->backtrack && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: needs tissue, such as --act, and --act-rule act");
     if (params->pft) {

@@ -18,9 +18,10 @@ struct gls_seeds {
     uint32_t *voxel;       /* voxels that get seeds: shuffled, or with weights in image order */
     uint64_t n_voxels;     /* length of `voxel` */
     uint32_t dim[2], side; /* dim: voxels along x and y; side: seeds along each axis of a voxel, for seeds on a grid */
-    double sphere[4];      /* centre and radius, mm (world); around centres of voxels: sizes of voxels and radius */
-    double *sum;           /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
-    gls_grid image;        /* grid of the weights, in which `voxel` counts */
+    double sphere[4]; /* centre and radius, mm (world); for seeds around voxel centres: the three voxel sizes and the
+                         radius, mm */
+    double *sum;      /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
+    gls_grid image;   /* grid of the weights, in which `voxel` counts */
     const gls_tissue *tissue; /* seeds on the border of grey and white matter; else NULL. Not owned */
 };
 

@@ -154,8 +154,8 @@ static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char
     return GLS_OK;
 }
 
-/* Seeds in proportion to an image of weights, which is not needed afterwards. GLS_ERR_INPUT: a weight is negative or
- * not finite, or all are 0. */
+/* Creates seeds in proportion to an image of weights, which is not needed afterwards. GLS_ERR_INPUT: a weight is
+ * negative or not finite, or all are 0. */
 static gls_status create_weighted(const gls_image *weights, const char *name, const gls_grid *grid, uint64_t count,
                                   uint64_t rng_seed, gls_seeds **out)
 {

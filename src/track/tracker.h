@@ -14,8 +14,8 @@ struct gls_tracker {
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
     gls_engine *engine[GLS_TRACKER_MAX_DEVICES];  /* NULL: the device failed */
     bool failed[GLS_TRACKER_MAX_DEVICES];         /* the device failed while its engine was made */
-    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* mapping of each device: the one asked for, or a replacement that
-                                                     compiles */
+    gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* mapping of each device: the mapping asked for, or a replacement
+                                                     that compiles */
     gls_track_share share[GLS_TRACKER_MAX_DEVICES];
     uint64_t verdicts[GLS_VERDICT_COUNT]; /* number of streamlines by verdict at the last progress report */
     gls_track_params params;              /* the given parameters, with the precision that memory allowed */

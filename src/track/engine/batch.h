@@ -20,7 +20,7 @@ typedef struct gls_retry {
     uint64_t first;      /* index in gls_retries.found of its first point */
 } gls_retry;
 
-/* All streamlines of a round that are tracked again, and the points of those that were kept in the end. */
+/* All streamlines of a round that are tracked again, and the points of the streamlines that were kept in the end. */
 typedef struct gls_retries {
     gls_retry *retry;
     uint32_t *pending; /* indices into retry of the streamlines that are not decided yet */
@@ -93,7 +93,7 @@ typedef struct gls_pending {
     uint64_t end;      /* all seeds before seed `end` are finished */
     uint64_t n_points; /* points that pass 3 sends to the host */
     uint32_t n_placed;
-    bool is_last;             /* the seeds are the last ones of their batch */
+    bool is_last;             /* the seeds are the last seeds of their batch */
     gls_batch_result *result; /* NULL: the run has no sink */
     gls_batch_result *points; /* receives the points: result or scratch; NULL: they are not kept */
     bool is_visited;          /* true: the counts of visited voxels also come from the device */
@@ -142,7 +142,7 @@ typedef struct gls_batch {
 
 /* Bytes on the host of all arrays of a batch for this plan. */
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan);
-/* Allocates the arrays for the plan of batch->engine and frees earlier ones. On failure call gls_batch_free_arrays().
+/* Allocates the arrays for the plan of batch->engine and frees earlier arrays. On failure call gls_batch_free_arrays().
  */
 gls_status gls_batch_make_arrays(gls_batch *batch);
 /* Frees all arrays of the batch. They may be missing. */
@@ -157,7 +157,7 @@ void gls_batch_free_arrays(gls_batch *batch);
  *     device   pass 2 of k-1 | pass 3 of k-2 | pass 1 of k+1 | pass 2 of k | pass 3 of k-1 | pass 1 of k+2 | ...
  *     host                     reads k-2, places k-1 | lists k+1 ... */
 gls_status gls_batch_run(gls_batch *batch);
-#define GLS_BATCHES_OUT (GLS_SEED_BATCHES + 1) /* largest number of seed batches in work */
+#define GLS_BATCHES_OUT (GLS_SEED_BATCHES + 1) /* largest number of seed batches given and not committed */
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 

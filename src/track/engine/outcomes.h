@@ -46,7 +46,8 @@ typedef struct gls_outcome {
     uint8_t end[2];             /* gls_end of the backward and of the forward half-streamline */
     uint8_t filter_ends;        /* half-streamlines that came to a bad end after their last run of the filter */
     bool truncated;
-    bool met_counts; /* true: `met` counts, because the verdict is neither single_point nor too_short */
+    bool met_counts; /* true: the regions in `met` are counted, because the verdict is neither single_point nor
+                        too_short */
 } gls_outcome;
 
 /* Stands in place of a number of streamlines if the guide rejected the seed. */

@@ -145,7 +145,8 @@ static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, u
     return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
-/* Marks all half-streamlines as running, except the backward ones of one-sided streamlines, and empties queue and pool.
+/* Marks all half-streamlines as running, except the backward half-streamlines of one-sided streamlines, and empties
+ * queue and pool.
  */
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
@@ -169,13 +170,13 @@ static gls_status read_state(gls_batch *c, uint32_t n_items)
 
 /* --- One kernel for each pass. */
 
-/* Streamlines that a work group tracks at a time. */
+/* Number of streamlines that a work group tracks at a time. */
 static uint32_t slots_per_group(const gls_group_plan *group, uint32_t lanes)
 {
     return group->size / lanes;
 }
 
-/* Words of one seed in the buffer of directions. */
+/* Number of words of one seed in the buffer of directions. */
 static size_t direction_words(const gls_engine *t)
 {
     return gls_direction_words(&t->params);

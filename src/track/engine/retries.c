@@ -43,7 +43,7 @@ static gls_status reserve_found(gls_retries *r, uint64_t n)
     return GLS_OK;
 }
 
-/* Judges the first n pending lines, and gathers the points of kept ones if `points` is not NULL. */
+/* Judges the first n pending lines, and gathers the points of kept lines if `points` is not NULL. */
 static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
 {
     gls_retries *r = &c->retries;

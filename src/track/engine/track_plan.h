@@ -30,8 +30,8 @@ typedef struct gls_mapping_kind {
     gls_status (*check)(const gls_device_info *limits);
     /* Number of invocations for each streamline. */
     uint32_t (*lanes)(const gls_device_info *limits);
-    /* Plans the work group for n_streamlines streamlines. The group holds fewer if the device's limits demand it, and
-     * more in some mappings. */
+    /* Plans the work group for n_streamlines streamlines. The group holds fewer streamlines if the device's limits
+     * demand it, and more in some mappings. */
     gls_group_plan (*group)(const gls_device_info *limits, uint32_t n_streamlines);
     /* Returns a factor: a work group holds at most this many times the streamlines that group() was asked for. */
     uint32_t (*slots_each)(const gls_device_info *limits);

@@ -14,9 +14,9 @@ typedef struct gls_visited {
     size_t n_voxels, n; /* n_voxels: of the grid; n: streamlines */
     uint64_t n_points;  /* sum over streamlines that are not left to the host */
     size_t capacity;    /* allocated words */
-    uint32_t *word;     /* first n_voxels words: number of streamlines in each voxel; those left to the host are not
-                         * counted */
-    uint32_t *left;     /* one word for each streamline; not 0: the host must count its voxels */
+    uint32_t *word; /* first n_voxels words: number of streamlines in each voxel; streamlines left to the host are not
+                       counted */
+    uint32_t *left; /* one word for each streamline; not 0: the host must count its voxels */
 } gls_visited;
 
 #endif

@@ -53,7 +53,7 @@ bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid)
 {
     const char *where = gls_test_variable("GLSLINES_MAP");
     /* GLES has no doubles in shaders. In a grid far from the origin, in mm, the rounding error would come near the
-     * kernel's margin around voxel faces, and the counts could differ from those of the host. */
+     * kernel's margin around voxel faces, and the counts could differ from the counts of the host. */
     const bool forced = where && strcmp(where, "device") == 0;
     if (device->gles || (where && strcmp(where, "host") == 0) || !(rounding(grid) < MAX_ERROR)) return false;
     if (gls_grid_voxels(grid) > (forced ? (size_t)1 << 28 : MAX_VOXELS)) return false;

@@ -191,8 +191,8 @@ typedef struct target {
     gls_kernel *octets;
 } target;
 
-/* Opens the target. With 8 corners the host uploads pairs, of which a kernel makes octets: loads the kernel and creates
- * the buffer of pairs. */
+/* Prepares a field for filling. With 8 corners the host uploads pairs, from which a kernel makes octets: loads the
+ * kernel and creates the buffer of pairs. */
 static gls_status target_open(target *t, const gls_grid *grid, size_t n, uint64_t slab_bytes)
 {
     if (t->field->plan.cells.corners < 8) return GLS_OK;
@@ -306,8 +306,7 @@ static gls_status fill_form(gls_field *const *fields, size_t n, bool singles, co
     return status;
 }
 
-/* Fills all fields, in two passes, one of which fills the fields of single values, the other all fields of pairs and
- * octets. */
+/* Fills all fields in two passes: first the fields of pairs and octets, then the fields of single values. */
 static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed)
 {

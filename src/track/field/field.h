@@ -28,9 +28,9 @@ typedef struct gls_field_plan {
     uint64_t bytes;
     union {
         /* 3D textures of tiles: four channels each, or one in formats of one channel. The grid is cut along x into
-         * strips. Each strip begins with the last plane of the one before, so that a sample needs only one strip. Voxel
-         * (x, y, z) of strip s in tile t of its texture is texel (t * strip_width + x - s * strip_step, y, s * dim[2] +
-         * z): all tiles of a position lie side by side, which suits caches. */
+         * strips. Each strip begins with the last plane of the strip before, so that a sample needs only one strip.
+         * Voxel (x, y, z) of strip s in tile t of its texture is texel (t * strip_width + x - s * strip_step, y, s *
+         * dim[2] + z): all tiles of a position lie side by side, which suits caches. */
         struct {
             uint32_t n_tiles, tile_channels;
             uint32_t tiles_per; /* tiles in a texture; the last texture may hold fewer */
@@ -49,7 +49,7 @@ typedef struct gls_field_plan {
     };
 } gls_field_plan;
 
-/* A field on one device: textures or buffers, as the plan says; unused ones are NULL. */
+/* A field on one device: textures or buffers, as the plan says; unused elements are NULL. */
 typedef struct gls_field {
     gls_device *device;
     gls_field_plan plan;

@@ -43,7 +43,7 @@ static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64
 {
     uint64_t x = (uint64_t)grid->dim[0], y = (uint64_t)grid->dim[1], z = (uint64_t)grid->dim[2], smallest = 0;
     for (uint64_t width = x < MIN_STRIP ? x : MIN_STRIP; width <= x && width * n <= limit; width++) {
-        /* A strip of `width` texels begins with the last plane of the one before, so strips advance by width - 1
+        /* A strip of `width` texels begins with the last plane of the strip before, so strips advance by width - 1
          * voxels. */
         uint64_t step = width < x ? width - 1 : x, strips = width < x ? (x - 2) / step + 1 : 1;
         uint64_t size_x = width * n, size_z = strips * z;
@@ -82,7 +82,7 @@ static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, 
     return false;
 }
 
-/* Tiles in a texture; the last one may hold fewer. */
+/* Number of tiles in a texture; the last texture may hold fewer. */
 static uint32_t tiles_of(const gls_field_plan *plan, uint32_t texture)
 {
     uint32_t left = plan->textures.n_tiles - texture * plan->textures.tiles_per;

@@ -53,7 +53,7 @@ static uint32_t iterations(const gls_track_params *params)
     return 64;
 }
 
-/* Positions of an arc, as many as ifod2 has with its default number of samples. */
+/* Number of positions of an arc, as many as ifod2 has with its default number of samples. */
 static uint32_t parts(const gls_track_params *params)
 {
     (void)params;

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* Positions of an arc behind its start: one less than the samples, of which the first is the start. */
+/* Number of positions of an arc behind its start: one less than the samples, of which the first is the start. */
 static int positions(const gls_track_params *params)
 {
     return params->ifod_samples - 1;
 }
 
-/* Candidates examined in one iteration: so many that the iterations of a step, each an attempt to find a direction, can
- * be counted within FLAG_ATTEMPT. */
+/* Number of candidates examined in one iteration: so many that the iterations of a step, each an attempt to find a
+ * direction, can be counted within FLAG_ATTEMPT. */
 static int64_t looks(const gls_track_params *params, const gls_ifod_grid *grid, bool arcs)
 {
     int64_t most = ((int64_t)grid->n + params->fod_trials) * (arcs ? positions(params) : 1);
@@ -62,7 +62,7 @@ static uint32_t parts(const gls_track_params *params)
     return (uint32_t)positions(params);
 }
 
-/* Iterations of a dispatch; each examines a few candidates. */
+/* Number of iterations of a dispatch; each iteration examines a few candidates. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;

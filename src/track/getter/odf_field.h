@@ -32,7 +32,7 @@ gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, con
 
 /* `check` of gls_getter for getters that evaluate SH along single directions: they need SH of even orders. */
 gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input);
-/* `fill` of gls_getter for the same getters: coefficients in a common scale. */
+/* `fill` of gls_getter for getters that evaluate SH along single directions: coefficients in a common scale. */
 gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
                              const gls_track_input *input, size_t *failed);
 /* Plans the field of coefficients, and adds the definitions and rows that the shader needs. */

@@ -206,14 +206,14 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_odf_field_check(params, input, false);
 }
 
-/* Substeps of a step: whole, at least one, each as near to ptt_substep as possible. */
+/* Number of substeps of a step, at least one: a substep is then as near to ptt_substep as possible. */
 static uint32_t substeps(const gls_track_params *params)
 {
     return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
 }
 
-/* Iterations in a dispatch: enough for a few hundred probes within 16384 loop iterations. One iteration tries at most
- * eight curves. */
+/* Number of iterations of a dispatch: enough for a few hundred probes within 16384 loop iterations. One iteration tries
+ * at most eight curves. */
 static uint32_t iterations(const gls_track_params *params)
 {
     uint32_t samples = 8 * (uint32_t)(params->probe_quality + 1) * (uint32_t)params->probe_count;

@@ -10,7 +10,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     return gls_sh_field_plan(request, model);
 }
 
-/* Iterations of a dispatch; each climbs in up to 50 steps. */
+/* Number of iterations of a dispatch; each iteration climbs in up to 50 steps. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;

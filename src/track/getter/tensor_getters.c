@@ -199,7 +199,7 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
 
 /* Plans the field: for a software renderer a buffer of texels, if it has room, else textures. For the bootstrap, both
  * tiles of a pair must lie in the same texture. Textures are small enough that samples lie at finer positions than
- * those of other getters: an axis turns with the position more than an ODF does. */
+ * samples of other getters: an axis turns with the position more than an ODF does. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);
@@ -255,8 +255,9 @@ static gls_status plan_prob(const gls_model_request *request, gls_model_plan *mo
     return plan(request, model, true);
 }
 
-/* Iterations of a dispatch: each reads all volumes of the series once, or with Runge-Kutta steps five times; with a
- * buffer of texels it is all steps in a cell, at most CELL_STEPS of glsl/getter/tensor_texels.glsl. */
+/* Number of iterations of a dispatch. An iteration reads all volumes of the series once, or with Runge-Kutta steps five
+ * times; with a buffer of texels an iteration is all steps in a cell, at most CELL_STEPS of
+ * glsl/getter/tensor_texels.glsl. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;

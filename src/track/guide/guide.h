@@ -35,7 +35,7 @@ typedef struct gls_guide_plan {
      * tissue: flags of tissue. least to left_met: what remains if the half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
-    bool backtracks;    /* true: half-streamlines with a bad end are tracked back and tried again */
+    bool backtracks;    /* true: half-streamlines with a bad end are taken back and tried again */
     uint32_t backtrack; /* index of the words for backtracking, behind all other words */
     /* Particle filtering, if particles > 0: number of particles; steps back before a bad end and forward behind it;
      * blocks of the pool for the particles of a half-streamline. */
@@ -113,8 +113,8 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
 /* See gls_guide_kind.includes. */
 bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
                                 uint32_t *met);
-/* Returns the verdict on a streamline of which a half-streamline ended for the reason `end`: GLS_VERDICT_KEPT, or the
- * verdict of the region that rejects the streamline. */
+/* Returns the verdict on a streamline if one of its half-streamlines ended for the reason `end`: GLS_VERDICT_KEPT, or
+ * the verdict of the region that rejects the streamline. */
 gls_verdict gls_guide_regions_verdict_of(gls_end end);
 /* Whether a region gives this verdict. */
 bool gls_guide_regions_gave(gls_verdict verdict);

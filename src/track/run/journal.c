@@ -246,7 +246,8 @@ static gls_status cut(gls_journal *j)
 
 gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
-    /* Read the record at j->at, which must go on where the one before ended; anything else ends the journal there. */
+    /* Read the record at j->at, which must go on where the record before ended; anything else ends the journal there.
+     */
     record r;
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS], at = j->at + sizeof r;

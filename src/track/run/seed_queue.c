@@ -46,7 +46,7 @@ static gls_seed_range cut(uint64_t *first, uint64_t end, uint64_t limit)
     return range;
 }
 
-/* Takes up to `limit` seeds: first those that a worker gave back. Call with the lock held. */
+/* Takes up to `limit` seeds: first the seeds that a worker gave back. Call with the lock held. */
 static gls_seed_range take_first(gls_queue *q, uint64_t limit)
 {
     /* Returned ranges come first, in the order of seeds, because their streamlines are due first. */

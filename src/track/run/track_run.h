@@ -22,7 +22,7 @@ typedef struct gls_run {
     gls_writer_thread *writer; /* NULL: nothing to deliver */
     gls_track_stats
         stats; /* statistics of all committed seeds; guarded by the queue's lock, as are the members up to message */
-    size_t n_workers, n_alive; /* all workers; those that have not failed */
+    size_t n_workers, n_alive; /* number of all workers; number of workers that have not failed */
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */
     char message[512];
@@ -65,7 +65,7 @@ typedef struct gls_worker {
 /* Initialises worker number worker_index of the run, for engine number `index`. The struct must not be moved
  * afterwards. */
 gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t worker_index, size_t index);
-/* Frees the worker's arrays; its engine stays the tracker's. */
+/* Frees the worker's arrays; its engine still belongs to the tracker. */
 void gls_worker_finish(gls_worker *worker);
 /* Tracks batches until the queue has no seeds. A worker whose device fails leaves its seeds to the other workers; the
  * run fails if it was the last. */

@@ -184,7 +184,7 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     return GLS_OK;
 }
 
-/* Called by the batch after its last streamline was committed: counts it and reports progress. */
+/* Called by the batch after its last streamline was committed: counts the batch and reports progress. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;

@@ -68,7 +68,7 @@ static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 /* Gives the result to the sink first, then to the journal, so that the journal never holds what no sink took. */
 static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *result)
 {
-    /* Streamlines carry their seeds as columns; the arrays stay the result's. */
+    /* Streamlines carry their seeds as columns; the arrays still belong to the result. */
     const gls_column column[] = {{GLS_DPS_SEEDS, GLS_TYPE_FLOAT32, 3, result->seed},
                                  {GLS_DPS_SEED_INDEX, GLS_TYPE_UINT32, 1, result->seed_index}};
     gls_streamlines streamlines = {
@@ -137,7 +137,7 @@ static uint64_t result_bytes(const gls_batch_result *result)
            result->n * (sizeof *result->offset + sizeof *result->seed_index + sizeof *result->seed);
 }
 
-/* Returns n free results, which stay the store's; NULL if memory ran out. */
+/* Returns n free results, which the store still owns; NULL if memory ran out. */
 static gls_batch_result *lend_results(gls_result_store *store, size_t n)
 {
     if (store->n < n) {

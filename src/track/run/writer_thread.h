@@ -12,7 +12,8 @@
 
 /* --- The queue of seeds. Workers take ranges in order and give back what they cannot finish. */
 
-/* Largest number of separate returned ranges: one for each range in work at a time, twice for those that were split. */
+/* Largest number of separate returned ranges: two for each range that workers have at a time, because each may be
+ * split. */
 #define GLS_QUEUE_RETURNED (2 * GLS_BATCHES_OUT * GLS_TRACKER_MAX_DEVICES)
 
 /* The seeds that are left. Workers take ranges from it in order. */
@@ -81,8 +82,8 @@ gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, c
 /* Delivers the results of the journal, calls poll() after each, and moves the start of the queue behind them. Call this
  * before any worker starts. */
 gls_status gls_writer_thread_replay(gls_writer_thread *writer, gls_status (*poll)(void *user), void *user);
-/* Lends an empty result for streamlines of seeds from `first` on. Waits while the worker is too far ahead of the
- * others. Sets *result to NULL if the worker must return its range because no worker tracks the seed that is due.
+/* Lends an empty result for streamlines of seeds from `first` on. Waits while the worker is too far ahead of the other
+ * workers. Sets *result to NULL if the worker must return its range because no worker tracks the seed that is due.
  * GLS_ERR_CANCELLED if the queue is stopped. */
 gls_status gls_writer_thread_take(gls_writer_thread *writer, size_t worker, uint64_t first, gls_batch_result **result);
 /* Sends a result with all streamlines of seeds result->first .. end - 1. The caller holds the queue's lock. */
