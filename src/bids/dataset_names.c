@@ -222,7 +222,7 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
 
 bool gls_bids_split(const char *text, gls_bids_ending *e)
 {
-    /* used: all of the text must match */
+    /* number of characters that matched the form, which must be all */
     int used = 0;
     *e = (gls_bids_ending){{0}, {0}, {0}};
     return sscanf(text, "%31[a-zA-Z0-9]-%63[a-zA-Z0-9+]_%31[a-zA-Z0-9]%n", e->key, e->value, e->suffix, &used) == 3 &&

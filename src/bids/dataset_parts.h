@@ -107,9 +107,9 @@ typedef struct gls_dataset_stage {
     char lock[GLS_DATASET_MAX_PATH];   /* lock that is held while files get their final names */
 } gls_dataset_stage;
 
-/* Makes an empty folder of staging; journals of --resume are kept. First finishes what a killed run had complete and
- * checked there; if this fails, it is an error, or with --force the files are removed. Fill in the members before. The
- * caller must hold the lock of the series. */
+/* Makes the folder of staging, empty except for journals of --resume. If a killed run left complete and checked files
+ * in it, first gives them their final names; if this fails, returns the error, or with --force removes the files. Set
+ * the members of *stage and take the lock of the series before. */
 gls_status gls_dataset_stage_open(const gls_dataset_stage *stage);
 /* Checks whether the staged files may get their final names. An existing shared file, such as a mask, stays if it is
  * the same. GLS_ERR_OUTPUT names a file that is different and may not be replaced, or that is an input. */

@@ -173,7 +173,7 @@ static gls_status write_fit_sidecar(const gls_dataset_options *o, const gls_data
                                     const cJSON *fit, const char *description, bool is_tensor)
 {
     cJSON *root = cJSON_CreateObject();
-    /* pybids needs the word model for the entity. */
+    /* members of the fit's sidecar, with their names here: a member `model` would collide with pybids's entity model */
     static const char *const parts[][2] = {{"model", "OrientationModel"}, {"sh", "SphericalHarmonics"}};
     cJSON_AddStringToObject(root, "Description", description);
     gls_dataset_add_sources(o, u, true, NULL, 0, root);

@@ -98,7 +98,7 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
         goto fail;
     }
     for (size_t i = 0; i < k; i++) largest = fmax(largest, p[i * k + i]);
-    /* tries ridges of RIDGE, 10 RIDGE, ...; `added`: the one that is on the diagonal */
+    /* tries ridges of RIDGE, 10 RIDGE, ...; `added`: the ridge that the diagonal of p has so far */
     double mu = RIDGE, added = 0;
     for (; mu < largest; mu *= 10) {
         for (size_t i = 0; i < k; i++) p[i * k + i] += mu - added;

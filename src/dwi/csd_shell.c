@@ -13,7 +13,7 @@
 
 #define MIN_BVAL 500.0 /* lowest b-value, s/mm2; below it the signal of fibres depends too little on direction */
 
-#define BEST_LOW 2000.0 /* s/mm2: range in which the contrast of fibres is best for the noise */
+#define BEST_LOW 2000.0 /* range of b-values, s/mm2, with most contrast of fibres over the noise */
 #define BEST_HIGH 3000.0
 
 /* Distance of the b-value of a shell from the best range, in s/mm2; 0 inside the range. */

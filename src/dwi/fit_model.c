@@ -359,7 +359,7 @@ static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
         if (m->direction)
             gls_fit_cache_key_data(key, "directions", m->direction, m->n_directions * sizeof *m->direction);
     } else {
-        /* q-ball models: the gradients are in the key already */
+        /* q-ball models depend on these options; the gradients are in the key already */
         gls_fit_cache_key_number(key, "sm_lambda", o->sm_lambda);
         gls_fit_cache_key_number(key, "min_signal", o->min_signal);
     }

@@ -264,7 +264,7 @@ void gls_tissues_finish(gls_tissues *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         gls_tissue_response_destroy(t->response[i]);
-        /* the image of white matter belongs to the model */
+        /* the first image, of white matter, belongs to the model and stays */
         if (i > 0) gls_image_destroy(t->image[i]);
     }
     *t = (gls_tissues){.n = 0};

@@ -107,7 +107,7 @@ gls_status gls_gradients_cluster(const gls_gradients *gradients, gls_shell **she
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the shells of %zu volumes", n);
         goto fail;
     }
-    /* Clusters in the order in which they were found, then sorted by b-value behind the b0 volumes, if any. */
+    /* find and measure the clusters, then sort them by b-value; b0 volumes, if there are any, come first */
     find_clusters(&c);
     for (size_t k = 0; k < c.n; k++) {
         measure(gradients, c.label, k, false, &found[k]);
@@ -183,8 +183,8 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
         if (d < least) nearest = i;
         least = fmin(least, d);
     }
-    /* otherwise the nearest shell is taken with a warning, if no other is nearly as near and the b-value is not far
-     * off */
+    /* otherwise take the nearest shell, with a warning, if it is CLEARLY times nearer than any other shell, and the
+     * b-value differs from its mean by at most the share FAR_OFF */
     if (nearest != SIZE_MAX && CLEARLY * least <= second &&
         fabs(bval - shell[nearest].bval) <= FAR_OFF * shell[nearest].bval) {
         gls_log(GLS_LOG_WARNING, "no shell has b = %g s/mm2; the shell of %.6g (%g to %g) is used", bval,

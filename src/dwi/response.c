@@ -160,7 +160,7 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     if (!status && options->mask)
         status = gls_grid_require_equal(&dwi->grid, "the series", &options->mask->grid, "the mask");
     if (status) return status;
-    /* tensors of the cube, from which FA chooses the voxels */
+    /* fit tensors in the cube; the voxels of the response are chosen by their FA */
     central_cube(dwi->grid.dim, options->roi_radius, first, size);
     status = crop(dwi, gradients, volume, first, size, &part);
     if (!status) status = gls_tensor_fit(part, gradients, NULL, &tensor_options, &fa, NULL, &evals);

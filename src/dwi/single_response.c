@@ -159,7 +159,7 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
     gls_tissue_response *made = NULL;
     gls_status status = gls_grid_require_equal(&dwi->grid, "series", &mask->grid, "mask");
     if (!status) status = gls_candidates_start(&c, all);
-    /* the voxels of the mask in the order of the grid, without a choice */
+    /* take all voxels of the mask, in the order of the grid */
     for (size_t v = 0; v < all && !status; v++)
         if (mask->data[v] > 0) c.voxel[c.n++] = v;
     if (!status && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask is empty");

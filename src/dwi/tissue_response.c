@@ -40,8 +40,8 @@ void gls_tissue_response_destroy(gls_tissue_response *response)
     free(response);
 }
 
-/* Parses n numbers separated by commas. Returns them in an array that the caller frees; Returns NULL, which is no error
- * because a file may lack its b-values, if there are fewer numbers, a number is not finite, or memory runs out. */
+/* Parses n numbers separated by commas. Returns them in an array that the caller frees. Returns NULL if there are fewer
+ * numbers, a number is not finite, or memory runs out; this is no error, because a file may lack b-values. */
 static double *read_bval(const char *at, size_t n)
 {
     double *bval = malloc(n * sizeof *bval);

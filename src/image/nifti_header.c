@@ -20,7 +20,7 @@ typedef struct raw_header {
 /* A number from the header of either version, as double. */
 #define FIELD(raw, member) ((raw)->version == 1 ? (double)(raw)->h.v1.member : (double)(raw)->h.v2.member)
 
-/* Error for a file that is not NIfTI: names the kind of image that its first bytes show. */
+/* Returns the error for a file that is not NIfTI. The message names the kind of image that its first bytes show. */
 static gls_status not_nifti(const char *path, const raw_header *raw)
 {
     static const struct {

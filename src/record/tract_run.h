@@ -89,7 +89,7 @@ typedef struct gls_tract_weights {
     const char *column; /* name of the column of the tractogram with the weights; NULL: none */
     double *values;     /* weights from a text file, one for each streamline; NULL: none */
     const char *path;   /* path of the file */
-    /* number of values, where they were read or measured */
+    /* number of weights in the file, or in the column if its range was measured */
     uint64_t n;
     double max; /* largest absolute value */
 } gls_tract_weights;

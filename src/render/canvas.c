@@ -157,7 +157,7 @@ static const char *glyph_of(char c)
     return font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];
 }
 
-/* Moves to the next character of UTF-8 text. */
+/* Returns the start of the character behind the first one of a UTF-8 text. */
 static const char *next_character(const char *text)
 {
     do text++;

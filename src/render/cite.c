@@ -133,7 +133,7 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
     cJSON *sidecar = NULL;
     gls_text out = {0};
     gls_status status = GLS_OK;
-    /* a tractogram: its sidecar lies beside it */
+    /* if path names a tractogram, read the sidecar beside it */
     if (path && !(dot && strcmp(dot, ".json") == 0)) {
         beside = gls_sidecar_find(path);
         status = beside ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory");

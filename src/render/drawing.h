@@ -63,7 +63,7 @@ typedef struct gls_png_text {
     const char *key, *value; /* characters beyond ASCII become '?' */
 } gls_png_text;
 
-/* A PNG that is being written. Set all members up to user before the first call. */
+/* A PNG that is being written. Set all members up to `user` before gls_png_begin(). */
 typedef struct gls_png {
     /* size of a frame, pixels */
     uint32_t width, height;

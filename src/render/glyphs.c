@@ -247,7 +247,7 @@ static void draw_glyph(const band *b, const glyph *g)
                 s = q + MERIDIANS;
             double d1[3], d2[3], middle[3];
             for (int a = 0; a < 3; a++) {
-                /* the normal is the product of the diagonals of the quadrilateral */
+                /* d1, d2: diagonals of the quadrilateral, whose cross product is its normal */
                 d1[a] = world[s][a] - world[p][a];
                 d2[a] = world[r][a] - world[q][a];
                 middle[a] = direction[p][a] + direction[s][a];

@@ -239,7 +239,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
         p->name = words[i].named ? text + length : NULL;
         return GLS_OK;
     }
-    /* anything else must be one colour for all */
+    /* any other text must be a colour, for all streamlines */
     p->colouring = GLS_COLOUR_PLAIN;
     if (gls_colour_parse(text, &p->colour)) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,

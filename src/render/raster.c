@@ -213,7 +213,7 @@ static gls_status segments_make(const gls_scene *scene, const gls_camera *camera
     gls_status status = GLS_OK;
     for (size_t line = 0; line < scene->n_lines && !status; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
-        /* a streamline of one point is a ball */
+        /* a streamline of one point is drawn as a ball, a segment of length 0 */
         if (end - begin == 1)
             status = add_line(&m, scene->point[begin], scene->point[begin], scene->colour[begin], scene->colour[begin]);
         for (uint64_t i = begin + 1; i < end && !status; i++)

@@ -204,7 +204,7 @@ static void add_colours(gls_studio *s)
             const double v[3] = {a == 0, a == 1, a == 2};
             if (item) item->colour = gls_colour_of_direction(v);
         }
-    /* each bundle or group with its number of streamlines */
+    /* add each bundle, or each group, with its number of streamlines */
     for (size_t i = 0; i < s->n_sources; i++) {
         const gls_source *from = &s->source[i];
         if (p->colouring == GLS_COLOUR_BUNDLE) add_bundle(s, from->name, from->total, from->colour);

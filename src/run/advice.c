@@ -193,7 +193,7 @@ void gls_advise_of_lengths(const gls_job *job)
 
 /* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
 typedef struct axes {
-    /* axis and sign as above; what: the axes in words, for the warning */
+    /* axis and sign of each component; what: the axes in words, for the warning */
     int axis[3];
     double sign[3];
     const char *what;
@@ -233,7 +233,7 @@ void gls_advise_of_axes(const gls_job *job)
 {
     static const gls_sh_basis bases[] = {GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, GLS_SH_DESCOTEAUX07};
     const gls_job_inputs *in = &job->inputs;
-    /* the axes of the phantom are known, and only harmonics have a basis that may be wrong */
+    /* check only ODFs as harmonics of even orders, and not the phantom, whose axes are known */
     if (in->phantom || !in->odf || !in->odf->is_sh || in->odf->full) return;
     gls_sphere *sphere = NULL;
     gls_coherence mine = {.n = 0}, other;
@@ -365,7 +365,7 @@ static void explain_seeds(const gls_job *job)
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
             GLS_COUNT(r->seeds));
-    /* percent: factor from a number of seeds to a share */
+    /* factor that turns a number of seeds into per cent of the seeds that were examined */
     double percent = look.n ? 100 / (double)look.n : 0;
     if (look.outside)
         gls_log(GLS_LOG_WARNING,

@@ -93,7 +93,7 @@ gls_status gls_job_plan(gls_job *job, gls_track_memory *memory)
 gls_status gls_job_fit(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n > 0);
-    /* false: the seeds are made after the fit, and restricted to the shard then */
+    /* true: the seeds exist, restricted to the shard; false: they are made with the fit and restricted below */
     bool restricted = job->inputs.seeds;
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
@@ -172,7 +172,7 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
     for (size_t i = 0; i < job->devices.n; i++) job->share[i] = gls_tracker_get_share(tracker, i);
     /* a signal may come when all work is done already */
     if (!status && gls_monitor_cancelled(&job->monitor, GLS_PHASE_TRACK)) status = GLS_ERR_CANCELLED;
-    /* the message arose on a thread of the tracker */
+    /* the error arose on a thread of the tracker: make its message the last error of this thread */
     if (status && status != GLS_ERR_CANCELLED && *o.error) gls_fail(status, "%s", o.error);
     return status;
 }

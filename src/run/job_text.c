@@ -49,7 +49,7 @@ static void print_model(gls_text *text, const gls_job *job)
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
-    /* a model that is fitted, with the choices that were made for the user */
+    /* print the model that is fitted, with the choices that were made for the user */
     if (!gls_fits_model(o)) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
     if (job->inputs.model.kind == GLS_MODEL_CSD)
@@ -187,7 +187,7 @@ static void print_plan(gls_text *text, const gls_job *job, const gls_track_memor
                                               : "FOD amplitudes",
                         o->track.fod_cutoff);
     print_regions(text, in->regions);
-    /* directions of the sphere are of no use along peaks and samples */
+    /* getters that follow peaks or samples do not use the sphere */
     const gls_sphere *sphere = in->odf ? in->odf->sphere : in->sphere;
     if (sphere && o->peaks.n == 0 && !o->bedpostx) {
         print_name(text, "sphere", o->sphere);

@@ -74,7 +74,7 @@ void gls_input_close(gls_input *input)
     input->fd = -1;
 }
 
-/* Error of a failed read. */
+/* Returns the error for a failed read; errno is the reason. */
 static gls_status cannot_read(const gls_input *input)
 {
     return gls_fail(GLS_ERR_INPUT, "%s: cannot read: %s", input->path, strerror(errno));

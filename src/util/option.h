@@ -43,8 +43,8 @@ typedef struct gls_option {
     int min_values, max_values; /* GLS_KIND_NUMBERS */
     bool integral;              /* GLS_KIND_NUMBERS: whole numbers only */
     const char *choices;        /* GLS_KIND_CHOICE: "a|b|c" */
-    /* Where the value lies in the struct, and, for a length, the bool that says mm. mm_offset 0: the length is always
-     * in mm (gls_option_in_mm()). */
+    /* offsets in the struct of the value and, for a length, of the bool that is true for mm. mm_offset 0: the length is
+     * always in mm (gls_option_in_mm()). */
     size_t offset, mm_offset;
     const char *default_text; /* shown in place of the initial value; "" shows no default */
     const char *help;

@@ -52,7 +52,7 @@ static gls_status add(parser *s, double value)
     return GLS_OK;
 }
 
-/* Error: shows the first 24 characters of the token, with ? for characters that are not printable. */
+/* Returns the error for a token that is no number. Shows its first 24 characters, with ? for those not printable. */
 static gls_status not_a_number(const parser *s, const char *token, size_t n)
 {
     char shown[25];

@@ -164,8 +164,8 @@ static gls_cpu ask(void)
 
 gls_cpu gls_cpu_level(void)
 {
-    /* The answer is kept, because on virtual machines cpuid leaves the guest. Threads that ask at the same time get the
-     * same answer. */
+    /* The answer is kept, because cpuid is slow on virtual machines, where the host emulates it. Threads that ask at
+     * the same time get the same answer. */
     static _Atomic int known;
     if (known == 0) known = 1 + (int)ask();
     return (gls_cpu)(known - 1);
