@@ -60,8 +60,7 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     return status;
 }
 
-/* Returns the error for an existing file that this run would replace, although another program wrote it, or it was
- * changed since. */
+/* Returns the error for a file to be replaced that another program wrote, or that was changed since. */
 static gls_status fail_exists(const char *path)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",

@@ -124,8 +124,7 @@ static gls_status add_version(const gls_dataset_options *o)
     char path[1536], versions[256] = "";
     cJSON *root = read_description(o->output), *generated = gls_json_at(root, "GeneratedBy"), *entry;
     gls_status status = GLS_OK;
-    /* known: this version need not be added, since it is listed, or the description has no GeneratedBy and so is by
-     * another program */
+    /* known: this version is listed, or the description, without GeneratedBy, is by another program */
     bool known = !cJSON_IsArray(generated);
     cJSON_ArrayForEach(entry, generated)
     {

@@ -420,8 +420,7 @@ static char *name_of_scan(const char *name)
     return scan;
 }
 
-/* Makes it the problem of both series if they are one scan, that is, if their names differ only by space, by
- * resolution, or by .nii and .nii.gz. */
+/* Sets `problem` of both series if they are one scan: names that differ by space, res, or .nii and .nii.gz alone. */
 static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
 {
     char *x = name_of_scan(a->name), *y = name_of_scan(b->name);

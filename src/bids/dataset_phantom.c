@@ -82,8 +82,7 @@ static gls_status write_tables(subject *s)
     return status;
 }
 
-/* Fraction of a tissue in a voxel. which: 0 white matter, 1 grey matter, 2 fluid, which fills up voxels at the border
- * of the brain. */
+/* Fraction of tissue `which`: 0 white matter, 1 grey matter, 2 fluid, which fills up voxels at the brain's border. */
 static float fraction(const gls_image *tissue, size_t which, size_t voxel)
 {
     const size_t n = gls_grid_voxels(&tissue->grid);

@@ -206,8 +206,7 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* Makes the text "key=a|b" from a value or a list of values. NULL: a value is neither text nor a whole number, or
- * memory ran out. */
+/* "key=a|b" from a value or a list of values. NULL: one is neither text nor a whole number, or memory ran out. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;

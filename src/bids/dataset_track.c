@@ -314,8 +314,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.output = output;
     job.sidecar = run;
     job.force = o->force; /* replaces a staged journal of other options */
-    /* switch these options off here: existing files were compared before, and an empty result is reported once all
-     * files are complete */
+    /* off here: existing files were compared before, and an empty result is reported once all files are complete */
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);

@@ -11,8 +11,7 @@
  * of a job, and a parent signals its child as well. */
 #define SECONDS_OF_ONE_END 0.5
 
-/* catching: number of open calls of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal,
- * 0 for none */
+/* catching: open calls of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, or 0 */
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
@@ -23,8 +22,7 @@ static void on_signal(int number)
     const double now = gls_clock_seconds();
     if (signalled && now - first < SECONDS_OF_ONE_END) return;
     first = now;
-    /* end the program at the second signal; at the first one, too, unless the command catches signals, or its outputs
-     * are complete, when little work remains */
+    /* end the program at the second signal, or at the first if no command catches signals or has complete outputs */
     if (signalled || (!catching && !done)) {
         cmd_terminal_end_by_signal();
         cmd_event_end_by_signal(CMD_EXIT_SIGNAL + number);

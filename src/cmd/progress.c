@@ -36,8 +36,7 @@ static void begin_progress(cmd_progress *progress)
     progress->launcher = cmd_launcher_create();
 }
 
-/* Draws the line with the bar in place of the previous line. fraction: share of the work that is done, 0 to 1; width:
- * columns of the terminal. */
+/* Draws the bar over the previous line. fraction: share of the work done, 0 to 1; width: columns of the terminal. */
 static void draw_bar(double fraction, const char *text, int width)
 {
     char line[512], bar[128];

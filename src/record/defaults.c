@@ -84,8 +84,7 @@ static bool is_open(size_t param, const char *const *given)
     return true;
 }
 
-/* The bit of the model in use. Inputs in place of a model: SAMPLES for --bedpostx, PEAKS for --peaks, CSD for --sh and
- * --odf. */
+/* The bit of the model in use; without a model SAMPLES for --bedpostx, PEAKS for --peaks, CSD for --sh and --odf. */
 static int models_of(const gls_job_options *o)
 {
     if (o->bedpostx) return SAMPLES;
@@ -96,8 +95,7 @@ static int models_of(const gls_job_options *o)
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
-        /* the row must hold for all getters and models that are asked for: with ALL_GETTERS only a row for every getter
-         * fits */
+        /* the row must hold for all these getters and models: for ALL_GETTERS only a row for every getter fits */
         if (rows[i].param == param && rows[i].presets >> preset & 1 && (rows[i].getters & getters) == getters &&
             (rows[i].models & models) == models)
             return &rows[i];

@@ -15,8 +15,7 @@
 
 struct cJSON;
 
-/* The files of one run. Begin with gls_run_begin(); end with gls_run_end(), which removes outputs that were not
- * committed. Used by one thread. */
+/* Begin with gls_run_begin(); end with gls_run_end(), which removes uncommitted outputs. Used by one thread. */
 typedef struct gls_run {
     bool force; /* true: outputs may replace existing files */
     gls_inputs inputs;

@@ -57,8 +57,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     return status;
 }
 
-/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: the files do not have one value for each
- * peak. */
+/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: another number of values than peaks. */
 static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
 {
     const size_t n_peaks = inputs->odf_image->n_volumes / 3;

@@ -229,8 +229,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     return status;
 }
 
-/* If the user gives no stop map and none is needed, because the getter or tissue ends streamlines: makes one that is 1
- * everywhere. */
+/* Makes a stop map of 1 everywhere if none is given and the getter, or tissue, ends streamlines without a map. */
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;

@@ -384,8 +384,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
 {
     qsort(shards, n, sizeof *shards, by_part);
     cJSON *root = cJSON_Duplicate(shards[0].root, true);
-    /* ok is false if an entry is missing, or if the sums do not agree with the tractogram: the sidecars do not belong
-     * to these shards */
+    /* not ok: an entry is missing, or the sums differ from the tractogram: the sidecars are not of these shards */
     bool ok = root && set_counts(root, shards, n, result) && sum_part(root, shards, n, "seconds", false) &&
               set_run(root, shards, n) && counts_agree(root, result);
     gls_status status = GLS_OK;

@@ -37,8 +37,7 @@ void gls_merge_shard_finish(gls_merge_shard *shard);
 /* Returns GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if
  * devices differ. *warned: false before the first call. */
 gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
-/* Fills in *sidecar: the sidecar of the whole run. output: the merged tractogram, complete. Sorts the shards by
- * index. */
+/* Fills in *sidecar: the sidecar of the whole run. output: the complete merged tractogram. Sorts shards by index. */
 gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
                              const gls_warnings *warnings, const gls_merge_result *result, const gls_output *output,
                              cJSON **sidecar);

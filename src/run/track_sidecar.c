@@ -328,8 +328,7 @@ static void rename_sidecar(gls_job *job)
     job->result.sidecar = job->run.sidecar = name;
 }
 
-/* Offers a second name for the sidecar, because another run may take the first name at any time until the files get
- * their names. */
+/* Offers a second name for the sidecar, since another run may take the first one before the files get their names. */
 static gls_status offer_second(gls_job *job, gls_output *sidecar)
 {
     if (job->options.sidecar || job->run.force) return GLS_OK;
