@@ -1,5 +1,5 @@
 // Direction getter along samples of the directions of fibres (Behrens et al. 2007), as FSL's probtrackx2 has it: each
-// step draws a voxel around the point and one sample there, and follows the fibre of this sample that is nearest to the
+// step draws a voxel around the point and a sample in it, and follows the fibre of this sample that is nearest to the
 // last direction.
 //
 // A fibre is a tile of the field: a unit vector along the voxel axes, and its fraction; all 0 where half-streamlines

@@ -71,8 +71,8 @@ Slope slope_along(vec3 t)
     return Slope(value, gradient, mat3(xx, xy, xz, xy, -xx, yz, xz, yz, z2));
 }
 
-// Moves d uphill to the peak by Newton steps along the steepest great circle. Returns the amplitude there, or -1 if
-// the climb did not end.
+// Moves d uphill to the peak by Newton steps along the steepest great circle. Returns the amplitude at the peak, or -1
+// if the climb did not end.
 float climb(inout vec3 d)
 {
     for (int turn = 0; turn < CLIMB_TURNS; turn++) {

@@ -67,7 +67,7 @@ GLS_API gls_getter_source gls_getter_source_of(gls_direction_getter dg);
 
 /* How invocations are mapped to streamlines. */
 typedef enum gls_mapping {
-    GLS_MAPPING_AUTO,     /* what gls_mapping_auto() says */
+    GLS_MAPPING_AUTO,     /* the mapping that gls_mapping_auto() returns */
     GLS_MAPPING_SINGLE,   /* one invocation per streamline: for renderers on the CPU */
     GLS_MAPPING_SUBGROUP, /* one subgroup per streamline (needs KHR_shader_subgroup) */
     GLS_MAPPING_GROUP,    /* one work group per streamline: shares the work like GLS_MAPPING_SUBGROUP, but needs no

@@ -286,8 +286,8 @@ typedef struct gls_merge_options {
     char **argv;
 } gls_merge_options;
 GLS_API gls_merge_options gls_merge_options_default(void);
-/* Merges. *result gets the counts of what was written; sidecar (memory for sidecar_size bytes) gets the path of the
- * sidecar, "" if there is none. Both may be NULL. */
+/* Merges the shards into output. *result gets the counts of what was written; sidecar (memory for sidecar_size bytes)
+ * gets the path of the sidecar, "" if there is none. Both may be NULL. */
 GLS_API gls_status gls_merge_files(const gls_merge_options *options, const gls_monitor *monitor,
                                    gls_merge_result *result, char *sidecar, size_t sidecar_size);
 

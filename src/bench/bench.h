@@ -103,7 +103,7 @@ typedef struct bench_column {
     gls_track_result result;
     uint64_t commissural; /* streamlines from one hemisphere to the other */
     uint64_t file_bytes;  /* 0: no file written */
-    /* Bytes per second of plain writes of equally many bytes to the same place, after each repetition, by one thread
+    /* Bytes per second of plain writes of equally many bytes to the same folder, after each repetition, by one thread
      * and by as many threads as the writer has. 0: not measured. */
     double plain[BENCH_PLAIN][BENCH_MAX_REPEAT];
     double kernel[GLS_ENGINE_TIMES]; /* seconds on the device, from a separate run */

@@ -107,7 +107,7 @@ typedef struct comparison {
     bool lines; /* print streamlines */
 } comparison;
 
-/* Prints one streamline with its seed. at: index of the known line that begins there. */
+/* Prints one streamline with its seed. at: index of the known line that begins at the seed. */
 static void print_line(uint32_t seed, const float (*point)[3], size_t n, size_t at)
 {
     printf("line\t%u\t%zu", seed, at);

@@ -1,4 +1,5 @@
-/* What `glslines bench` measures, from the texts of its options: getters, mappings, devices, the shape of the data. */
+/* Chooses what `glslines bench` measures, from the texts of its options: getters, mappings, devices, the shape of the
+ * data. */
 #include <stdlib.h>
 #include <string.h>
 

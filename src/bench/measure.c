@@ -244,7 +244,7 @@ static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds
     return GLS_OK;
 }
 
-/* Measures plain writes to the same place at this moment, for repetition i: memory that the machine has not used for a
+/* Measures plain writes to the same folder at this moment, for repetition i: memory that the machine has not used for a
  * while is slow at first, for the writer and for plain writes. */
 static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 {

@@ -58,7 +58,7 @@ typedef struct gls_known_variant {
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
 /* One streamline. For its half-streamline backward from the seed, and for the one forward: the number of certain
- * points, those that are the same under any rounding, and the position of the last of them. */
+ * points, which are the same under any rounding, and the position of the last certain point. */
 typedef struct gls_known_line {
     /* index of the seed in gls_known_scene.seeds */
     uint16_t seed;

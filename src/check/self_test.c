@@ -123,7 +123,8 @@ static void name_run(const gls_track_params *params, int sh_order, char *name, s
         name_variant(params->dg, sh_order, name, size);
 }
 
-/* The mapping in the file for a device and a variant; GLS_MAPPING_AUTO: none, or one that this device does not have. */
+/* The mapping in the file for a device and a variant; GLS_MAPPING_AUTO: none, or a mapping that this device does not
+ * have. */
 static gls_mapping mapping_of(const gls_device_info *device, const char *variant)
 {
     char path[4096], key[512];

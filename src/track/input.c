@@ -1,4 +1,4 @@
-/* Checks the input of a tracker: what all direction getters need, then what the chosen one needs. */
+/* Checks the input of a tracker: the needs of all direction getters, then the needs of the chosen getter. */
 #include <math.h>
 #include <stdio.h>
 

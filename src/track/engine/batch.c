@@ -369,8 +369,7 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bo
     return status;
 }
 
-/* Whether to start the next round early. The duration of the first round limits the size of the next, so wait for it.
- */
+/* Whether to start the next round early. The duration of the first round limits the size of the second: wait for it. */
 static bool goes_ahead(const gls_batch *c)
 {
     return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;

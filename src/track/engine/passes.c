@@ -275,7 +275,7 @@ static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, ui
     return &c->work[n_items + slot * words + word - 1];
 }
 
-/* Stores a vector in three neighbouring words of a slot; `word` is the first. */
+/* Stores a vector in three neighbouring words of a slot; `word` is the first word. */
 static void store_vector(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot, const float v[3])
 {
     for (uint32_t a = 0; a < 3; a++) memcpy(work_of(c, n_items, word + a, slot), &v[a], sizeof v[a]);

@@ -100,9 +100,9 @@ static uint32_t min_parts_of(const gls_track_params *params, const gls_track_pla
     return (uint32_t)n;
 }
 
-/* Whether the host works on one batch while the device works on the next. A CPU renderer would only compete for the
- * same cores; with retries or staged dispatches the host has to answer the device many times in a batch. The variable
- * GLSLINES_IN_FLIGHT=0 turns rounds in flight off, for comparisons. */
+/* Whether the host works on one batch while the device works on the next batch. A CPU renderer would only compete for
+ * the same cores; with retries or staged dispatches the host has to answer the device many times in a batch. The
+ * variable GLSLINES_IN_FLIGHT=0 turns rounds in flight off, for comparisons. */
 static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
 {
     const char *text = gls_test_variable("GLSLINES_IN_FLIGHT");

@@ -84,7 +84,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
                                const gls_track_input *input, gls_track_plan *plan);
 
 /* Number of seeds of each batch of a range of n seeds. With rounds in flight a short range is cut into several batches,
- * too, so that the host can work on one while the device works on the next. */
+ * too, so that the host can work on one batch while the device works on the next batch. */
 uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n);
 
 /* Whether a streamline has exactly plan->lanes invocations. Otherwise the shader compiler chooses. */

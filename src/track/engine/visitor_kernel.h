@@ -25,7 +25,7 @@ void gls_visitor_announce(gls_device *device, const gls_grid *grid);
  * or its compiler refuses the kernel, the host counts instead. in_flight: transfer counts while the device works on. */
 void gls_visitor_create(gls_visitor *visitor, gls_device *device, const gls_grid *grid, uint32_t n_lines,
                         bool in_flight);
-/* Destroys what the visitor has. */
+/* Destroys kernel, buffers and fetch of the visitor. */
 void gls_visitor_finish(gls_visitor *visitor);
 /* Loads the kernel. Its bindings are 0 gls_placed_record, 1 points, 2 words, see glsl/kernel/visit.comp. */
 gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel);

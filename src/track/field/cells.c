@@ -242,7 +242,7 @@ static size_t smallest(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Fills the fields slab by slab. The layer behind a slab is the first of the next. */
+/* Fills the fields slab by slab. The layer behind a slab is the first layer of the next slab. */
 static gls_status fill_targets(target *targets, size_t n_targets, const pair_work *w, const gls_grid *grid,
                                size_t per_slab, uint32_t *slab, size_t *failed)
 {
