@@ -451,7 +451,7 @@ static gls_status check_spaces(gls_dataset *dataset)
     return status;
 }
 
-/* Fails because no series was found, and names what was skipped for its name. */
+/* Returns the error that no series was found. The message names what was skipped because of an invalid name. */
 static gls_status fail_empty(const gls_dataset_options *o, const gls_dataset *dataset)
 {
     const char *what = o->raw ? "" : "desc-preproc";

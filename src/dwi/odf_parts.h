@@ -95,10 +95,9 @@ double gls_coherence_along(const gls_coherence *coherence, const int axis[3], co
 void gls_coherence_finish(gls_coherence *coherence);
 
 /* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
- * image at mask_path or, where that is NULL, the one that lies beside the samples. grid: of a series; mask and samples
- * must lie on it; NULL: any grid. grid_name: for messages. *n_samples: number of samples. GLS_ERR_INPUT names a file
- * that is missing or has another number of samples, another grid, a value that is no number, or a value that is not a
- * fraction. */
+ * image at mask_path; NULL: the mask beside the samples. grid: grid on which mask and samples must lie; NULL: any.
+ * grid_name: for messages. *n_samples: number of samples. GLS_ERR_INPUT names a file that is missing or has another
+ * number of samples, another grid, a value that is no number, or a value that is not a fraction. */
 gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
                              gls_image **mask, gls_image **peaks, uint32_t *n_samples);
 

@@ -8,7 +8,7 @@
 #include "run/job.h"
 #include "util/maths.h"
 
-/* Shares above which a warning is given: of streamlines (CUT, LONG), of voxels of mask or seed mask (OUTSIDE, UNKNOWN). */
+/* Shares above which a warning is given: of streamlines (CUT, LONG), of voxels of mask or seeds (OUTSIDE, UNKNOWN). */
 #define MAX_CUT 0.01
 #define MAX_LONG 0.05
 #define MAX_OUTSIDE 0.2
