@@ -43,6 +43,9 @@ void main()
     }
     if (changed) store_half(slot, h);
 #ifdef CELL_STEPS
+#if CELL_STEPS > 15
+#error HALF_RUNNING has room for 15 steps
+#endif
     // The host sorts half-streamlines by these steps, so that invocations of a vector seldom wait for each other.
     if (running) state[slot] = HALF_RUNNING + steps_ahead(h.p, h.d);
 #endif

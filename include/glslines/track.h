@@ -134,7 +134,7 @@ typedef enum gls_odf_interpolation {
  *   GLS_REGION_STOP_LEAVING. The lengths pft_back and pft_front, each rounded up to whole steps, are 64 steps at most
  *   together.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
- * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first ones in the order of seeds.
+ * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first in the order of seeds.
  * - region_rule: with tissue or stop_at_all only streamline.
  * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.
  * - batch_seeds: 0 lets the device's limits decide; the number never changes the result.

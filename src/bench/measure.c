@@ -2,6 +2,7 @@
  * the machine meanwhile, because their load lengthens the times. */
 #include <errno.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,7 @@ typedef struct plain {
     gls_output output;
     uint64_t bytes;
     const unsigned char *data; /* PIECE bytes */
-    int error;
+    atomic_int error;
 } plain;
 
 /* Writes pieces from .. until - 1 of the file; runs on any thread. */
@@ -147,7 +148,7 @@ static void write_some(void *user, int thread, size_t from, size_t until)
     (void)thread;
     for (uint64_t i = from; i < until; i++) {
         const uint64_t at = i * PIECE, n = p->bytes - at < PIECE ? p->bytes - at : PIECE;
-        if (gls_output_write_at(&p->output, at, p->data, (size_t)n) != GLS_OK) p->error = errno;
+        if (gls_output_write_at(&p->output, at, p->data, (size_t)n) != GLS_OK) p->error = errno ? errno : EIO;
     }
 }
 

@@ -132,7 +132,8 @@ void gls_dataset_take_values(const gls_dataset_unit *u, gls_job_options *job)
     const gls_param *row = gls_params;
     int next = 0;
     size_t k = 0;
-    for (const char **value; (value = gls_dataset_next_braces(job, &row, &next));) *value = u->value.text[k++];
+    for (const char **value; k < u->value.n && (value = gls_dataset_next_braces(job, &row, &next));)
+        *value = u->value.text[k++];
 }
 
 /* Checks that each brace of a value encloses an entity. */

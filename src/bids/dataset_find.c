@@ -238,6 +238,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     gls_job_options job = *o->job;
     gls_dataset_take_values(u, &job);
     u->mask = job.mask ? strdup(job.mask) : find_image_of(o, u, "desc", "brain", "mask", NULL);
+    if (!u->mask && job.mask) return gls_no_memory();
     if (!u->mask) {
         u->problem = strdup("no desc-brain_mask in its space; --mask behind -- names another");
         return u->problem ? GLS_OK : gls_no_memory();

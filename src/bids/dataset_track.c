@@ -469,14 +469,14 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     char figures[GLS_DATASET_MAX_PATH];
     *state = GLS_UNIT_FAILED;
     if (u->problem) return gls_fail(GLS_ERR_INPUT, "%s: %s", u->dwi, u->problem);
+    gls_dataset_take_values(u, &own);
     if (o->tissue) {
         own.pve_wm = u->tissue[0];
         own.pve_gm = u->tissue[1];
         own.pve_csf = u->tissue[2];
     }
-    gls_dataset_take_values(u, &own);
-    own.mask = own.roi =
-        NULL; /* mask and seed region are those of the unit, which are brought to the grid of the series */
+    /* mask and seed region are those of the unit, which are brought to the grid of the series */
+    own.mask = own.roi = NULL;
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
     gls_status status = gls_bids_make_folders(p.stage.folder, NULL);

@@ -64,7 +64,8 @@ static gls_status check_folder(const char *path)
     if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
         return gls_fail(GLS_ERR_INPUT, "%s: is a file, not a folder: give the folder that has it", path);
     if (access(path, R_OK | X_OK) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s: give the name of a folder", path, strerror(errno));
+        return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", path, strerror(errno),
+                        errno == ENOENT ? ": give the name of a folder" : "");
     return GLS_OK;
 }
 

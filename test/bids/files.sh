@@ -103,6 +103,9 @@ direct() {
     check "and by --tissue" bids tissue participant --session-label 1 --tissue -- $filter
     tract=sub-01/ses-1/dwi/sub-01_ses-1_space-ACPC_tract-wholebrain_track-prob_tractogram.trx
     check "are one" cmp pft/$tract tissue/$tract
+    ln -s data 'in {braces}'
+    check "braces in the name of a data set" "$program" bids -q 'in {braces}' braced participant --no-report --participant-label 01 --session-label 1 --tissue -- $filter
+    check "change nothing" cmp braced/$tract tissue/$tract
     check "results of several files, labels" bids results participant --participant-label 01 -- --sample "$label-WM_probseg.nii.gz,${fit}_fa.nii.gz" --include "$label-WM_probseg.nii.gz:1" $few
     exits 3 "label-XX_probseg.nii.gz: no such file" bids results participant --participant-label 01 -- --sample "${fit}_fa.nii.gz,$label-XX_probseg.nii.gz" $few
 }

@@ -213,7 +213,7 @@ bids whole participant --participant-label 01 -- $options --nseeds 20000 2> /dev
 "$program" bids data resumed participant --no-report --participant-label 01 -- $options --nseeds 20000 --chunk-size 500 --resume 2> /dev/null &
 child=$!
 tries=0
-until [ "$(cat resumed/sub-01/dwi/.sub-01*stage/*.resume 2> /dev/null | wc -c)" -gt 100000 ] || [ $tries -ge 600 ]; do
+until [ "$(cat resumed/sub-01/dwi/.sub-01*stage/*.resume 2> /dev/null | wc -c)" -gt 100000 ] || [ $tries -ge 600 ] || ! kill -0 $child; do
     sleep 0.02
     tries=$((tries + 1))
 done

@@ -331,12 +331,12 @@ class Result:
     def __getitem__(self, i: Union[slice, List[int], NDArray[Any]]) -> List[NDArray[np.float32]]: ...
 
     def __getitem__(self, i: Union[int, slice, List[int], NDArray[Any]]) -> Union[NDArray[np.float32], List[NDArray[np.float32]]]:
-        if isinstance(i, (slice, list, np.ndarray)):
+        if isinstance(i, (slice, list)) or (isinstance(i, np.ndarray) and i.ndim > 0):
             return [self[int(k)] for k in np.arange(len(self))[i]]
         if not -len(self) <= i < len(self):
             raise IndexError("streamline %d of %d" % (i, len(self)))
-        i %= len(self)
-        return self.points[self.offsets[i]:self.offsets[i + 1]]
+        k = int(i) % len(self)
+        return self.points[self.offsets[k]:self.offsets[k + 1]]
 
     def __iter__(self) -> Iterator[NDArray[np.float32]]:
         return (self[i] for i in range(len(self)))

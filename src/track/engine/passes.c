@@ -96,8 +96,6 @@ static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_ac
 #define FIELD(type, name)
 #define PARAM_FIELD(type, name) u.name = (type)p->name;
 #include "layout/track_params.def"
-#include "track/field/field.h"
-#include "track/guide/guide.h"
 #undef FIELD
     u.fod_cutoff = (float)(gls_track_cutoff(p) * t->model.scale);
     u.seed_cutoff = (float)(gls_track_seed_cutoff(p) * t->model.scale);

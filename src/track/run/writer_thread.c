@@ -1,5 +1,5 @@
-/* Delivers finished streamlines to the sink in the order of seeds while the next ones are tracked. The sink is called
- * on the writer thread alone, one result at a time, so the bytes of its output do not depend on workers. */
+/* Delivers finished streamlines to the sink in the order of seeds while the workers track the next batches. The sink is
+ * called on the writer thread alone, one result at a time, so the bytes of its output do not depend on workers. */
 #include "track/run/writer_thread.h"
 
 #include <stdio.h>
