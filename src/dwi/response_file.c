@@ -41,10 +41,11 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
     if (order == 0) order = n > GLS_CSD_MAX_ORDER / 2 ? GLS_CSD_MAX_ORDER : n > 2 ? 2 * ((int)n - 1) : 2;
     size_t needed = (size_t)order / 2 + 1;
     if (n < needed)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu: lower --sh-order, or "
-                        "--csd-rule mrtrix, which takes it; a response of eigenvalues has 4 positive numbers",
-                        path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu: lower --sh-order, or give "
+            "--csd-rule mrtrix, which accepts lower orders; a response of eigenvalues has 4 positive numbers",
+            path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
     gls_response made = {.is_zonal = true, .order = order};
     for (size_t i = 0; i < needed; i++) {
         if (!isfinite(value[i]) || value[i] == 0)

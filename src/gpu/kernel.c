@@ -266,8 +266,8 @@ static gls_status check_argument(const gls_kernel *kernel, size_t number, const 
     for (size_t i = 0; i < kernel->program->n_slots; i++) {
         const gls_slot *slot = &kernel->program->slots[i];
         if (slot->kind < GLS_ARG_INT || slot->slot != arg->slot || slot->kind == arg->kind) continue;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' is not", kernel->label,
-                        number, names[arg->kind], slot->name);
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' of type %s",
+                        kernel->label, number, names[arg->kind], slot->name, names[slot->kind]);
     }
     return GLS_OK;
 }

@@ -235,11 +235,11 @@ static gls_status check_affine(const char *path, raw_header *raw, const int64_t 
         const double size = FIELD(raw, pixdim[i]), taken = size == 0 ? 1 : fabs(size);
         if (!isfinite(size))
             return gls_fail(GLS_ERR_INPUT,
-                            "%s: voxel size %d in its header (pixdim) is no finite number, and there is no sform: set "
-                            "the affine anew",
+                            "%s: pixdim[%d] in its header, a voxel size, is no finite number, and there is no sform: "
+                            "set the affine anew",
                             path, i);
         if (size <= 0 && dim[i] > 1)
-            gls_log(GLS_LOG_WARNING, "%s: voxel size %d in its header (pixdim) is %g; %g is taken", path, i, size,
+            gls_log(GLS_LOG_WARNING, "%s: pixdim[%d] in its header, a voxel size, is %g; %g is taken", path, i, size,
                     taken);
         if (raw->version == 1)
             raw->h.v1.pixdim[i] = (float)taken;

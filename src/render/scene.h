@@ -233,7 +233,8 @@ typedef struct gls_render_plan {
 /* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
 /* Replaces the views of a plan by slabs in three axes, which show what lies where in a crowd of streamlines. Returns
- * false, and changes nothing, where the options set views, tile, columns, turn or outline. */
+ * false where the options set views, tile, columns, turn or outline, which leaves the plan as it is, and where memory
+ * is lacking. */
 bool gls_render_plan_slice(gls_render_plan *plan);
 /* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);

@@ -339,7 +339,7 @@ void gls_job_log_result(const gls_job *job)
 
 /* --- The plan of a run: what it would do, and the memory to request for it. */
 
-/* Adds the memory to request, and the estimates behind it. */
+/* Adds how much memory a job should request from a scheduler, and the estimates from which this follows. */
 static void add_memory(cJSON *root, const gls_job *job, const gls_track_memory *m)
 {
     cJSON *memory = cJSON_AddObjectToObject(root, "memory");

@@ -28,7 +28,8 @@ typedef struct gls_cursor {
     void *unpacker; /* NULL: the bytes are not compressed */
 } gls_cursor;
 
-/* Reads bytes at .. end - 1 of an open file. The caller closes the file, unless it sets owns_fd. */
+/* Makes a cursor for the bytes from `at` to `end` - 1 of an open file. gls_cursor_finish() closes the file if the
+ * caller has set cursor->owns_fd. */
 gls_status gls_cursor_init(gls_cursor *cursor, const char *path, int fd, uint64_t at, uint64_t end);
 /* Makes a new cursor read `bytes` uncompressed bytes from deflated data without a header. */
 gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);

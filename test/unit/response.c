@@ -235,8 +235,8 @@ static void files(void **state)
     expect(read_text("600 -250 60\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5");
     expect(read_text("0.0017 0.0003 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5: lower --sh-order, or --csd-rule mrtrix, "
-           "which takes it; a response of eigenvalues has 4");
+           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5: lower --sh-order, or give --csd-rule "
+           "mrtrix, which accepts lower orders; a response of eigenvalues has 4");
     expect(read_text("600\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 1 coefficient for a shell (order 0), order 4 needs 3");
     expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,

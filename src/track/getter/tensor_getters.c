@@ -197,9 +197,10 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
     return GLS_OK;
 }
 
-/* Plans the field: for a software renderer a buffer of texels, if it has room, else textures. For the bootstrap, both
- * tiles of a pair must lie in the same texture. Textures are small enough that samples lie at finer positions than
- * samples of other getters: an axis turns with the position more than an ODF does. */
+/* Plans the field: on a software renderer a buffer of texels, unless the shader has loops or the buffer would be too
+ * large; else textures. For the bootstrap, signals and residuals of the same volumes must lie in the same texture. The
+ * limit on the size of a texture lets samples lie at finer positions than those of other getters, because an axis turns
+ * faster with the position than an ODF changes. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);
