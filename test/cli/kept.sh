@@ -232,7 +232,7 @@ done
 
 # --- numbers that make no sense ---
 expect 2 stats ends.trx --histogram h.tsv --bin 1e-9
-says "bins of 1e-09 mm (--bin)"
+says "in bins of 1e-09 mm needs more than"
 
 # --- an end, however far a streamline goes ---
 printf '{"a": {"head": "head.nii", "tail": "tail.nii"}}\n' > far.json
