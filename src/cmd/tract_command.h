@@ -1,5 +1,5 @@
-/* What the commands on tractograms share: makes a run of src/sinks or src/bench from a command line, and an exit code
- * from the result. */
+/* Frame of all commands on tractograms: it makes a run of src/sinks or src/bench from a command line, and an exit code
+ * from the result of the run. */
 #ifndef GLS_CMD_TRACT_COMMAND_H
 #define GLS_CMD_TRACT_COMMAND_H
 
@@ -8,7 +8,7 @@
 #include "options/options.h"
 #include "sinks/tract_results.h"
 
-/* What is specific to a command on tractograms (cmd_command.work). */
+/* Work of one command on tractograms, to which cmd_command.work points. */
 typedef struct tract_work {
     const char *description; /* what the run did, in one sentence for the sidecar */
     gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);

@@ -285,7 +285,7 @@ static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *ma
     return status;
 }
 
-/* Of the voxels of `marked` that are 1, sets those to -1 in which the ODF is nowhere above 0, or all peaks are 0. */
+/* Sets voxels of `marked` from 1 to -1 where the ODF is nowhere above 0, or where all peaks are 0. */
 static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
 {
     gls_image *odf = NULL;

@@ -242,7 +242,8 @@ static void files(void **state)
     expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: has the coefficients 600 for l = 0 and 250 for l = 2");
     expect(read_text("600 -250 0 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: has the coefficient 0 for l = 4");
-    expect(read_text("600 -250 nan 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: has the coefficient nan for l = 4");
+    expect(read_text("600 -250 nan 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+           "given.txt: has the coefficient nan for l = 4");
     expect(read_text("0.0003 0.0017 0.0017 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 0.0003 0.0017 0.0017 950 is no response");
     expect(read_text("0.0017 0.0003 0.0005 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
