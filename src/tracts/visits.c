@@ -8,6 +8,20 @@
 #include "streamlines/filter_parts.h"
 #include "util/maths.h"
 
+/* The voxel of a point as MRtrix3 finds it: float32, axes flipped towards RAS, points midway between two centres
+ * rounded away from 0. */
+static void find_voxel(const gls_visit_grid *g, const float p[3], double v[3])
+{
+    for (int r = 0; r < 3; r++) {
+        const float *m = g->turned[r];
+        float x = m[0] * p[0], y = m[1] * p[1], z = m[2] * p[2], sum = x + y;
+        sum += z;
+        sum += m[3];
+        v[r] = round((double)sum);
+        if (g->flip[r]) v[r] = g->dim[r] - 1 - v[r];
+    }
+}
+
 /* --- Lengths along the spline as in tckmap -precise: upsamples the streamline and finds each face between two voxels
  * by bisection, to 0.005 of a voxel. A streamline with a step of over a million voxels gets the lengths of its straight
  * steps. */
@@ -84,14 +98,14 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
     float near[3], q[3];
     memcpy(near, from, sizeof near);
     memcpy(exit, u->p[k], 3 * sizeof *exit);
-    gls_visit_voxel_turned(g, u->p[k], next);
+    find_voxel(g, u->p[k], next);
     while (square(near, exit) > reach) {
         double v[3];
         mu = 0.5 * (low + high);
         if ((float)mu == (float)low || (float)mu == (float)high)
             break; /* stop: far from the origin, neighbouring floats lie farther apart than ACCURACY */
         gls_spline_at((float)mu, a, u->p[k - 1], u->p[k], d, q);
-        gls_visit_voxel_turned(g, q, v);
+        find_voxel(g, q, v);
         if (is_same(v, here)) {
             low = mu;
             memcpy(near, q, sizeof near);
@@ -111,7 +125,7 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     double mu = find_face(u, g, k, low, here, from, exit, next);
     if ((float)mu > (float)low) return mu;
     memcpy(exit, u->p[k], 3 * sizeof *exit);
-    gls_visit_voxel_turned(g, u->p[k], next);
+    find_voxel(g, u->p[k], next);
     return mu;
 }
 
@@ -159,7 +173,7 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
         return;
     }
     memcpy(exit, u.p[0], sizeof exit);
-    gls_visit_voxel_turned(g, u.p[0], next);
+    find_voxel(g, u.p[0], next);
     /* one voxel after the other: entry is where the line comes in, exit where it leaves */
     for (size_t k = 0; k < u.n;) {
         double here[3], mm = 0;
@@ -168,7 +182,7 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
         memcpy(here, next, sizeof here);
         /* upsampled points in this voxel */
         for (; k < u.n; k++) {
-            gls_visit_voxel_turned(g, u.p[k], v);
+            find_voxel(g, u.p[k], v);
             if (!is_same(v, here)) break;
             mm += distance(last, u.p[k]);
             memcpy(last, u.p[k], sizeof last);
@@ -231,7 +245,7 @@ static void visit_from(point_stream *t, const float p[3])
 {
     double v[3];
     if (t->turned) {
-        gls_visit_voxel_turned(t->grid, p, v);
+        find_voxel(t->grid, p, v);
     } else {
         to_corner(t->grid, p, v);
         for (int r = 0; r < 3; r++) v[r] = floor(v[r]);
@@ -308,7 +322,7 @@ static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[
     uint64_t voxel;
     if (s->capacity < 2 && !gls_visits_grow(s)) return;
     for (size_t i = 0; i < (n > 1 ? 2 : 1); i++) {
-        gls_visit_voxel_turned(g, i == 0 ? p[0] : p[n - 1], v);
+        find_voxel(g, i == 0 ? p[0] : p[n - 1], v);
         const bool inside = index_of(g, v, &voxel);
         s->places++;
         s->places_outside += !inside;

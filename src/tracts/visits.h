@@ -73,8 +73,6 @@ static inline size_t gls_visits_index(gls_visits *v, uint64_t voxel)
 
 /* Adds mm to the visit of a voxel, which becomes a new visit if it is not in the list. */
 void gls_visits_note(gls_visits *visits, uint64_t voxel, double mm);
-/* Finds the voxel of a point as MRtrix3 does, in float32. */
-void gls_visit_voxel_turned(const gls_visit_grid *grid, const float p[3], double voxel[3]);
 /* Visits for GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH. measured: compute mm. */
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],
                          size_t n);

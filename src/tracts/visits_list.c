@@ -32,20 +32,6 @@ void gls_visit_grid_init(gls_visit_grid *to, const gls_grid *grid)
         for (int c = 0; c < 4; c++) to->turned[r][c] = (float)inverse[r][c];
 }
 
-/* The voxel of a point as MRtrix3 finds it: float32, axes flipped towards RAS, points midway between two centres
- * rounded away from 0. */
-void gls_visit_voxel_turned(const gls_visit_grid *g, const float p[3], double v[3])
-{
-    for (int r = 0; r < 3; r++) {
-        const float *m = g->turned[r];
-        float x = m[0] * p[0], y = m[1] * p[1], z = m[2] * p[2], sum = x + y;
-        sum += z;
-        sum += m[3];
-        v[r] = round((double)sum);
-        if (g->flip[r]) v[r] = g->dim[r] - 1 - v[r];
-    }
-}
-
 void gls_visits_finish(gls_visits *v)
 {
     free(v->voxel);
