@@ -64,10 +64,10 @@ GLS_API const char *gls_status_name(gls_status status);
  * of the library's own C runtime. */
 GLS_API void gls_free(void *array);
 
-/* Sets the number of threads that the library uses, on the calling thread and on threads that it starts: OpenMP,
- * OpenBLAS, and the software renderer if no device of it was opened before. 0: one thread for each processor that the
- * process may use, limited by its control group (cgroups; containers, Slurm); OMP_NUM_THREADS is then respected.
- * Without a call the rule of OpenMP holds, which ignores control groups. */
+/* Sets the number of threads, 1 to 4096, that the library uses, on the calling thread and on threads that the library
+ * starts: OpenMP, OpenBLAS, and the software renderer if none of its devices was opened before. 0: one thread for each
+ * processor that the process may use, limited by its control group (cgroups; containers, Slurm); OMP_NUM_THREADS is
+ * then respected. Without a call the rule of OpenMP holds, which ignores control groups. */
 GLS_API gls_status gls_set_threads(int n);
 
 /* Returns whether to go on waiting for input. Must not call gls_set_wait(). */

@@ -24,7 +24,7 @@ extern "C" {
 /* Whether any device exists, software renderers included. Takes about 0.1 s, because it opens and closes each
  * device. */
 GLS_API bool gls_device_available(void);
-/* Number of devices that gls_device_list() finds. api: as for gls_device_list(). */
+/* *n: number of devices that gls_device_list() finds. api: as for gls_device_list(). */
 GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
 
 /* --- types ---------------------------------------------------------------- */
@@ -48,7 +48,7 @@ GLS_API gls_status gls_device_count(gls_graphics api, size_t *n);
  * A refusal is GLS_ERR_ARGUMENT with the index and the value of the first element that does not fit; nothing is written
  * then. */
 
-/* Type in which a type is stored: GLS_TYPE_FLOAT32, GLS_TYPE_INT32 or GLS_TYPE_UINT32. */
+/* Type in which the device stores a type, by the table above: GLS_TYPE_FLOAT32, GLS_TYPE_INT32 or GLS_TYPE_UINT32. */
 GLS_API gls_type gls_type_stored(gls_type type);
 /* Converts n values on the host. from and to must not overlap. */
 GLS_API gls_status gls_convert(size_t n, const void *from, gls_type from_type, void *to, gls_type to_type);
@@ -65,10 +65,10 @@ GLS_API gls_status gls_array_create(gls_device *device, gls_type type, size_t n,
 GLS_API gls_status gls_array_create_zeroed(gls_device *device, gls_type type, size_t n, const char *label,
                                            gls_array **array);
 GLS_API void gls_array_destroy(gls_array *array);
-/* Length and type. For an array that does not exist any more: 0 and an invalid type. */
+/* Length, in elements, and type of the array. For an array that does not exist any more: 0 and an invalid type. */
 GLS_API size_t gls_array_length(const gls_array *array);
 GLS_API gls_type gls_array_type(const gls_array *array);
-/* Storage of the array, for use in kernels. Its size is a multiple of 16 bytes; it belongs to the array. NULL for an
+/* Storage of the array, for use in kernels: a buffer that belongs to the array, of a multiple of 16 bytes. NULL for an
  * array that does not exist any more. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 /* Sets all elements to 0. */
@@ -233,7 +233,7 @@ typedef enum gls_access {
     GLS_ACCESS_READ_WRITE /* the contents are needed and will change */
 } gls_access;
 
-/* Creates an array whose elements are 0. */
+/* Creates an array of n >= 1 elements that are 0. Errors as for gls_array_create(). */
 GLS_API gls_status gls_unified_create(gls_device *device, gls_type type, size_t n, const char *label,
                                       gls_unified **unified);
 GLS_API void gls_unified_destroy(gls_unified *unified);

@@ -119,17 +119,17 @@ GLS_API gls_status gls_device_open_several(const char *name, gls_graphics api, s
 GLS_API gls_status gls_device_reopen(const gls_device *device, gls_device **another);
 /* Closes the device and frees the objects on it that still exist, see above. Accepts NULL. */
 GLS_API void gls_device_close(gls_device *device);
-/* Properties of the device; valid until it is closed. */
+/* Properties of the device; valid until it is closed. NULL for a device that does not exist any more. */
 GLS_API const gls_device_info *gls_device_get_info(const gls_device *device);
 
-/* Makes the device current on this thread until the matching release. Calls nest up to 16 deep, also for different
- * devices. Afterwards the previous context is current again, the application's own EGL context included. Hold no device
- * while a function works with several devices, which it uses on threads of its own. */
+/* Makes the device current on this thread until the matching release. Calls nest, also for different devices, with at
+ * most 16 changes of the device. Afterwards the previous context is current again, the application's own EGL context
+ * included. Hold no device while a function works with several devices, which it uses on threads of its own. */
 GLS_API void gls_device_hold(gls_device *device);
 GLS_API void gls_device_release(gls_device *device);
 
-/* Receives what is known of a compiled kernel: the time that it took in seconds, and the driver's messages, e.g. about
- * registers, one in a line; "" if none. */
+/* Receives what is known of a compiled kernel. seconds: time of the compilation and of the first run; messages: the
+ * driver's, e.g. about registers, one in a line; "" if there are none. */
 typedef void (*gls_kernel_listener)(void *user, const char *label, double seconds, const char *messages);
 typedef enum gls_listen_wait { GLS_LISTEN_WAIT, GLS_LISTEN_NEVER_WAIT } gls_listen_wait;
 /* Reports each kernel that is compiled on the device from now on, for diagnosis. The kernel is also run once, on
@@ -139,7 +139,7 @@ typedef enum gls_listen_wait { GLS_LISTEN_WAIT, GLS_LISTEN_NEVER_WAIT } gls_list
 GLS_API gls_status gls_device_listen(gls_device *device, gls_kernel_listener listener, void *user,
                                      gls_listen_wait wait);
 
-/* Waits for all work and returns its errors. */
+/* Waits for all work on the device and returns the errors of this work. */
 GLS_API gls_status gls_device_synchronize(gls_device *device);
 
 typedef struct gls_device_memory {
@@ -152,8 +152,9 @@ typedef struct gls_device_memory {
 } gls_device_memory;
 /* Memory that the library's objects on the device take at this moment. */
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
-/* Limits the memory of buffers and textures together: allocations beyond it fail as if the device's memory had run out.
- * 0, the default: no limit. Contexts opened from this device have the limit, too. */
+/* Limits the memory of buffers and textures together, in bytes: allocations beyond it fail as if the device's memory
+ * had run out. 0, the default: no limit. gls_device_info.memory_bytes is lowered to the limit. Contexts opened from
+ * this device have the limit, too. */
 GLS_API gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes);
 /* Frees the cache, which holds at most 64 buffers of 64 MiB together, and 64 programs. The library does this itself
  * when the memory of the device runs out. */
@@ -168,7 +169,7 @@ typedef enum gls_buffer_kind {
 } gls_buffer_kind;
 
 /* Creates a buffer of bytes >= 1; its contents are undefined until gls_buffer_clear(). label: for debuggers and
- * messages. GLS_ERR_UNSUPPORTED: larger than the device's limit; GLS_ERR_DEVICE_MEMORY: out of memory. */
+ * messages; NULL: none. GLS_ERR_UNSUPPORTED: larger than the device's limit; GLS_ERR_DEVICE_MEMORY: out of memory. */
 GLS_API gls_status gls_buffer_create(gls_device *device, gls_buffer_kind kind, size_t bytes, const char *label,
                                      gls_buffer **buffer);
 /* Frees `buffer`, which may be NULL. Kernels that were given it still run to their end. */
@@ -193,10 +194,10 @@ typedef enum gls_texture_format {
     GLS_TEXTURE_R32UI /* integers, for texelFetch() only: written by gls_texture_write_texels() */
 } gls_texture_format;
 
-/* Creates a 3D texture of zeros, clamped at its edges, with linear filtering (GLS_TEXTURE_R32UI: without). On a device
- * without float_linear a texture of single precision is stored in half precision, and larger values become 65504; a
- * warning says so once. Write only finite values: a NaN beside a sampled position makes the sample NaN, even with
- * weight 0. */
+/* Creates a 3D texture of zeros, clamped at its edges, with linear filtering (GLS_TEXTURE_R32UI: without). size: texels
+ * along x, y and z, each >= 1; label: as for gls_buffer_create(). On a device without float_linear a texture of single
+ * precision is stored in half precision, and larger values become 65504; a warning says so once. Write only finite
+ * values: a NaN beside a sampled position makes the sample NaN, even with weight 0. */
 GLS_API gls_status gls_texture_create(gls_device *device, gls_texture_format format, const uint32_t size[3],
                                       const char *label, gls_texture **texture);
 /* Frees `texture`, which may be NULL. */

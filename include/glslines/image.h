@@ -36,7 +36,8 @@ typedef struct gls_image {
 } gls_image;
 
 /* Sets dimensions, affine, and the voxel size that follows from it. GLS_ERR_ARGUMENT: a dimension < 1, more than 2^48
- * voxels, or a singular affine. */
+ * voxels, an affine that is singular, or a number in the affine or in its inverse that is not finite or beyond
+ * 1e15. */
 GLS_API gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affine[3][4]);
 /* Number of voxels of one volume. */
 GLS_API size_t gls_grid_voxels(const gls_grid *grid);
@@ -46,9 +47,9 @@ GLS_API double gls_grid_determinant(const gls_grid *grid);
 GLS_API void gls_grid_inverse(const gls_grid *grid, double inverse[3][4]);
 /* Axis codes of the voxel axes, e.g. "LAS", NUL-terminated: the direction towards which each voxel index grows. */
 GLS_API void gls_grid_axis_codes(const gls_grid *grid, char codes[4]);
-/* GLS_OK if both grids have the same dimensions and no corner lies more than a tenth of a voxel apart; more than a
- * hundredth gives a warning. Else GLS_ERR_INPUT with a message that names both images (name_a, name_b), shows both
- * grids and says from which fields their affines come. */
+/* Returns GLS_OK if both grids have the same dimensions and the positions of each corner lie at most a tenth of a voxel
+ * of grid `a` apart; more than a hundredth gives a warning. Else GLS_ERR_INPUT with a message that names both images
+ * (name_a, name_b), shows both grids and says from which fields their affines come. */
 GLS_API gls_status gls_grid_require_equal(const gls_grid *a, const char *name_a, const gls_grid *b, const char *name_b);
 
 /* Allocates an image of zeros. */

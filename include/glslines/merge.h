@@ -37,10 +37,10 @@ typedef struct gls_merge_result {
 typedef bool (*gls_merge_progress)(void *user, uint64_t done, uint64_t total);
 
 /* Joins the n shards at paths, in any order, into output. The output is byte for byte the file that one run over all
- * seeds writes on the same device; if the shards have a number of streamlines in select, it ends with that number. The
- * checksum in each file is verified. GLS_ERR_INPUT names the file: missing, truncated or damaged; not a shard; of
- * another run (version, number of shards or seeds, hashes, grid, format, precision or header lines differ); given
- * twice; or the file of a shard is not among the paths. GLS_ERR_ARGUMENT: output has the suffix of another
+ * seeds writes on the same device; if gls_shard.select of the shards is not 0, the output ends with this number of
+ * streamlines. The checksum in each file is verified. GLS_ERR_INPUT names the file: missing, truncated or damaged; not
+ * a shard; of another run (version, number of shards or seeds, hashes, grid, format, precision or header lines differ);
+ * given twice; or the file of a shard is not among the paths. GLS_ERR_ARGUMENT: output has the suffix of another
  * format. GLS_ERR_OUTPUT: as for gls_tractogram_writer_create(). A failure leaves no file behind. Memory does not grow
  * with the number of streamlines, only with the longest one. progress and result may be NULL. */
 GLS_API gls_status gls_tractogram_merge(const char *const *paths, size_t n, const char *output, gls_existing existing,

@@ -29,9 +29,9 @@ GLS_API gls_status gls_seeds_create_per_voxel(const gls_image *roi, const gls_im
  * voxel i modulo V. */
 GLS_API gls_status gls_seeds_create_around_centres(const gls_image *roi, const gls_image *mask, uint32_t per_voxel,
                                                    double radius, uint64_t rng_seed, gls_seeds **seeds);
-/* Makes a grid of side x side x side seeds in each of the V voxels of gls_seeds_create_random(): along each axis
- * at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in voxel i modulo V and is seed number
- * i / V of this voxel's grid, in which x changes slowest. */
+/* Makes a grid of side x side x side seeds (side 1 to 1000) in each of the V voxels of gls_seeds_create_random(): along
+ * each axis at -0.5 + (2 k + 1) / (2 side) from the centre, k = 0 .. side - 1. Seed i lies in voxel i modulo V and is
+ * seed number i / V of this voxel's grid, in which x changes slowest. */
 GLS_API gls_status gls_seeds_create_grid(const gls_image *roi, const gls_image *mask, uint32_t side, uint64_t rng_seed,
                                          gls_seeds **seeds);
 /* Makes count > 0 seeds, uniform in a sphere. centre and radius: world mm. grid: of the streamlines. */
@@ -42,8 +42,10 @@ GLS_API gls_status gls_seeds_create_sphere(const double centre[3], double radius
 GLS_API gls_status gls_seeds_create_weighted(const gls_image *weights, const char *name, const gls_grid *grid,
                                              uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
 /* Makes count > 0 seeds on the interface of grey and white matter: random positions are moved to the interface, along
- * it, and to it again (the rule of MRtrix3, with the gradient in closed form). A seed for which 1000 positions failed
- * lies outside every grid. The tissue must outlive the seeds. */
+ * it, and to it again (the rule of MRtrix3, with the gradient in closed form). weights, name: of an image in proportion
+ * to which the positions are drawn, as for gls_seeds_create_weighted(). A seed for which 1000 positions failed lies
+ * outside every grid. The tissue, on whose grid the seeds are, must outlive them. GLS_ERR_INPUT: as for
+ * gls_seeds_create_weighted(), or no interface was found. */
 GLS_API gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image *weights, const char *name,
                                               uint64_t count, uint64_t rng_seed, gls_seeds **seeds);
 /* Coordinates in which seeds are listed. */

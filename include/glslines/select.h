@@ -37,8 +37,8 @@ typedef enum gls_select_test {
 } gls_select_test;
 
 typedef struct gls_select_options {
-    size_t size; /* size of this struct, set by the default function */
-    const gls_select_region *region;
+    size_t size;                     /* size of this struct, set by the default function */
+    const gls_select_region *region; /* n_regions regions that streamlines must meet or avoid; default none */
     size_t n_regions;
     gls_roi_test test; /* default GLS_ROI_TEST_SEGMENT */
     bool either_way;   /* true: streamlines may meet the regions of GLS_REGION_INCLUDE_ORDERED also in order from their

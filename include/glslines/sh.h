@@ -1,4 +1,5 @@
-/* Real, even-order spherical harmonics in the four conventions in use. */
+/* Real spherical harmonics in the four conventions in use: of even orders, or of all orders for functions without
+ * antipodal symmetry. */
 #ifndef GLSLINES_SH_H
 #define GLSLINES_SH_H
 

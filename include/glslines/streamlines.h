@@ -23,7 +23,7 @@ typedef struct gls_column {
 typedef struct gls_streamlines {
     size_t n;                /* number of streamlines */
     const uint64_t *offset;  /* n + 1 elements: index of the first point of each streamline; offset[0] = 0, offset[n] =
-                                number of  points. A streamline may have no points; writers refuse such streamlines, see
+                                number of points. A streamline may have no points; writers refuse such streamlines, see
                                 gls_filter_valid_create() */
     const float (*point)[3]; /* world mm (RAS+, origin at the centre of voxel 0) */
     size_t n_dps, n_dpv, n_groups;

@@ -45,8 +45,9 @@ typedef struct gls_summary_result {
     uint64_t first_outside;  /* position of the first streamline with a point outside, counted from 0, if outside > 0 */
     uint64_t points_outside; /* number of points of all streamlines outside the grid */
     double low[3], high[3];  /* box around all points, world mm; 0 without points */
-    gls_spread length, step; /* length: of streamlines with points; step: of successive points */
-    size_t n_columns;        /* dps, dpv, groups in this order */
+    gls_spread length,
+        step;         /* length: lengths of the streamlines with points; step: distances between successive points */
+    size_t n_columns; /* dps, dpv, groups in this order */
     const gls_column_summary *column;
 } gls_summary_result;
 

@@ -25,8 +25,8 @@ enum { N_DIRECTIONS = 150, N_B0 = 10 }; /* volumes of the phantom */
 
 static const int default_shape[3] = {81, 106, 76};
 
-/* Makes a phantom of the requested or the default size. run->data borrows its images. */
-static int make_phantom(bench_run *run)
+/* Makes a phantom of the requested or the default size. The images in run->data belong to this phantom. */
+static gls_status make_phantom(bench_run *run)
 {
     gls_phantom_params params = gls_phantom_params_default();
     gls_job_inputs *in = &run->data;
@@ -52,7 +52,7 @@ static int make_phantom(bench_run *run)
 }
 
 /* Makes the stop map of `track`: FA, 0 outside the mask. */
-static int make_stop_map(bench_run *run)
+static gls_status make_stop_map(bench_run *run)
 {
     gls_job_inputs *in = &run->data;
     double start = gls_clock_seconds();
@@ -393,14 +393,13 @@ static gls_status measure_columns(bench_run *run, int dg, const bench_model *mod
     return status;
 }
 
-/* Fits the model of one getter and measures its columns. The temporary folder exists in the phase of
- * tracking only. */
+/* Fits the model of one getter and measures its columns. */
 static gls_status measure_getter(bench_run *run, int dg)
 {
     bench_model model;
     gls_status status = fit_model(run, dg, &model);
     if (!status) {
-        /* Temporary files exist in this phase only. A fit would end the phase. */
+        /* temporary files exist only in the phase of tracking, which begins after the fit */
         gls_monitor_begin(run->monitor, GLS_PHASE_TRACK);
         status = make_directory(run);
         if (!status) status = measure_columns(run, dg, &model);

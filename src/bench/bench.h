@@ -1,5 +1,5 @@
-/* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement; and the scores of
- * methods on the phantom. */
+/* `glslines bench`: what is measured, where the times are stored, and the steps of the measurement; the scores of
+ * methods on the phantom; and `glslines devices --check`. */
 #ifndef GLS_BENCH_BENCH_H
 #define GLS_BENCH_BENCH_H
 
@@ -95,7 +95,7 @@ typedef struct bench_model {
     double seconds_fit;  /* time of the fit, s, without the fit of FA */
 } bench_model;
 
-/* One getter on one device with one mapping. */
+/* One getter on one device with one gls_mapping. */
 typedef struct bench_column {
     int dg, mapping, device; /* device: index in bench_run.device */
     uint64_t nseeds;
@@ -115,7 +115,8 @@ typedef struct bench_column {
     int n; /* number of repetitions */
 } bench_column;
 
-/* CPU seconds so far: of this process with its children (own) and of all processes (all, with stolen time). */
+/* CPU seconds so far. own: of this process and of its children that have ended; all: of all processes of the machine,
+ * and time that the hypervisor took. clock: seconds of gls_clock_seconds(). */
 typedef struct bench_busy {
     double clock, own, all;
     bool known;
@@ -125,7 +126,7 @@ bench_busy bench_busy_now(void);
 /* Number of CPUs that other processes kept busy between two readings, on average. NAN: not known. */
 double bench_busy_others(const bench_busy *from, const bench_busy *to);
 
-/* State and results of a benchmark. Large: keep it off the stack. */
+/* State and results of a benchmark, too large for the stack. */
 typedef struct bench_run {
     const bench_options *options;
     const gls_monitor *monitor;
@@ -176,7 +177,29 @@ double bench_median(const bench_column *column, bench_time time);
 /* Scores a tractogram or, without one, every method on the phantom. file: TRACKS, or nothing. options: gls_score_cli.
  */
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Default options. Rows that the tracker also has get the tracker's defaults. */
+/* Default options: the defaults in the rows of score.def, and the phantom's default of --snr. */
 gls_score_cli gls_score_cli_default(void);
+
+/* --- `glslines devices --check`: does the driver of a device compile the kernels of every getter, and does the device
+ * compute right? */
+
+/* Options of the check, from the command line. */
+typedef struct check_options {
+    const char *device;
+    gls_graphics api;
+    bool compile_only;
+    double seconds;   /* time limit for one variant with one gls_mapping */
+    const char *only; /* "boot4" or "boot4:group": check only this and keep no result; NULL: all */
+} check_options;
+
+/* Checks every variant with every gls_mapping that the device has, each in a process of its own, so that the check
+ * survives a driver that crashes or hangs. A variant is a getter, with an order of the model. GLS_ERR_DEVICE: a variant
+ * works with no mapping. GLS_ERR_ARGUMENT: unknown name in options->only. */
+gls_status check_device(const check_options *options);
+
+/* Checks one variant with one gls_mapping, such as "boot4:subgroup", in this process. Prints the result for
+ * check_device() to standard output, as lines "kernel", "tracked", "batches" and "error" with tabs.
+ * "lines:boot4:single" prints the streamlines. */
+gls_status check_one(const check_options *options, const char *what);
 
 #endif

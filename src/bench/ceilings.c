@@ -9,17 +9,16 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Loops stay far below 65536 iterations, after which llvmpipe ends a kernel. */
-/* The constants of glsl/bench: values copied by an invocation, and iterations of the loops with their operations; edge
- * of the texture; measurements of which the best counts; limit of launches. */
+/* Constants of the kernels of glsl/bench, and of the measurements. Loops stay far below 65536 iterations, after which
+ * llvmpipe ends a kernel. */
 enum {
-    COPY_TURNS = 4,
-    FMA_TURNS = 512,
-    FMA_PER_TURN = 48,
-    FETCH_TURNS = 256,
-    FETCH_SIZE = 64,
-    BEST_OF = 5,
-    MAX_LAUNCHES = 1024
+    COPY_TURNS = 4,     /* vectors of 16 bytes that an invocation copies */
+    FMA_TURNS = 512,    /* iterations of the loop of multiply-adds */
+    FMA_PER_TURN = 48,  /* multiply-adds in an iteration */
+    FETCH_TURNS = 256,  /* samples that an invocation takes */
+    FETCH_SIZE = 64,    /* texels along each axis of the texture */
+    BEST_OF = 5,        /* number of measurements, of which the best counts */
+    MAX_LAUNCHES = 1024 /* largest number of launches in a measurement */
 };
 #define LONG_ENOUGH 0.02 /* seconds that a measurement must last: launches are repeated until it does */
 

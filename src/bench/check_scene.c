@@ -1,11 +1,10 @@
-/* One part of the check of a device: compiles a getter in a mapping and tracks a small phantom. */
+/* One part of the check of a device: compiles the kernels of a getter for a gls_mapping and tracks a small phantom. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
-#include "bench/device_check.h"
 #include "check/device_checks.h"
 #include "track/run/journal.h"
 #include "tracts/sink_parts.h"
@@ -104,7 +103,7 @@ static void print_kernel(void *user, const char *label, double seconds, const ch
 /* The comparison with the known lines. */
 typedef struct comparison {
     gls_known_comparison known;
-    bool lines; /* print streamlines */
+    bool lines; /* true: print the streamlines */
 } comparison;
 
 /* Prints one streamline with its seed. at: index of the known line that begins at the seed. */

@@ -8,16 +8,16 @@
 #include "util/status.h"
 
 /* Looks up the comma-separated words of the option --name in `choices` ("a|b|c"). all: the word "all" is allowed and
- * stands for every choice. place: gets the index of each word in choices, at most max; *n: number of indices. */
-static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *place, int max,
+ * stands for every choice. index: gets the index of each word in choices, at most max; *n: number of indices. */
+static gls_status parse_words(const char *name, const char *list, const char *choices, bool all, int *index, int max,
                               int *n)
 {
     const char *bad;
     int bad_length;
-    *n = bench_parse_list(list, choices, all, place, max, &bad, &bad_length);
+    *n = bench_parse_list(list, choices, all, index, max, &bad, &bad_length);
     if (*n >= 0) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--%s: unknown value '%.*s'; takes %s%s, commas between them", name, bad_length,
-                    bad, choices, all ? "|all" : "");
+    return gls_fail(GLS_ERR_ARGUMENT, "--%s: unknown value '%.*s': give %s%s, with commas between them", name,
+                    bad_length, bad, choices, all ? "|all" : "");
 }
 
 /* Splits the comma-separated list of --device into options->device, which owns a copy of each name;

@@ -1,6 +1,6 @@
-/* The check of a device: runs each getter in each mapping in a process of its own and reads the output of that process.
- */
-#include "bench/device_check.h"
+/* The check of a device: runs each getter with each gls_mapping in a process of its own and reads the output of that
+ * process. */
+#include "bench/bench.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ typedef struct statistics {
 
 static const statistics unknown = {-1, -1, -1, -1, -1};
 
-/* The report of a child process on one getter in one mapping. */
+/* The report of a child process on one getter with one gls_mapping. */
 typedef struct check_run {
     const char *variant, *mapping;
     statistics now, largest;   /* now: of the kernel whose compiler output is being read; largest: of the largest kernel
@@ -81,7 +81,7 @@ static void read_spills(check_run *run, const char *line)
     run->now.spills = strtol(at, NULL, 10);
     while (count > line && count[-1] >= '0' && count[-1] <= '9') count--;
     run->now.size = strtol(count, NULL, 10);
-    /* narrower programs come first; the driver uses the last one */
+    /* Intel's driver compiles narrower programs first, and uses the last one */
     if (run->now.simd > run->largest.simd) run->largest = run->now;
     keep_larger(run);
 }
@@ -151,8 +151,8 @@ static char **environment_of_child(void)
     return list;
 }
 
-/* Starts the process that checks one variant in one mapping, `what`. Returns false with errno if there is no
- * process. */
+/* Starts the process that checks `what`, one variant with one gls_mapping. Returns false and sets errno if the process
+ * cannot be started. */
 static bool start(const check_options *options, const char *what, gls_child *child)
 {
     static const char *const graphics[] = {
@@ -174,8 +174,8 @@ static bool start(const check_options *options, const char *what, gls_child *chi
     return started;
 }
 
-/* Checks one variant in one mapping and prints the result. Returns whether the getter works in this mapping. *rate:
- * points per second, 0 if nothing was tracked. */
+/* Checks one variant with one gls_mapping and prints the result. Returns whether they work together. *rate: points per
+ * second, 0 if nothing was tracked. */
 static bool check_mapping(const check_options *options, size_t variant, gls_mapping mapping, double *rate)
 {
     check_run run = {.variant = gls_known_variants[variant].name,

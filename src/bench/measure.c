@@ -81,8 +81,7 @@ static double tiles(size_t channels)
 /* Counts the work for one point with these parameters, by the rules above. */
 static bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    /* at the defaults: about two curves are tried for a step; thirteen arcs with two samples each until one is rejected
-     * or taken; a dozen directions; three iterations */
+    /* means at the default parameters: c, the MACs of a sample of ptt, a, e and u of the rules */
     enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     const gls_getter_source source = gls_getter_source_of(p->dg);
@@ -176,9 +175,9 @@ static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_
     return status;
 }
 
-/* Receiver of streamlines: counts the streamlines between hemispheres, and passes all streamlines to the writer if
- * there is one. Runs on a thread of the tracker. error: message of a write that failed, because messages belong to
- * threads. */
+/* Receiver of streamlines, on a thread of the tracker. writer: gets all streamlines; NULL: none; commissural: number of
+ * streamlines between the hemispheres; seconds: time of the writer; error: message of a write that failed, because
+ * gls_last_error() is kept by thread. */
 typedef struct sink {
     gls_tractogram_writer *writer;
     uint64_t commissural;
@@ -202,8 +201,8 @@ static gls_status take(void *user, const gls_streamlines *streamlines)
 
 /* Tracks once, from the first seed to the complete file, and fills in the times and the result of the column. Deletes
  * the file afterwards. GLS_ERR_CANCELLED if the monitor cancelled the run. */
-static int run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
-                    double seconds[BENCH_TIMES])
+static gls_status run_once(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c,
+                           double seconds[BENCH_TIMES])
 {
     sink s = {.writer = NULL};
     char path[4096] = "";
@@ -258,7 +257,7 @@ static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 
 /* Runs once to warm up, then repeats and stores the times. Fails if a repetition gives other streamlines than the first
  * run. */
-static int repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
+static gls_status repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
     gls_status status = run_once(run, tracker, seeds, c, seconds);
@@ -292,7 +291,8 @@ static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_s
     return status;
 }
 
-/* Returns the parameters of a column. MRtrix3's getters have their own step, angle and maximum length. */
+/* Returns the parameters of a column. Getters that end streamlines by their own data have a step, an angle and a
+ * maximum length of their own. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);
@@ -303,7 +303,7 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     params.max_angle = own.max_angle;
     params.max_length = own.max_length;
     params.max_directions_per_seed = own.max_directions_per_seed;
-    params.keep_single_points |= own.keep_single_points; /* for seedtest: single points */
+    params.keep_single_points |= own.keep_single_points; /* seedtest keeps single points */
     if (own.keep_single_points) params.min_length = 0;
     return params;
 }

@@ -33,7 +33,7 @@ typedef struct method_score {
 typedef struct method_scores {
     method_score row[MAX_METHODS];
     int n;
-    bool act; /* set before the call: the phantom's tissue constrains streamlines */
+    bool act; /* input: the phantom's tissue constrains streamlines */
     gls_grid grid;
     char renderer[256];
     gls_phantom *phantom; /* owns the names of bundles; destroy it at the end */
@@ -249,9 +249,9 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
     return status;
 }
 
-/* Scores each wanted pair of model and getter. options: sh_order,
- * nseeds, seed_seed (for noise and seeds), device, api, preset and the parameters of the tracker are used. given:
- * names, up to NULL, of parameters whose values replace the defaults of each method. snr: of the phantom. */
+/* Scores each wanted pair of model and getter. options: sh_order, nseeds, seed_seed (for noise and seeds), device, api,
+ * preset and the parameters of the tracker are used. given: names, up to NULL, of parameters whose values replace the
+ * defaults of each method. snr: of the phantom. */
 static gls_status methods_score(const gls_job_options *options, const char *const *given, double snr,
                                 const bool wanted[N_MODELS][N_GETTERS], const gls_monitor *monitor,
                                 method_scores *scores)
@@ -292,7 +292,7 @@ static void add_row(cJSON *methods, const method_score *row)
     gls_score_add_bundles(method, &row->result, row->bundle);
 }
 
-/* Adds rules, grid, device and an entry for each method. */
+/* Adds to the JSON the rules of scoring, the grid, the device and an entry for each method. */
 static void method_scores_add(cJSON *root, const method_scores *scores)
 {
     gls_score_options rules = gls_score_options_default();
@@ -306,7 +306,7 @@ static void method_scores_add(cJSON *root, const method_scores *scores)
 }
 
 /* Values of --model. USUAL: the models that users combine with each getter, and with which parallel transport does not
- * take minutes. */
+ * take minutes; ALL: all models; FIRST_MODEL and larger values: one model, FIRST_MODEL plus its gls_model_kind. */
 enum { USUAL, ALL, FIRST_MODEL };
 
 /* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/device_check.h"
+#include "bench/bench.h"
 #include "check/device_checks.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"

@@ -43,7 +43,7 @@ static gls_status create(gls_device *device, gls_type type, size_t n, const char
     gls_array *array = calloc(1, sizeof *array);
     if (!array) return gls_fail(GLS_ERR_MEMORY, "out of memory for an array");
     *array = (gls_array){.device = device, .type = type, .length = n};
-    /* allocate whole vectors of four, for kernels that load vectors */
+    /* allocate whole vectors of four elements, for kernels that load vectors */
     gls_status status =
         gls_buffer_create(device, GLS_BUFFER_STORAGE, (4 * n + 15) / 16 * 16, label ? label : "array", &array->buffer);
     if (!status && zeroed) status = gls_buffer_clear(array->buffer);
@@ -135,7 +135,8 @@ gls_status gls_array_write(gls_array *array, size_t first, size_t n, const void 
     gls_status status = check_range(__func__, array, first, n);
     if (status || n == 0) return status;
     if (same_bytes(array, type)) return gls_buffer_write(array->buffer, 4 * first, 4 * n, data);
-    /* Convert to the stored type, by way of the array's own type, so that values that it cannot hold are refused. */
+    /* convert first to the array's type, so that values that this type cannot hold are refused, then to the stored type
+     */
     void *stored = malloc(4 * n);
     if (!stored) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu elements", n);
     status = gls_convert_via(first, n, data, type, array->type, stored, gls_type_stored(array->type));

@@ -49,7 +49,7 @@ struct gls_elementwise {
 
 /* --- parameters ----------------------------------------------------------- */
 
-/* Takes a word from the text; "" if none is left. */
+/* Takes letters, digits and underscores from the text, as a word; "" if something else comes first. */
 static void take_word(const char **text, char word[MAX_NAME])
 {
     while (gls_is_space((unsigned char)**text)) (*text)++;
@@ -309,7 +309,8 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     }
     args[s->n] = gls_arg_uint(0, (uint32_t)n);
     if (n == 0) return GLS_OK;
-    /* Four elements for each invocation; groups in rows, because one axis has a limit. */
+    /* Each invocation works on four elements. Lay the groups out in rows, because a device limits their number along an
+     * axis. */
     uint32_t groups = (uint32_t)((n - 1) / 4 / e->group_size) + 1, row = e->device->info.max_work_groups;
     if (row > groups) row = groups;
     gls_status status =

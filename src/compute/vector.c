@@ -1,4 +1,5 @@
-/* Ready-made element-wise operations. Each call makes its kernel from the device's cache of programs. */
+/* Ready-made element-wise operations. Each call makes a kernel, whose program comes from the device's cache after the
+ * first call. */
 #include <stdio.h>
 
 #include "compute/array.h"

@@ -1,14 +1,20 @@
-/* Caches of a device: compiled programs, and storage of destroyed buffers for new ones. Both are lists with the most
- * recent entry first; the oldest entries go when a limit is reached. */
+/* Programs and buffers that a device keeps: compiled programs for later kernels, programs that the driver compiles
+ * early on threads of its own, and the storage of destroyed buffers for new ones. Lists have the most recent entry
+ * first; the oldest entries go when a limit is reached. */
 #include "gpu/device_cache.h"
 
 #include "gpu/objects.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "gpu/source.h"
+#include "util/output_file.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* Limits of the pool: size of one buffer, size of all buffers, number of buffers. Larger buffers are few and live long,
  * so their memory is returned to the driver. */
@@ -28,7 +34,7 @@ typedef struct gls_pooled_buffer {
 /* --- programs ------------------------------------------------------------- */
 
 /* Computes the hash FNV-1a of 64 bits. */
-uint64_t gls_cache_hash(const char *text)
+static uint64_t hash_of(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *text; text++) hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
@@ -44,7 +50,7 @@ static void free_program(gls_device *device, gls_shared_program *program)
     free(program);
 }
 
-/* The link of the list that points to this program, which must be in the list. */
+/* Finds the pointer, in the list of programs, that points to this program, which must be in the list. */
 static gls_shared_program **find_link(gls_device *device, const gls_shared_program *program)
 {
     gls_shared_program **link = &device->programs;
@@ -54,9 +60,9 @@ static gls_shared_program **find_link(gls_device *device, const gls_shared_progr
 
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source)
 {
-    uint64_t hash = gls_cache_hash(source);
+    uint64_t hash = hash_of(source);
     for (gls_shared_program **link = &device->programs, *p; (p = *link); link = &p->next) {
-        /* Move the program to the front of the list, and count the new kernel. */
+        /* move the program of this source to the front of the list, and count the new kernel as its user */
         if (p->hash != hash || strcmp(p->source, source) != 0) continue;
         *link = p->next;
         p->next = device->programs;
@@ -67,7 +73,7 @@ gls_shared_program *gls_cache_find_program(gls_device *device, const char *sourc
     return NULL;
 }
 
-bool gls_cache_has_program(const gls_device *device, const char *source)
+static bool has_program(const gls_device *device, const char *source)
 {
     const gls_shared_program *p = device->programs;
     while (p && strcmp(p->source, source) != 0) p = p->next;
@@ -81,7 +87,7 @@ static void add_slot(gls_shared_program *program, gls_slot slot, GLenum interfac
     program->slots[program->n_slots++] = slot;
 }
 
-/* Lists the uniforms and blocks of a linked program. */
+/* Lists the uniforms and blocks of a linked program as its slots. Returns false if memory ran out. */
 static bool reflect(gls_shared_program *program)
 {
     static const GLenum interfaces[] = {GL_UNIFORM, GL_SHADER_STORAGE_BLOCK, GL_UNIFORM_BLOCK};
@@ -133,7 +139,7 @@ gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, 
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
     }
     *program = (gls_shared_program){
-        .source = source, .hash = gls_cache_hash(source), .name = name, .references = 1, .next = device->programs};
+        .source = source, .hash = hash_of(source), .name = name, .references = 1, .next = device->programs};
     if (!reflect(program)) {
         free_program(device, program);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a program");
@@ -147,7 +153,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
 {
     if (--program->references > 0) return;
     if (device->memory.n_cached_programs++ < MAX_IDLE_PROGRAMS) return;
-    /* Too many programs are idle: delete the program that has not been used for longest. */
+    /* too many programs have no kernel: delete the one that has been unused for longest */
     gls_shared_program *oldest = NULL;
     for (gls_shared_program *p = device->programs; p; p = p->next)
         if (p->references == 0) oldest = p;
@@ -156,9 +162,150 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
     device->memory.n_cached_programs--;
 }
 
+GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size)
+{
+    GLuint shader = glCreateShader(GL_COMPUTE_SHADER);
+    *message = '\0';
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glGetShaderiv(shader, GL_COMPILE_STATUS, ok);
+    GLuint linked = glCreateProgram();
+    if (*ok) {
+        glAttachShader(linked, shader);
+        glLinkProgram(linked);
+        glGetProgramiv(linked, GL_LINK_STATUS, ok);
+        if (!*ok) glGetProgramInfoLog(linked, size, NULL, message);
+    } else {
+        glGetShaderInfoLog(shader, size, NULL, message);
+    }
+    /* Messages become one line. */
+    for (char *c = message; !*ok && *c; c++)
+        if (gls_is_space((unsigned char)*c)) *c = ' ';
+    glDeleteShader(shader);
+    return linked;
+}
+
+/* --- programs compiled early, which needs the extension parallel_shader_compile. The caller of the gls_announced_...()
+ * functions holds the device. */
+
+/* A program that the driver compiles on a thread of its own until it is asked for. */
+typedef struct gls_announced {
+    char *source;
+    GLuint program; /* the program, linked or still being compiled */
+    struct gls_announced *next;
+} announced;
+
+/* Stores in path[size] the path of an empty file in the user's cache folder. If the file exists, the driver has
+ * compiled this source before and keeps the result. make: creates the folder. Returns false if the user has no cache
+ * folder. */
+static bool find_note(const gls_device *device, const char *source, bool make, char *path, size_t size)
+{
+    uint64_t key = hash_of(source) * 31 + hash_of(device->info.version) * 17 + hash_of(device->info.renderer);
+    return gls_kept_path("compiled", key, make, path, size);
+}
+
+/* Whether the driver has compiler threads that may be used. With a listener kernels are compiled where they are loaded,
+ * so that their times and messages are known. */
+static bool has_threads(const gls_device *device)
+{
+    return !device->info.software && !device->listener &&
+           (epoxy_has_gl_extension("GL_KHR_parallel_shader_compile") ||
+            epoxy_has_gl_extension("GL_ARB_parallel_shader_compile"));
+}
+
+/* Lets the driver use as many compiler threads as it likes. */
+static void start_threads(void)
+{
+    if (epoxy_has_gl_extension("GL_KHR_parallel_shader_compile"))
+        glMaxShaderCompilerThreadsKHR(0xffffffffu);
+    else
+        glMaxShaderCompilerThreadsARB(0xffffffffu);
+}
+
+/* Starts compiling. Does not ask the driver for the result, because the answer would wait for the compiler. */
+static GLuint start_compiling(const char *text)
+{
+    GLuint shader = glCreateShader(GL_COMPUTE_SHADER), program = glCreateProgram();
+    glShaderSource(shader, 1, &text, NULL);
+    glCompileShader(shader);
+    glAttachShader(program, shader);
+    glLinkProgram(program);
+    glDeleteShader(shader);
+    return program;
+}
+
+/* Starts compiling one source. Takes over text. */
+static void announce_text(gls_device *device, char *text)
+{
+    char path[4096];
+    announced *a = NULL;
+    if (has_threads(device) && find_note(device, text, false, path, sizeof path) && access(path, F_OK) != 0 &&
+        !has_program(device, text))
+        a = malloc(sizeof *a);
+    if (!a) {
+        free(text);
+        return;
+    }
+    if (!device->announced) start_threads();
+    *a = (announced){text, start_compiling(text), device->announced};
+    device->announced = a;
+}
+
+void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines)
+{
+    char *text = NULL, *source = NULL;
+    const gls_prelude prelude = gls_prelude_of(device);
+    /* an error here occurs again, and is reported, when the kernel is loaded */
+    if (gls_shader_text(file, &source) == GLS_OK &&
+        gls_shader_compose(&prelude, source, defines, n_defines, &text) == GLS_OK &&
+        gls_device_enter(device, file) == GLS_OK) {
+        announce_text(device, text);
+        text = NULL;
+        gls_device_release(device);
+    }
+    free(source);
+    free(text);
+}
+
+GLuint gls_announced_take(gls_device *device, const char *text)
+{
+    for (announced **link = &device->announced, *a; (a = *link); link = &a->next) {
+        if (strcmp(a->source, text) != 0) continue;
+        /* the caller owns the program from here on; asking for the link status waits for the compiler */
+        GLuint program = a->program;
+        GLint ok = GL_FALSE;
+        char path[4096];
+        *link = a->next;
+        free(a->source);
+        free(a);
+        glGetProgramiv(program, GL_LINK_STATUS, &ok);
+        if (!ok) {
+            glDeleteProgram(program);
+            return 0;
+        }
+        /* the driver has compiled this source and keeps the result: make the file that says so */
+        int fd = find_note(device, text, true, path, sizeof path)
+                     ? open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)
+                     : -1;
+        if (fd >= 0) close(fd);
+        return program;
+    }
+    return 0;
+}
+
+void gls_announced_finish(gls_device *device)
+{
+    while (device->announced) {
+        announced *a = device->announced;
+        device->announced = a->next;
+        free(a->source);
+        free(a);
+    }
+}
+
 /* --- buffers -------------------------------------------------------------- */
 
-/* Takes a buffer out of the list. The caller owns its storage afterwards. */
+/* Takes an entry out of the pool and returns the GL name of its storage, which the caller then owns. */
 static GLuint unlink_buffer(gls_device *device, pooled_buffer **link)
 {
     pooled_buffer *taken = *link;

@@ -16,7 +16,7 @@ typedef struct gls_slot {
 /* A linked program. All kernels with the same source share it. */
 typedef struct gls_shared_program {
     char *source;    /* complete source text of the program */
-    uint64_t hash;   /* gls_cache_hash() of source */
+    uint64_t hash;   /* hash of `source` */
     GLuint name;     /* GL name of the linked program */
     gls_slot *slots; /* arguments that the program takes */
     size_t n_slots;
@@ -26,10 +26,6 @@ typedef struct gls_shared_program {
 
 /* Finds the program of a source and adds a reference; NULL: not compiled yet. */
 gls_shared_program *gls_cache_find_program(gls_device *device, const char *source);
-/* Whether the program of this source is in the cache. */
-bool gls_cache_has_program(const gls_device *device, const char *source);
-/* Hash of a source text. */
-uint64_t gls_cache_hash(const char *text);
 /* Stores a linked program with one reference. Takes ownership of source and of the GL program `name`, also if it fails
  * with GLS_ERR_MEMORY. */
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);

@@ -23,26 +23,27 @@ gls_status gls_probe_drivers(gls_graphics api, gls_probe_search search, size_t c
 gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_info *list, size_t capacity, size_t *n,
                           gls_device_finding finding, void *user, bool *done);
 
-/* A place is one way to a device that a search tries. Its name is the path of its render node, one of these names, or,
- * for an EGL device without a node, "EGL device N" or "EGL software device". */
+/* A search tries several ways to a device. The name of a way, called a place, is the path of a render node, one of the
+ * names below, or, for an EGL device without a node, "EGL device N" or "EGL software device". */
 #define GLS_PLACE_EGL "EGL"
 #define GLS_PLACE_DEVICES "EGL device enumeration"
 #define GLS_PLACE_SURFACELESS "surfaceless platform"
-/* Call this during a search, before a place is tried. Returns false if the driver of the place fails; the search must
- * then skip the place. */
+/* Call this during a search, before the way of this name is tried. Returns false if its driver is known to fail; the
+ * search must then leave this way out. */
 bool gls_probe_step(const char *place);
 /* Why the driver of a place fails; NULL: no failure is known. */
 const char *gls_probe_failure(const char *place);
 /* Whether the surfaceless platform can be used. It may lead to any render node, so that a failing driver excludes
  * it. */
 bool gls_probe_surfaceless(void);
-/* Logs a warning, once, about the places that are left out. */
+/* Logs a warning, once in a process, for each place that is left out because its driver fails. */
 void gls_probe_warn(void);
 
 /* --- Renderers that are known to compute correctly. Any other renderer is tested for mixed-up private arrays. */
 
 /* Whether results of this renderer are trusted without a test: glslines has been tested on it, or its driver is so
- * widely used that errors would be known. Always true with GLSLINES_SELF_TEST=0. */
+ * widely used that errors would be known. Always true with GLSLINES_SELF_TEST=0, always false with
+ * GLSLINES_SELF_TEST=1. */
 bool gls_renderer_is_known(const gls_device_info *device);
 /* Whether glslines has run on this renderer with its results compared. */
 bool gls_renderer_was_tested(const gls_device_info *device);

@@ -82,7 +82,7 @@ bool gls_egl_available(void)
     return libraries.egl && (libraries.gl || libraries.gles);
 }
 
-/* Passes a finding on as one line, if anyone wants findings. a, b: arguments of format. */
+/* Passes a finding on as one line, unless `finding` is NULL. a, b: arguments of format. */
 static void report(gls_device_finding finding, void *user, bool usable, const char *format, const char *a,
                    const char *b)
 {
@@ -98,7 +98,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const gls_candidate *)a)->node, ((const gls_candidate *)b)->node);
 }
 
-/* Adds the render nodes of the kernel, /dev/dri/renderD*, and reports the nodes that this user may not open. */
+/* Adds Linux's render nodes, /dev/dri/renderD*, and reports those that this user may not open. */
 static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
 {
     size_t n = 0;
@@ -147,7 +147,7 @@ static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_fi
     for (EGLint i = 0; i < found && n < capacity; i++) {
         const char *extensions = eglQueryDeviceStringEXT(devices[i], EGL_EXTENSIONS);
         if (extensions && strstr(extensions, "EGL_MESA_device_software"))
-            continue; /* the software device comes last, see gls_egl_software() */
+            continue; /* gls_egl_software() adds the software device behind all others */
         gls_candidate candidate = {.platform = GLS_PLATFORM_EGL_DEVICE, .egl_device = devices[i]};
         const char *node = extensions && strstr(extensions, "EGL_EXT_device_drm_render_node")
                                ? eglQueryDeviceStringEXT(devices[i], EGL_DRM_RENDER_NODE_FILE_EXT)
@@ -186,8 +186,8 @@ static size_t add_software_device(gls_candidate *candidate)
     return 0;
 }
 
-/* Lists both places of the software renderer: the surfaceless platform and Mesa's software device among the EGL
- * devices. The surfaceless platform may lead to the GPU of the machine instead. */
+/* Mesa's software renderer is reached through the surfaceless platform, which may lead to the machine's GPU instead,
+ * and as a software device among the EGL devices. */
 size_t gls_egl_software(gls_candidate candidates[2])
 {
     size_t n = 0;
@@ -364,7 +364,7 @@ static EGLConfig any_config(gls_display *display, bool gles)
     return eglChooseConfig(display->egl, wanted, &config, 1, &n) && n == 1 ? config : NULL;
 }
 
-/* Versions are asked for exactly: 4.3 core or ES 3.1; drivers give that or a later one. */
+/* Asks for exactly OpenGL 4.3 core or OpenGL ES 3.1; drivers give this version or a later one. */
 gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context)
 {
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API))

@@ -62,7 +62,8 @@ void gls_fetch_destroy(gls_fetch *f)
     free(f);
 }
 
-/* Copies the counter, behind all earlier commands, to a buffer that the host can read. Returns the expected value. */
+/* Queues a copy of the counter of finished work groups, behind all earlier commands, to the buffer `to`. Returns the
+ * value that the copied counter must reach. */
 static uint32_t send_completion(gls_device *device, GLuint to, size_t offset)
 {
     glBindBuffer(GL_COPY_READ_BUFFER, device->completion);
@@ -122,7 +123,7 @@ gls_status gls_fetch_end(gls_fetch *f, void *data)
     } else {
         status = gls_fail(GLS_ERR_DEVICE, "reading a buffer: the device does not answer");
     }
-    /* an error that the driver reports comes before a missing completion count */
+    /* report an error of the driver rather than the missing completion count that the error explains */
     gls_status checked = gls_device_check_reset(f->device, "reading a buffer");
     if (checked != GLS_OK) status = checked;
     if (!status) status = gls_completion_take(f->device, count, f->n_groups, "reading a buffer");

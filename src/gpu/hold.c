@@ -26,7 +26,7 @@ static _Thread_local struct {
     EGLContext context;
 } outer;
 
-/* Makes the context of a device current on this thread; a driver that refuses has lost the device. */
+/* Makes the context of a device current on this thread. If the driver refuses, the device counts as lost. */
 static void make_current(gls_device *device)
 {
     eglBindAPI(device->info.gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API);

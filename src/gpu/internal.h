@@ -41,22 +41,24 @@ typedef struct gls_display {
     struct gls_display *next;
 } gls_display;
 
-/* One way to a device that a search tries, called its place, see gpu/drivers.h. */
+/* A way to a device that a search tries. Its name is called a place, see gpu/drivers.h. */
 typedef struct gls_candidate {
     gls_platform platform;
     char node[64];
     EGLDeviceEXT egl_device;
-    char place[64];   /* name of the place, see gpu/drivers.h */
-    bool last_resort; /* true: a renderer on the CPU, which is tried only if no other place leads to a device */
+    char place[64];   /* name of this way, see gpu/drivers.h */
+    bool last_resort; /* true: a renderer on the CPU, which is tried only if no other candidate gives a device */
 } gls_candidate;
 
-/* Whether libEGL can be loaded. Ask before any EGL call, because the dispatcher ends the process otherwise. */
+/* Whether libEGL, and the library of OpenGL or of OpenGL ES, can be loaded. Ask before any EGL call: libepoxy ends the
+ * process where a library is missing. */
 bool gls_egl_available(void);
 /* Checks, before a device is searched, that this process may use EGL: drivers do not survive fork(). */
 gls_status gls_egl_check_process(void);
-/* Lists the places to search, in order of preference, at most capacity of them. Returns their number. */
+/* Lists the candidates of a search, the preferred ones first, at most capacity of them. Returns their number. finding
+ * (may be NULL) gets a line for each candidate that cannot be used. */
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
-/* Lists the places where Mesa's software renderer may be found. Returns their number. */
+/* Lists the candidates that may lead to Mesa's software renderer. Returns their number, 0 to 2. */
 size_t gls_egl_software(gls_candidate candidates[2]);
 /* Opens the display of a candidate, or adds a reference if it is open. GLS_ERR_DEVICE says why it cannot be opened. */
 gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
@@ -76,7 +78,7 @@ struct gls_device {
     pthread_mutex_t lock; /* recursive */
     atomic_uint users;    /* references: the owner, until the device is closed, and gls_device_keep() */
     gls_device_memory memory;
-    uint64_t memory_limit; /* set by gls_device_limit_memory() */
+    uint64_t memory_limit; /* limit of gls_device_limit_memory(), bytes; 0: none */
     GLuint staging;        /* buffer of gls_staging_read(); made at its first use, freed with the context */
     const uint8_t *staging_mapped;
     GLuint sending; /* buffer of gls_staging_write(); its pieces are filled in turn */
@@ -97,17 +99,18 @@ struct gls_device {
     bool warned_of_half; /* true: the user has been warned that single precision is stored as half precision */
     struct gls_shared_program *programs; /* see gpu/device_cache.h */
     struct gls_pooled_buffer *pool;
-    struct gls_announced *announced; /* kernels that the driver is compiling, see gpu/announce.c */
+    struct gls_announced *announced; /* kernels that the driver is compiling, see gpu/device_cache.c */
     uint64_t n_runs;                 /* number of kernel runs, plus number of writes noted by gls_order_note() */
     uint64_t n_ended;                /* the first n_ended runs are known to have ended */
     GLsync mark;                     /* fence behind the first n_marked runs; NULL: none, or they have ended */
     uint64_t n_marked;
-    char lane[112];        /* name of the device in the timeline; the next three members belong to it */
+    char lane[112];        /* name of the device in the timeline; the next three members serve the timeline, too */
     double ahead;          /* seconds by which the host's clock is ahead of the device's clock */
     struct gls_span *span; /* phases that are not in the timeline yet */
     size_t n_spans;
-    bool counts_groups; /* true: finished work groups are counted, see below; the next three members are buffers of GL
-                           and the mapped copy */
+    bool counts_groups; /* true: finished work groups are counted, see below. completion: GL buffer of the counter;
+                           completion_copy: GL buffer of its copy; completion_mapped: this copy in host memory, NULL:
+                           not mapped */
     GLuint completion, completion_copy;
     const uint8_t *completion_mapped;
     uint32_t n_groups, n_seen; /* n_groups: number of work groups dispatched, modulo 2^32; n_seen: value of n_groups
@@ -132,7 +135,7 @@ struct gls_buffer {
 struct gls_texture {
     gls_device *device;
     gls_texture_format format; /* format that the caller asked for */
-    unsigned stored;           /* format in which texels are stored, an index in buffer.c */
+    unsigned stored;           /* format in which texels are stored, an index of formats[] in buffer.c */
     uint32_t size[3];
     uint64_t bytes;
     GLuint name;
@@ -171,7 +174,7 @@ static inline bool gls_device_inject(gls_device *device, gls_fault fault, GLenum
 /* Whether the device can have memory that host and device both see. */
 bool gls_staging_offered(const gls_device *device);
 /* Creates a buffer in memory that host and device both see, and maps it until it is deleted. way: GL_MAP_READ_BIT or
- * GL_MAP_WRITE_BIT, for the host. NULL: not available. */
+ * GL_MAP_WRITE_BIT, for the host. Returns NULL where there is no such memory. */
 void *gls_staging_memory(GLbitfield way, size_t bytes, GLuint *name);
 /* Copies bytes from or to memory that host and device both see, by several threads if there are many bytes. */
 void gls_staging_copy(void *data, const uint8_t *from, size_t bytes);
@@ -201,7 +204,7 @@ void gls_order_mark(gls_device *device);
  * for ten minutes. The device must be held. */
 bool gls_wait_for_fence(GLsync sync);
 
-/* First lines of the shader sources of this device. */
+/* Facts about this device that decide the first and last lines of its shader sources. */
 static inline gls_prelude gls_prelude_of(const gls_device *device)
 {
     const gls_device_info *info = &device->info;
@@ -209,7 +212,8 @@ static inline gls_prelude gls_prelude_of(const gls_device *device)
                          !info->software};
 }
 
-/* Compiles and links a program. *ok: whether it linked; if not, message says why. The device must be held. */
+/* Compiles and links a program. *ok: whether the program linked; if not, message gets the reason in one line. The
+ * device must be held. */
 GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
 /* Program of a kernel that was announced, once linked; 0: not announced, or it does not compile. The device must be
  * held. */

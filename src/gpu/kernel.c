@@ -30,7 +30,8 @@ static void log_source(const char *label, const char *text)
     }
 }
 
-/* Writes each composed source to the folder named by GLSLINES_DUMP_SHADERS, for offline validation. */
+/* Writes a composed source to the folder named by GLSLINES_DUMP_SHADERS, if the variable is set, for offline
+ * validation. */
 static void dump_source(const char *label, const char *text)
 {
     const char *directory = gls_test_variable("GLSLINES_DUMP_SHADERS");
@@ -272,8 +273,8 @@ static gls_status check_argument(const gls_kernel *kernel, size_t number, const 
     return GLS_OK;
 }
 
-/* A measurement of the device time of the commands between timer_start() and timer_stop(). The device must be
- * held. */
+/* A measurement of the time that the device takes for the commands between timer_start() and timer_stop(). The device
+ * must be held. */
 typedef struct gpu_timer {
     GLuint query; /* GL name of the query; 0: the clock of the host is used */
     double start;
@@ -298,7 +299,7 @@ static void timer_start(const gls_device *device, gpu_timer *timer)
 /* Waits for the commands, and returns their time in seconds. */
 static double timer_stop(const gls_device *device, const gpu_timer *timer)
 {
-    /* Without a query of the driver the host waits, and its clock counts. */
+    /* without a query the host waits for the device and takes the time from its own clock */
     if (!timer->query) {
         glFinish();
         return gls_clock_seconds() - timer->start;
@@ -314,7 +315,7 @@ static double timer_stop(const gls_device *device, const gpu_timer *timer)
         glGetQueryObjectui64v(timer->query, GL_QUERY_RESULT, &nanoseconds);
     }
     glDeleteQueries(1, &timer->query);
-    /* the device changed its clock during the measurement */
+    /* disjoint: the device changed the rate of its clock meanwhile, so that only the host's time counts */
     return disjoint ? gls_clock_seconds() - timer->start : 1e-9 * (double)nanoseconds;
 }
 

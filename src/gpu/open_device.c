@@ -139,7 +139,7 @@ void gls_device_let_go(gls_device *device)
     device_free(device);
 }
 
-/* Frees what a device holds, however far its opening came. */
+/* Frees a device and all that belongs to it; also a device whose opening failed half-way. */
 static void device_free(gls_device *device)
 {
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
@@ -320,7 +320,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
         return gls_fail(GLS_ERR_DEVICE, "no device: EGL: %s", gls_probe_failure(GLS_PLACE_EGL));
     /* Open the device by its name: a node, the software renderer, or an entry of the list. */
     if (name && name[0] == '/') {
-        /* a node is opened under the name given, although the list may show the same GPU under another name */
+        /* open the node itself, although the list may show the same GPU under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
         if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
         strcpy(node.node, name);
@@ -368,8 +368,8 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
     return status;
 }
 
-/* Opens the devices that go with the first one: more contexts on a software renderer, otherwise further GPUs, of the
- * same name unless `any`. */
+/* Opens devices until there are n: further contexts if the first device is a software renderer, else further GPUs,
+ * which must have its name unless `any`. *n_open: number of open devices, before and after. */
 static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **devices, size_t *n_open)
 {
     const gls_device_info *first = &devices[0]->info;

@@ -172,8 +172,8 @@ static uint64_t state_of_drivers(void)
     return key;
 }
 
-/* Stores the path of the file with the result for this host and environment in path[size]. make: creates its folders.
- * Returns false if the user has no cache folder. */
+/* Stores in path[size] the path of the file that keeps the result of probing on this host with these variables. make:
+ * creates the folders. Returns false if the user has no cache folder. */
 static bool find_note(bool make, char *path, size_t size)
 {
     struct utsname system;
@@ -233,7 +233,7 @@ typedef struct trial {
     gls_device_info *list; /* memory shared with the child */
     size_t n, capacity;
     gls_text findings;
-    char place[64]; /* place that the child announced last */
+    char place[64]; /* the place, see gpu/drivers.h, that the child announced last */
     bool ended;
 } trial;
 
@@ -252,7 +252,8 @@ static void try_all(void *user, int fd)
     dprintf(fd, "end\t%zu\n", n);
 }
 
-/* Takes a line that the child process wrote: the place that it tries next, a finding, or the end of the search. */
+/* Takes a line that the child process wrote: the place that it tries next, a finding, or "end" with the number of
+ * devices. */
 static bool hear(void *user, const char *line)
 {
     trial *t = user;
@@ -291,7 +292,8 @@ static bool run_trials(trial *t, double seconds, bool quiet)
     return false;
 }
 
-/* Time limit for a driver in seconds, from GLSLINES_PROBE; 0: do not probe. */
+/* Reads the time limit for a driver, seconds, from GLSLINES_PROBE; without the variable SECONDS, or 0 if there is no
+ * GPU. 0: do not probe. */
 static gls_status read_seconds(double *seconds)
 {
     const char *text = getenv("GLSLINES_PROBE");
@@ -318,14 +320,15 @@ static bool driver_is_loaded(void)
     return dl_iterate_phdr(is_driver, NULL) != 0;
 }
 
-/* Probes unless the result is known. anew: in any case. *done: a search in a child process ended normally. */
+/* Probes, unless the result is known; with `anew` even then. *done: whether a search in a child process ended normally.
+ */
 static gls_status probe(trial *t, bool anew, bool *done)
 {
     double seconds;
     *done = false;
     gls_status status = read_seconds(&seconds);
     if (status || seconds == 0 || (known && !anew)) return status;
-    /* There is nothing to do if the result is known, or noted in the file, or can no longer be found. */
+    /* nothing remains to do if the file has the result, or if a driver is loaded, so that a child could not probe */
     bool noted = !known && read_note(), loaded = driver_is_loaded();
     known = true;
     if (loaded || (noted && !anew)) return GLS_OK;
@@ -353,7 +356,7 @@ gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_
     gls_status status = probe(&t, true, done);
     *n = *done ? t.n : 0;
     if (*n > 0) memcpy(list, t.list, *n * sizeof *list);
-    /* Report failures first, then the findings of the child, each with its flag in front. */
+    /* report failures first, then the findings of the child, each of which is a line "USABLE\tTEXT", USABLE 0 or 1 */
     for (size_t i = 0; *done && finding && i < n_failures; i++) {
         char line[2 * sizeof *failures];
         snprintf(line, sizeof line, "%.63s: %.63s", failures[i].place, failures[i].reason);

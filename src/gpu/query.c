@@ -33,7 +33,8 @@ static void copy_gl_string(char *out, size_t size, GLenum name)
     snprintf(out, size, "%s", text ? text : "unknown");
 }
 
-/* Reads size and features of subgroups, if compute shaders have all that kernels need. */
+/* Reads size and features of subgroups. Leaves both 0 unless compute shaders have all the features that kernels need.
+ */
 static void query_subgroup(gls_device_info *info)
 {
     if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return;
@@ -153,7 +154,7 @@ void gls_device_query(gls_device_info *info)
     const uint64_t texel_bytes = 16 * get_limit(GL_MAX_TEXTURE_BUFFER_SIZE);
     info->max_texel_bytes = info->gles ? 0 : texel_bytes < INT32_MAX ? texel_bytes : INT32_MAX;
     info->max_shared_bytes = (uint32_t)get_limit(GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
-    /* along one axis freedreno's compiler allows half as many invocations as in the whole group */
+    /* freedreno's compiler allows along one axis only half as many invocations as in the whole group */
     GLint along = 0;
     info->max_work_group_size = (uint32_t)get_limit(GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
     glGetIntegeri_v(GL_MAX_COMPUTE_WORK_GROUP_SIZE, 0, &along);

@@ -184,7 +184,7 @@ gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, co
                         "void main()\n{\n    gls_kernel();\n%s"
                         "    if (gl_LocalInvocationIndex == 0u) atomicCounterIncrement(gls_finished_groups);\n}\n",
                         prelude->in_waves ? "    barrier();\n" : "");
-    /* after a failure the text may be incomplete: it is dropped */
+    /* drop the text after a failure, because it may be incomplete */
     for (size_t i = 0; i < self.n_seen; i++) free((char *)self.seen[i]);
     char *composed = gls_text_take(&self.out);
     if (!status && !composed) status = gls_fail(GLS_ERR_MEMORY, "out of memory for a shader source");

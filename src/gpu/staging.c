@@ -8,7 +8,8 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* Bytes of a piece: reading uses two pieces, writing GLS_SENT_PIECES. */
+/* Bytes of a piece for reading, of which there are two, and of a piece for writing, of which there are GLS_SENT_PIECES.
+ */
 #define PIECE ((size_t)16 << 20)
 #define SENT_PIECE ((size_t)8 << 20)
 

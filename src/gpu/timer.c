@@ -10,8 +10,8 @@
 #include "gpu/objects.h"
 #include "util/clock.h"
 
-/* Sleeps briefly between two questions to the driver. A driver that is asked to wait sleeps for part of a millisecond,
- * longer than many kernels take. */
+/* Pauses between two questions to the driver whether a fence is reached: yields the processor in the first 5 ms, then
+ * sleeps 0.1 ms. A driver that is asked to wait sleeps longer than many kernels take. */
 static void pause_after(double waited)
 {
     const struct timespec pause = {0, 100000};
@@ -47,7 +47,7 @@ static bool is_traced(const gls_device *device)
     return gls_trace_is_on() && !device->info.software && !device->info.gles && !device->lost;
 }
 
-/* Names the row of the device in a trace, and finds how far the host's clock is ahead of the device's. */
+/* Names the device's row of the timeline, and finds by how much the host's clock is ahead of the device's clock. */
 static void name_lane(gls_device *device)
 {
     static atomic_uint n_named;
@@ -82,7 +82,8 @@ void gls_spans_take(gls_device *device, bool all)
     size_t n = 0;
     GLuint64 at[2];
     for (; n < device->n_spans; n++) {
-        /* Phases end in order: the first one that has not ended ends the loop. A lost device has no times. */
+        /* phases end in their order, so stop at the first that has not ended; the phases of a lost device have no times
+         */
         const gls_span *s = &device->span[n];
         GLint there = device->lost;
         if (!all && !there) glGetQueryObjectiv(s->query[1], GL_QUERY_RESULT_AVAILABLE, &there);

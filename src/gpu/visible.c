@@ -47,7 +47,8 @@ static int by_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the text behind "KEY:" or "KEY " in a file. */
+/* Copies the rest of the first line that begins with "KEY:" or "KEY " from a file to value[size]. Returns false if
+ * there is no such line. */
 static bool find_value(const char *path, const char *key, char *value, size_t size)
 {
     char line[256];
@@ -233,7 +234,8 @@ bool gls_visible_address(const char *root, const char *address, const char **var
         if (!has_address(seen, k, address)) return false;
     }
     if (!hip) return true;
-    *variable = "HIP_VISIBLE_DEVICES"; /* HIP_VISIBLE_DEVICES counts the GPUs that ROCR_VISIBLE_DEVICES has left */
+    *variable = "HIP_VISIBLE_DEVICES"; /* the indices in HIP_VISIBLE_DEVICES count only the GPUs that
+                                          ROCR_VISIBLE_DEVICES leaves */
     return has_address(chosen, choose(seen, k, hip, chosen), address);
 }
 

@@ -24,6 +24,8 @@ bool gls_grid_same(const gls_grid *a, const gls_grid *b);
  * image for messages. */
 gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid);
 
+/* Requires one volume for GLS_IMAGE_3D, and two or more for GLS_IMAGE_4D. GLS_ERR_INPUT names the file. */
+gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls_grid *grid, size_t n_volumes);
 /* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
  */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
@@ -37,10 +39,10 @@ gls_status gls_image_require_values(const gls_image *image, const char *name, co
 
 /* How the values of a NIfTI file are stored. */
 typedef struct gls_values {
-    int datatype; /* a NIFTI_TYPE_... code */
-    size_t bytes; /* size of one value */
-    bool swapped; /* true: the byte order differs from that of this machine */
-    double slope, inter;
+    int datatype;        /* a NIFTI_TYPE_... code */
+    size_t bytes;        /* size of one value */
+    bool swapped;        /* true: the byte order differs from this machine's */
+    double slope, inter; /* a voxel has the value slope * stored + inter */
 } gls_values;
 
 /* Converts n values to float. in: the values as the file has them, aligned for their type; their memory may be

@@ -249,3 +249,15 @@ void gls_image_destroy(gls_image *image)
     if (!image->is_wrapped) free(image->data);
     free(image);
 }
+
+gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls_grid *grid, size_t n_volumes)
+{
+    const int32_t *d = grid->dim;
+    if (kind == GLS_IMAGE_3D && n_volumes != 1)
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path,
+                        n_volumes, d[0], d[1], d[2]);
+    if (kind == GLS_IMAGE_4D && n_volumes < 2)
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1],
+                        d[2]);
+    return GLS_OK;
+}

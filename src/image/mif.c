@@ -119,7 +119,7 @@ static void set_steps(reader *r, gls_image *image)
     }
 }
 
-/* Opens the file of the values, checks its size, and reads. The caller frees *image. */
+/* Opens the file of the values, checks its size, and reads the image, which the caller frees. */
 static gls_status read_image(const char *path, const gls_mif_header *h, gls_image **image)
 {
     reader r = {.path = h->file ? h->file : path, .header = h};
@@ -144,15 +144,8 @@ gls_status gls_mif_read(const char *path, gls_image_kind kind, gls_image **image
     gls_mif_header header;
     gls_status status = gls_mif_read_header(path, &header);
     if (status) return status;
-    const int32_t *d = header.grid.dim;
-    if (kind == GLS_IMAGE_3D && header.n_volumes != 1)
-        status = gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path,
-                          header.n_volumes, d[0], d[1], d[2]);
-    else if (kind == GLS_IMAGE_4D && header.n_volumes < 2)
-        status =
-            gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1], d[2]);
-    else
-        status = read_image(path, &header, image);
+    status = gls_image_kind_check(path, kind, &header.grid, header.n_volumes);
+    if (!status) status = read_image(path, &header, image);
     gls_mif_header_finish(&header);
     return status;
 }

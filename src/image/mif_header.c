@@ -100,7 +100,7 @@ static int parse_numbers(char *text, double *value, int room)
 /* Returns the error for a line "key: value" of the header whose value cannot be read. */
 static gls_status bad(const lines *l, const char *key, const char *value)
 {
-    return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s'", l->path, key, value);
+    return gls_fail(GLS_ERR_INPUT, "%s: cannot read '%s: %.60s' in its header: correct this line", l->path, key, value);
 }
 
 /* Parses the layout, such as "-0,+2,+1": for each axis its rank, 0 for the fastest, and a minus if it is stored
@@ -157,7 +157,7 @@ static gls_status parse_type(lines *l, gls_mif_header *h, const char *value)
         if (strcmp(types[i].name, "Float16") == 0) h->coding = GLS_MIF_FLOAT16;
         return GLS_OK;
     }
-    return gls_fail(GLS_ERR_INPUT, "%s: unknown type of values '%.40s'", l->path, value);
+    return gls_fail(GLS_ERR_INPUT, "%s: its header has the datatype '%.40s', which is unknown", l->path, value);
 }
 
 /* Parses the key `file`: the name of the file of values, and the byte at which the values begin; "." is the file of the
@@ -225,7 +225,9 @@ static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
     char *rest = gls_mrtrix_lines(text, n), *key, *value;
     for (char *line; !status && (line = gls_mrtrix_next(&rest));)
         if (gls_mrtrix_split(line, &key, &value)) status = parse_line(l, h, key, value);
-    if (!status && !l->has_type) status = gls_fail(GLS_ERR_INPUT, "%s: no datatype", l->path);
+    if (!status && !l->has_type)
+        status = gls_fail(GLS_ERR_INPUT, "%s: its header has no line \"datatype\", which says how values are stored",
+                          l->path);
     if (!status && l->n_files == 0)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: the header has no line \"file\", which says where the values are", l->path);
@@ -244,7 +246,10 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
         return gls_fail(GLS_ERR_INPUT, "%s: its header needs dim, vox and layout, each of three or more axes", l->path);
     for (int i = 0; i < l->n_dim; i++) {
         if (!(l->dim[i] >= 1 && l->dim[i] <= MAX_SIZE && l->dim[i] == floor(l->dim[i])))
-            return gls_fail(GLS_ERR_INPUT, "%s: axis %d has the size %g", l->path, i, l->dim[i]);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: in its header, number %d of \"dim\" is %g, but a size is a whole number from 1 to 2147483647",
+                l->path, i + 1, l->dim[i]);
         if (l->rank[i] >= l->n_dim || seen[l->rank[i]])
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: its layout names an axis twice, or leaves one out",
                             l->path);
@@ -252,7 +257,8 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
         if (i >= GLS_MIF_AXES && l->dim[i] > 1)
             return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, at most 4 are supported", l->path, l->n_dim);
         if (__builtin_mul_overflow(n, (uint64_t)l->dim[i], &n) || n > MAX_VALUES)
-            return gls_fail(GLS_ERR_INPUT, "%s: too large for an image", l->path);
+            return gls_fail(GLS_ERR_INPUT, "%s: its header states more than 2^45 values, too many for an image",
+                            l->path);
     }
     h->n_volumes = l->n_dim > 3 ? (size_t)l->dim[3] : 1;
     h->bytes = h->coding == GLS_MIF_BITS ? (n + 7) / 8 : n * h->values.bytes;

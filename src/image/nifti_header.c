@@ -37,7 +37,8 @@ static gls_status not_nifti(const char *path, const raw_header *raw)
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
 }
 
-/* Reads the header, and swaps its bytes if the size that it states makes sense only in the other byte order. */
+/* Reads the header, and swaps its bytes if its first number, the size of the header, is right only in the other byte
+ * order. *used: number of bytes read. */
 static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw, uint64_t *used)
 {
     int32_t size;
@@ -85,7 +86,8 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
     int64_t all[8];
     for (int i = 0; i < 8; i++) all[i] = raw->version == 1 ? raw->h.v1.dim[i] : raw->h.v2.dim[i];
     if (all[0] < 1 || all[0] > 7)
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged header: %lld dimensions", path, (long long)all[0]);
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged header: the number of dimensions is %lld, but must be 1 to 7", path,
+                        (long long)all[0]);
     for (int i = 1; i <= all[0]; i++) {
         if (all[i] < 1)
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld", path, i, (long long)all[i]);
@@ -93,7 +95,8 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
             return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path,
                             i, i, (long long)all[i]);
         if (i <= 3 && all[i] > INT32_MAX)
-            return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, too large", path, i, (long long)all[i]);
+            return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, but can be 2147483647 at most", path, i,
+                            (long long)all[i]);
     }
     for (int i = 1; i <= 4; i++) dim[i] = i <= all[0] ? all[i] : 1;
     return GLS_OK;
@@ -139,16 +142,16 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
 {
     uint64_t n = header->values.bytes;
     for (int i = 1; i <= 4; i++) {
-        /* keeps the number of bytes far below 2^64, for the conversion to float and for the offset */
+        /* the limit leaves room for the conversion to float, and for adding the offset */
         if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
-            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many", path, (long long)dim[1],
-                            (long long)dim[2], (long long)dim[3], (long long)dim[4]);
+            return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many for an image", path,
+                            (long long)dim[1], (long long)dim[2], (long long)dim[3], (long long)dim[4]);
     }
     header->bytes = n;
     header->n_volumes = (size_t)dim[4];
     double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
     if (!(offset >= 0.0) || offset > 0x1p40)
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged header: voxels at offset %g", path, offset);
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged header: the values would begin at byte %g", path, offset);
     /* In a single file the values follow the header and four bytes that announce extensions; some writers leave the
      * offset 0. */
     uint64_t least = header->single_file ? 4 + (raw->version == 1 ? sizeof raw->h.v1 : sizeof raw->h.v2) : 0;

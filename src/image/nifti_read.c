@@ -203,19 +203,6 @@ static gls_status skip(const reader *r, uint64_t bytes)
     return GLS_OK;
 }
 
-/* Requires one volume for GLS_IMAGE_3D, and two or more for GLS_IMAGE_4D. */
-static gls_status check_kind(const char *path, gls_image_kind kind, const gls_nifti_header *header)
-{
-    const int32_t *d = header->grid.dim;
-    if (kind == GLS_IMAGE_3D && header->n_volumes != 1)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path,
-                        header->n_volumes, d[0], d[1], d[2]);
-    if (kind == GLS_IMAGE_4D && header->n_volumes < 2)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1],
-                        d[2]);
-    return GLS_OK;
-}
-
 /* Reads the voxels from r->stream, whose first `used` bytes were the header. */
 static gls_status read_voxels(reader *r, uint64_t used, gls_image **image)
 {
@@ -282,7 +269,7 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
     const char *name = header_path ? header_path : path;
     gls_status status = gls_stream_open(name, &stream);
     if (!status) status = gls_nifti_read_header(stream, name, &header, &used);
-    if (!status) status = check_kind(name, kind, &header);
+    if (!status) status = gls_image_kind_check(name, kind, &header.grid, header.n_volumes);
     if (status) goto done;
     reader r = {.path = name, .stream = stream, .header = &header};
     if (!header.single_file) {

@@ -163,10 +163,10 @@ typedef struct piece {
 
 /* Compresses a piece to raw deflate data that end on a byte boundary, so that the pieces together are one deflate
  * stream. last: the piece ends the stream. */
-static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, int level, bool last)
+static bool pack(piece *p, size_t capacity, const void *data, size_t bytes, bool last)
 {
     z_stream z = {0};
-    if (deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return false;
+    if (deflateInit2(&z, GZIP_LEVEL, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) return false;
     z.next_in = (z_const Bytef *)data;
     z.avail_in = (uInt)bytes;
     z.next_out = p->packed;
@@ -186,10 +186,10 @@ static size_t piece_bytes(uint64_t total, uint64_t i)
     return left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 }
 
-/* Appends `total` bytes to output as one gzip member. level: of zlib, 1 to 9.
- * Compresses PIECES pieces at a time on all threads, then writes them in order. The checksum of the file is combined
- * from the checksums of the pieces. The output depends on the size of pieces, not on the number of threads. */
-static gls_status write_gzip(gls_output *output, uint64_t total, int level, pack_fill fill, void *user)
+/* Appends `total` bytes to output as one gzip member. Compresses PIECES pieces at a time on all threads, then writes
+ * them in order. The checksum of all data is combined from the checksums of the pieces. The output depends on the size
+ * of the pieces, not on the number of threads. */
+static gls_status write_gzip(gls_output *output, uint64_t total, pack_fill fill, void *user)
 {
     /* magic number, method deflate, no flags, no time of change, system Unix (RFC 1952) */
     static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3};
@@ -215,7 +215,7 @@ static gls_status write_gzip(gls_output *output, uint64_t total, int level, pack
             pieces[i].ok = data != NULL;
             if (data) {
                 fill(user, (first + (uint64_t)i) * PIECE_BYTES, bytes, data);
-                pieces[i].ok = pack(&pieces[i], capacity, data, bytes, level, first + (uint64_t)i + 1 == n_pieces);
+                pieces[i].ok = pack(&pieces[i], capacity, data, bytes, first + (uint64_t)i + 1 == n_pieces);
             }
             free(data);
         }
@@ -253,7 +253,7 @@ static gls_status write_file(const char *path, bool overwrite, gls_output_group 
     s->header = &header;
     uint64_t total = header.bytes + (uint64_t)gls_grid_voxels(grid) * n_volumes * s->value;
     if (gls_case_ends(path, ".nii.gz"))
-        status = write_gzip(&output, total, GZIP_LEVEL, fill, s);
+        status = write_gzip(&output, total, fill, s);
     else
         status = write_plain(&output, s, total);
     if (!status) return gls_output_commit(&output);
@@ -299,6 +299,7 @@ gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *g
     return write_file(path, overwrite, group, grid, n_volumes, code, &s);
 }
 
+/* The bytes of a file, for copy_bytes(). */
 typedef struct bytes {
     const unsigned char *data;
 } bytes;
@@ -316,8 +317,8 @@ gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_gr
     gls_status status = gls_output_create(path, overwrite, &output);
     if (status) return status;
     output.group = group;
-    status = gls_case_ends(path, ".nii.gz") ? write_gzip(&output, n, GZIP_LEVEL, copy_bytes, &b)
-                                            : gls_output_write(&output, data, n);
+    status =
+        gls_case_ends(path, ".nii.gz") ? write_gzip(&output, n, copy_bytes, &b) : gls_output_write(&output, data, n);
     if (!status) return gls_output_commit(&output);
     gls_output_discard(&output);
     return status;

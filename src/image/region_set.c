@@ -62,7 +62,7 @@ gls_status gls_regions_create(const gls_grid *grid, gls_regions **out)
     return status;
 }
 
-/* Frees the store that holds the voxels of added regions until all regions are known and packed. */
+/* Frees the store of the voxels of all regions, which is needed only until they are packed. */
 static void drop_store(gls_regions *r)
 {
     if (r->store) gls_region_store_finish(r->store);
@@ -128,7 +128,8 @@ static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const
     return false;
 }
 
-/* A region outside the mask is an error if streamlines must meet it, else a warning. */
+/* Checks that streamlines can meet the region: if it lies outside the mask, returns an error where its role is NEEDED,
+ * else warns. */
 static gls_status check_reach(const gls_regions *r, gls_region_role role, const gls_region_area *s, const char *name,
                               const gls_image *mask)
 {
@@ -160,7 +161,8 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* Returns an error if with this region the set would have more grids, or more spheres, than a device looks up. */
+/* Counts the grid of a new region, if no region before has it, or the sphere. Returns an error if these are more grids
+ * or spheres than a device looks up. */
 static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {
     const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_layers;

@@ -12,7 +12,7 @@
 /* A spherical region. */
 typedef struct gls_region_sphere {
     double centre[3], radius; /* world mm */
-    uint32_t bits;
+    uint32_t bits;            /* in a complete gls_regions: bits of the regions that are this sphere */
 } gls_region_sphere;
 
 /* A single region: voxels of a grid, or a sphere. */
@@ -28,14 +28,6 @@ typedef struct gls_region_area {
 gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area);
 /* Makes a region of the voxels > 0 of an image. */
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
-/* Widens a region: adds each voxel whose centre is at most `mm` from the centre of a voxel of the region; adds `mm` to
- * the radius of a sphere. */
-gls_status gls_region_area_widen(gls_region_area *area, double mm);
-/* *square: for each voxel of the grid, the squared distance, mm2, of its centre to the nearest centre of a voxel of the
- * region; from malloc. Not for spheres. */
-gls_status gls_region_area_distances(const gls_region_area *area, double **square);
-/* Whether gls_region_area_widen() adds a voxel at this squared distance. */
-bool gls_region_is_within(double square, double mm);
 /* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere. */
 void gls_region_area_centre(const gls_region_area *area, double centre[3]);
 /* Frees the voxels of the region. */
@@ -102,7 +94,8 @@ void gls_region_store_finish(gls_region_store *store);
 bool gls_region_same_grid(const gls_grid *a, const gls_grid *b, double slack);
 /* Index of the layer with this grid; n_layers: the store has none. */
 size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid);
-/* Adds an area as region number `region`. *layer: index of its layer. */
+/* Adds an area as region number `region`. *layer: index of the layer that holds this region. Returns false if memory
+ * ran out. */
 bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *layer);
 /* Number of the set of this layer's regions that contain a point, world mm; 0: none does. */
 uint32_t gls_region_layer_at(const gls_region_layer *layer, const float point[3]);

@@ -1,5 +1,5 @@
-/* Reorders images whose grid differs from another only in the order and direction of its axes: MRtrix3 may write axes
- * in an order of its own. */
+/* Brings images to the grid of a run, and checks their values. A grid that differs only in the order and direction of
+ * its axes, as MRtrix3 may write it, is reordered. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,8 @@ static float value_at(const gls_image *image, size_t volume, size_t voxel)
     return image->data[volume * gls_grid_voxels(&image->grid) + voxel];
 }
 
-/* Looks at one voxel: values that are not numbers, outside 0 .. 1, or do not add up to 0 or 1. */
+/* Adds the faults of one voxel: a value that is not a number, or outside 0 .. 1, or a sum other than 0 and 1. Also
+ * notes whether the voxel has grey or white matter. */
 static void inspect(const gls_image *image, size_t voxel, faults *f)
 {
     double sum = 0;

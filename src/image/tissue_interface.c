@@ -85,9 +85,9 @@ bool gls_tissue_crop(const gls_tissue *t, const double before[3], const double f
 /* A point that is moved onto the interface. */
 typedef struct moved_point {
     double inverse[3][4]; /* affine map from world mm to voxel coordinates of the tissue image */
-    double world[3], value[GLS_TISSUE_TYPES],
-        slope[3]; /* position, mm; tissue there; gradient of grey minus white matter, 1/mm */
-    double least; /* smallest voxel side, mm */
+    double world[3], value[GLS_TISSUE_TYPES], slope[3]; /* world: position, mm; value: tissue fractions there; slope:
+                                                           gradient of grey minus white matter, 1/mm */
+    double least;                                       /* smallest voxel side of the tissue image, mm */
     bool valid;
 } moved_point;
 

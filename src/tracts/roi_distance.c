@@ -1,12 +1,103 @@
-/* Distances of streamlines from a region, from a precomputed map or from the centre of a sphere. */
+/* Distances from a region: of voxels, by which a region is widened, and of streamlines, from a map of the distances of
+ * voxels or from the centre of a sphere. */
 #include "tracts/rois.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tracts/walk.h"
 #include "util/maths.h"
 #include "util/status.h"
+
+/* Distance transform of one line of n values in place: lower envelope of the parabolas square[q] + (side (p - q))^2
+ * (Felzenszwalb and Huttenlocher 2012). apex, from, out: memory for n, n + 1 and n items. */
+static void transform_line(double *square, size_t n, double side, size_t *apex, double *from, double *out)
+{
+    size_t k = 0, first = 0;
+    while (first < n && isinf(square[first])) first++;
+    if (first == n) return;
+    apex[0] = first;
+    from[0] = -INFINITY;
+    from[1] = INFINITY;
+    for (size_t q = first + 1; q < n; q++) {
+        if (isinf(square[q])) continue;
+        double s;
+        for (;; k--) {
+            double a = (double)apex[k], b = (double)q;
+            s = ((square[q] - square[apex[k]]) / (side * side) + b * b - a * a) / (2 * (b - a));
+            if (s > from[k] || k == 0) break;
+        }
+        apex[++k] = q;
+        from[k] = s;
+        from[k + 1] = INFINITY;
+    }
+    for (size_t p = 0, i = 0; p < n; p++) {
+        while (from[i + 1] < (double)p) i++;
+        double d = side * ((double)p - (double)apex[i]);
+        out[p] = square[apex[i]] + d * d;
+    }
+    memcpy(square, out, n * sizeof *out);
+}
+
+/* Replaces the squared distances along each line of voxels parallel to `axis` by their distance transform. Returns
+ * false if memory ran out. */
+static bool transform_axis(double *square, const gls_grid *grid, int axis)
+{
+    const size_t stride[3] = {1, (size_t)grid->dim[0], (size_t)grid->dim[0] * (size_t)grid->dim[1]};
+    const size_t n = (size_t)grid->dim[axis], voxels = gls_grid_voxels(grid);
+    double *line = malloc((3 * n + 1) * sizeof *line);
+    size_t *apex = malloc(n * sizeof *apex);
+    for (size_t first = 0; line && apex && first < voxels; first++) {
+        if (first / stride[axis] % n != 0) continue;
+        for (size_t i = 0; i < n; i++) line[i] = square[first + i * stride[axis]];
+        transform_line(line, n, grid->voxel_size[axis], apex, line + n, line + 2 * n + 1);
+        for (size_t i = 0; i < n; i++) square[first + i * stride[axis]] = line[i];
+    }
+    bool done = line && apex;
+    free(line);
+    free(apex);
+    return done;
+}
+
+/* *square: for each voxel of the grid, the squared distance, mm2, of its centre to the nearest centre of a voxel of the
+ * region; from malloc. Not for spheres. */
+static gls_status region_distances(const gls_region_area *area, double **square)
+{
+    size_t n = gls_grid_voxels(&area->grid);
+    double *s = malloc(n * sizeof *s);
+    bool done = s;
+    for (size_t v = 0; v < n && done; v++) s[v] = area->inside[v] ? 0 : INFINITY;
+    for (int axis = 0; axis < 3 && done; axis++) done = transform_axis(s, &area->grid, axis);
+    *square = done ? s : NULL;
+    if (done) return GLS_OK;
+    free(s);
+    return gls_fail(GLS_ERR_MEMORY, "out of memory for a region");
+}
+
+/* Whether gls_region_area_widen() adds a voxel at this squared distance. */
+static bool is_within(double square, double mm)
+{
+    return square <= mm * mm * (1 + 1e-12);
+}
+
+gls_status gls_region_area_widen(gls_region_area *area, double mm)
+{
+    double *square;
+    if (!area->inside) {
+        area->sphere.radius += mm;
+        return GLS_OK;
+    }
+    gls_status status = region_distances(area, &square);
+    if (status) return status;
+    area->voxels = 0;
+    for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n; v++) {
+        area->inside[v] = is_within(square[v], mm);
+        area->voxels += area->inside[v];
+    }
+    free(square);
+    return GLS_OK;
+}
 
 /* Finds the box of the voxels of the widened region. square: squared distance from the region, mm2, for each voxel. */
 static void find_box(gls_roi_distance *d, const gls_region_area *area, const double *square)
@@ -15,7 +106,7 @@ static void find_box(gls_roi_distance *d, const gls_region_area *area, const dou
     for (int a = 0; a < 3; a++) d->low[a] = area->grid.dim[a];
     for (size_t v = 0, n = gls_grid_voxels(&area->grid); v < n; v++) {
         double at[3];
-        if (!gls_region_is_within(square[v], d->widened)) continue;
+        if (!is_within(square[v], d->widened)) continue;
         gls_region_centre(&area->grid, v, at);
         for (int a = 0; a < 3; a++) {
             if ((int)at[a] < d->low[a]) d->low[a] = (int)at[a];
@@ -29,7 +120,7 @@ static void find_box(gls_roi_distance *d, const gls_region_area *area, const dou
 static gls_status keep_box(gls_roi_distance *d, const gls_region_area *area)
 {
     double *square = NULL;
-    gls_status status = gls_region_area_distances(area, &square);
+    gls_status status = region_distances(area, &square);
     if (status) return status;
     find_box(d, area, square);
     const size_t nx = (size_t)d->size[0], ny = (size_t)d->size[1], n = nx * ny * (size_t)d->size[2];

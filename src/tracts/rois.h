@@ -6,7 +6,11 @@
 
 #include "image/region_store.h"
 
-/* --- Distances from a region, which decide between bundles that claim the same streamline. */
+/* --- Distances from a region, which widen it, and which decide between bundles that claim the same streamline. */
+
+/* Widens a region: adds each voxel whose centre is at most `mm` from the centre of a voxel of the region; adds `mm` to
+ * the radius of a sphere. */
+gls_status gls_region_area_widen(gls_region_area *area, double mm);
 
 /* Distances from one region as it was before widening. */
 typedef struct gls_roi_distance {

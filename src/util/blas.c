@@ -80,8 +80,9 @@ static bool find_folder(char *folder, size_t size)
     return slash && snprintf(folder, size, "%.*s", (int)(slash - path), path) < (int)size;
 }
 
-/* Opens the library of src/blas. Looks beside the program or shared library that contains this function, then in
- * folders relative to this place, then where the system looks for libraries. */
+/* Opens the library of src/blas. Looks in the folder of the program or shared library that contains this function, then
+ * in its parent, then in the folder GLS_BLAS_FROM_PROGRAM counted from it, then where the system looks for libraries.
+ */
 static void *open_library(void)
 {
     static const char *const places[] = {"", "/..", ("/" GLS_BLAS_FROM_PROGRAM)};
@@ -154,7 +155,7 @@ gls_status gls_blas_check(const char *what)
         pthread_mutex_unlock(&loading);
         return status;
     }
-    /* the library is loaded already: what remains to check is memory for its threads */
+    /* the library is loaded: check only whether memory is left for its threads */
     const uint64_t limit = gls_address_limit();
     const size_t bytes = (size_t)omp_get_max_threads() * THREAD_BYTES;
     return limit == 0 || has_room(bytes) ? GLS_OK : fail_for_room(what, limit, bytes);
@@ -205,7 +206,8 @@ static _Thread_local int n_absent; /* open pairs of this thread that began while
 
 void gls_blas_begin(void)
 {
-    /* a pair that began without OpenBLAS must end without it, even if OpenBLAS has been loaded meanwhile */
+    /* a begin inside a begin without OpenBLAS does without OpenBLAS, too, even if OpenBLAS has been loaded meanwhile,
+     * so that each end undoes its own begin */
     const gls_lapack_functions *blas = n_absent > 0 ? &absent : gls_lapack();
     if (!blas->get_parallel) {
         n_absent++;

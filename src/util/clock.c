@@ -46,7 +46,7 @@ double gls_clock_seconds(void)
 /* A phase: a stretch of time on a row of the timeline. from, until: gls_clock_seconds() at its start and end; number:
  * the first seed that the phase works on, valid if has_number. */
 typedef struct phase {
-    /* name of the phase, cut where it is too long */
+    /* name of the phase, at most 47 bytes */
     char name[48];
     /* row of the timeline */
     unsigned lane;
@@ -98,7 +98,7 @@ static void empty(void)
     trace.failed = false;
 }
 
-/* Number of the row of that name in the timeline; a new name gets a new row. */
+/* Returns the number of the row of this name in the timeline; a new name gets a new row. */
 static unsigned find_lane(const char *name)
 {
     unsigned i = 0;

@@ -19,8 +19,8 @@ static bool is_own_folder(const char *path, bool made)
            folder.st_uid == geteuid();
 }
 
-/* Stores the path of the cache folder of glslines: $XDG_CACHE_HOME/glslines, or ~/.cache/glslines. Returns false if the
- * user has none of their own. */
+/* Stores the path of the cache folder of glslines: $XDG_CACHE_HOME/glslines, or ~/.cache/glslines. make: creates the
+ * folders. Returns false if HOME is missing or of another user, or if the folder belongs to another user. */
 static bool find_folder(bool make, char *folder, size_t size)
 {
     const char *named = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

@@ -4,7 +4,7 @@
 
 #include <glslines/workflow.h>
 
-/* Functions of the monitor; see gls_monitor. */
+/* Call begin() and end() of the monitor, see gls_monitor. */
 static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
 {
     if (m && m->begin) m->begin(m->user, phase);

@@ -8,7 +8,7 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* Whether a character counts as a blank. In headers NUL bytes do, too. */
+/* Whether a character counts as a blank, as NUL bytes do in headers. */
 static bool is_blank(char c)
 {
     return c == '\0' || gls_is_space((unsigned char)c);

@@ -64,7 +64,7 @@ bool gls_parse_uint64(const char *text, uint64_t *value);
 const char *gls_choice_word(const char *choices, int index, char *buffer, size_t size);
 /* gls_choice_word() in memory that lasts to the end of the enclosing block. */
 #define GLS_WORD(choices, index) gls_choice_word(choices, index, (char[64]){""}, 64)
-/* Position of a word of `length` characters in the list, or -1. */
+/* Index of a word of `length` characters in the list "a|b|c"; -1: the list lacks the word. */
 int gls_choice_find(const char *choices, const char *word, size_t length);
 
 /* Names joined by a separator, such as LABELS:FILE or IMAGE,IMAGE. A backslash in front of a separator or backslash

@@ -68,9 +68,9 @@ static inline bool gls_is_hex(int c)
 int gls_case_compare(const char *a, const char *b);
 /* strncasecmp() for ASCII: compares at most n characters. */
 int gls_case_compare_n(const char *a, const char *b, size_t n);
-/* First occurrence of part in text, whatever its case; NULL: none. */
+/* First occurrence of part in text; upper and lower case count as equal. NULL: none. */
 char *gls_case_find(const char *text, const char *part);
-/* Whether name ends with suffix, whatever its case, and is longer than it. */
+/* Whether name is longer than suffix and ends with it; upper and lower case count as equal. */
 bool gls_case_ends(const char *name, const char *suffix);
 
 /* --- A growing text. If memory runs out, later appends do nothing and gls_text_take() returns NULL. All zero is an
@@ -85,7 +85,8 @@ typedef struct gls_text {
     bool failed;
 } gls_text;
 
-/* Appends `length` bytes. If memory runs out, here or below, `failed` is set and later calls do nothing. */
+/* Appends `length` bytes. If memory runs out, in this function or in one of the next two, `failed` is set and later
+ * calls do nothing. */
 void gls_text_append(gls_text *text, const char *data, size_t length);
 /* Appends a string. */
 void gls_text_puts(gls_text *text, const char *string);

@@ -19,7 +19,7 @@
 /* Largest number of threads that a caller may ask for. */
 #define MAX_THREADS 4096
 
-/* number that gls_set_threads() has set; 0: none */
+/* number of threads that gls_set_threads() has set; 0: none */
 static atomic_int chosen;
 
 /* Lowers the limit to quota / period, both in microseconds; not positive: no limit. */
@@ -64,7 +64,8 @@ static void read_group(const char *folder, gls_cgroup *limits)
         take_smaller_memory(limits, strtoull(line, NULL, 10));
 }
 
-/* Reads the limits of the group and of its parents up to the root of the hierarchy. Cuts the text of group. */
+/* Lowers the limits to those of a group and of all its parents. hierarchy: folder where the hierarchy is mounted;
+ * group: path of the group below it, of which this function cuts off one name after the other. */
 static void read_groups(const char *hierarchy, char *group, gls_cgroup *limits)
 {
     char folder[4200];

@@ -24,8 +24,8 @@ gls_cgroup gls_cgroup_read(const char *groups, const char *root);
 /* Limits of this process, read once. */
 const gls_cgroup *gls_cgroup_limits(void);
 
-/* Sets the chosen number of OpenMP threads for the calling thread. Call it on each thread that the library starts,
- * because OpenMP keeps the number by thread. */
+/* Sets the number that gls_set_threads() chose as number of OpenMP threads of the calling thread. Call it on each
+ * thread that the library starts, because OpenMP keeps a number for each thread. */
 void gls_threads_apply(void);
 
 /* --- Work on many items by several threads, beside threads that read and write. OpenMP's threads meet at the end of
@@ -96,8 +96,8 @@ typedef struct gls_child {
  * runs, no core file is left, nothing goes to standard output, and with quiet nothing to standard error. Returns false
  * and sets errno if no process can be started. */
 bool gls_child_fork(gls_child *child, bool quiet, void (*work)(void *user, int fd), void *user);
-/* Starts this program again with these arguments and this environment. Its lines are its standard output and error.
- * Returns false and sets errno on failure. */
+/* Starts this program again with these arguments and this environment. The parent reads the standard output and error
+ * of the new process. Returns false and sets errno on failure. */
 bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *environment);
 
 /* How the child ended: with an exit code, by a signal, or because its time was over. */
@@ -107,10 +107,10 @@ typedef struct gls_child_end {
     int signal, code; /* signal that ended the child, else 0; exit code, 0 after a signal, -1 if not known */
 } gls_child_end;
 
-/* Receives each line without its line end. Return true to restart the time limit. */
+/* Receives a line of the child without its line end. Return true to restart the time limit. */
 typedef bool (*gls_child_line)(void *user, const char *line);
-/* Reads lines until the child ends or its seconds are over, kills it in the second case, and waits for it. Call this
- * once for every child. */
+/* Reads lines until the child ends or `seconds` have passed, kills the child in the second case, and waits for its end.
+ * Call this once for every child. */
 gls_child_end gls_child_attend(gls_child *child, double seconds, gls_child_line line, void *user);
 
 /* --- OpenBLAS: whether memory suffices for it, and its number of threads. Its functions are in util/lapack.h. */
@@ -127,8 +127,8 @@ void gls_blas_set_threads(int n);
 const char *gls_blas_config(void);
 
 /* Makes OpenBLAS compute on one thread until gls_blas_end(), so that its sums do not depend on the number of threads;
- * small problems take no longer. Pairs nest and may be open on several threads. The setting holds for the process: if
- * the calling program uses the same OpenBLAS, it has one thread meanwhile, too. */
+ * small problems take no longer. Pairs of gls_blas_begin() and gls_blas_end() nest, and may be open on several threads.
+ * The setting holds for the process: a calling program that uses the same OpenBLAS has one thread meanwhile, too. */
 void gls_blas_begin(void);
 /* Ends what gls_blas_begin() began. The last call restores the number of threads from before the first begin. */
 void gls_blas_end(void);

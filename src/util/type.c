@@ -70,7 +70,8 @@ float gls_half_value(uint16_t half)
 #if GLS_CPU_HAS_LEVELS
 #include <immintrin.h>
 
-/* Converts the values in groups of eight. Returns the number of values converted; the caller converts the rest. */
+/* Converts the values in groups of eight. *finite: whether all results are finite. Returns the number of values
+ * converted; the caller converts the rest. */
 GLS_TARGET_AVX2 static size_t convert_vector(const float *in, size_t n, uint16_t *out, bool *finite)
 {
     if (gls_cpu_level() < GLS_CPU_AVX2) return 0;
