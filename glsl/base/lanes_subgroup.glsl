@@ -143,7 +143,8 @@ int lane_index(bool wanted, inout uint count)
     }
 #define LANE_COLLECT(n, v, yes, count, index, store) LANE_LIST(n, i, v, i, yes, count, index, store)
 #define MAX_COLLECTED 1024
-#define FEW (LANES_IN_STEP * 8) // 0 elsewhere: such reads take registers, which costs AMD's GPUs one wave
+// See base/common.glsl. 0 where lanes do not run in step: reading values in every lane would cost AMD's GPUs a wave.
+#define FEW (LANES_IN_STEP * 8)
 
 // Does nothing: lane_first() finds the lane by a ballot, which needs no cleared word.
 void lane_ask() {}

@@ -5,7 +5,7 @@ layout(std140, binding = 1) uniform Model { uvec4 model[MODEL_BLOCKS]; };
 #define MODEL_UINT(i) model[(i) >> 2][(i) & 3]
 #else
 layout(std430, binding = 3) readonly buffer Model { uvec4 model[]; };
-// NVIDIA's compiler turns an index into a vector into a jump table.
+// Chooses the component by comparisons, because NVIDIA's compiler would make a jump table of a variable index.
 uint model_word(int i)
 {
     uvec4 quad = model[i >> 2];

@@ -3,7 +3,7 @@
 // at STEP_PARTS positions of the arc that leads to the direction (IFOD_ARCS 1).
 //
 // Method: rejection. The weights of a few fixed candidates, times a factor, bound the weights of all others, see
-// src/track/getter/ifod_grid.h. Candidates are numbered, fixed ones first, and the first that passes is taken, so the
+// src/track/getter/fod_getters.h. Candidates are numbered, fixed ones first, and the first that passes is taken, so the
 // result does not depend on how many are examined together.
 #include "base/packed.glsl"
 #include "base/math.glsl"

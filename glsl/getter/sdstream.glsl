@@ -32,7 +32,7 @@ Slope slope_along(vec3 t)
 #define SH_FIRST(k) q = vec3(k, 0.0, 0.0); before = vec3(0.0); with_re = vec3(0.0); with_im = vec3(0.0);
 #define SH_FIRST_Z(k) q = (k) * vec3(t.z, 1.0, 0.0); before = vec3(0.0); with_re = vec3(0.0); with_im = vec3(0.0);
 // The macros below work on (value, first, second derivative by z) of the polynomial Q(z). The rows come from rows_of()
-// of src/track/getter/sh_field.c.
+// of src/track/getter/fod_getters.c.
 #define SH_NEXT(f, g, h)                                                                                          \
     {                                                                                                             \
         vec3 r = ((f) * zz + (g)) * q + (h) * before +                                                            \

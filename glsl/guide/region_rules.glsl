@@ -3,7 +3,8 @@
 #include "guide/affine.glsl"
 
 // Words of voxels, with a bit for each region. Regions on the same grid are a group; its words fill the box around its
-// regions, x fastest. The boxes of all groups lie one after the other in a cube of REGION_SIDE texels a side.
+// regions, x fastest. The boxes of all groups lie one after the other in a texture whose rows have REGION_SIDE texels,
+// and whose layers have REGION_SIDE rows.
 layout(binding = 1) uniform usampler3D region_words;
 
 // Word i of the boxes, counted from the first word of the first box.

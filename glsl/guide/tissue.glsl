@@ -238,7 +238,8 @@ uint end_in_tissue(vec3 p, uint number, Draw draw, inout uint memory[GUIDE_ROOM]
     if (filter_at_work(memory)) return end;
 #endif
 #if PARTICLES && FILTER_WHITE
-    // --pft-min-wm: a half-streamline that has not yet met enough white matter goes on where there is any
+    // --pft-min-wm: before it has met enough white matter, a half-streamline passes good ends where there is any white
+    // matter
     note_white_matter(t, memory);
     float white = white_matter(t), most = uintBitsToFloat(memory[GUIDE_BACKTRACK + int(FILTER_MOST)]);
     if (end == GLS_END_CGM && most < FILTER_MIN_WHITE && white > 0.0) return GUIDE_GO_ON;

@@ -11,10 +11,10 @@
 // of the run, the step and the particle. The particles of a step come one after the other, then the particles of the
 // next step. Lane 0 alone reads and writes the words of particles.
 
-// Bits of the word of state of a particle.
+// Bits of the state word of a particle: parent, end, number of steps made, and how often the particle was drawn.
 const uint FILTER_PARENT = 0xffu, FILTER_END = 0xff00u, FILTER_END_SHIFT = 8u, FILTER_MADE = 0xff0000u,
            FILTER_MADE_SHIFT = 16u, FILTER_DRAWN = 0x1000000u, FILTER_DRAWN_SHIFT = 24u;
-// Bits of the word of a step: vertex, VERTEX_FLIPPED, parent of the particle.
+// Bits of the word of a particle's step: vertex of its direction, VERTEX_FLIPPED, and index of the particle's parent.
 const uint WAY_VERTEX = 0xffffffu, WAY_PARENT = 0x7f000000u, WAY_PARENT_SHIFT = 24u;
 const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
            STORE_BLOCKS = uint(FILTER_BLOCKS);
@@ -28,7 +28,8 @@ const uint MAX_BACK = uint(FILTER_BACK), MAX_FRONT = uint(FILTER_FRONT),
 #define N_PARTICLES (ALWAYS ? uint(PARTICLES) : 0u)
 #endif
 
-// Whether a run of the filter is at work on the half-streamline; the number of its runs, with the current one.
+// filter_is_on(): whether a run of the filter is at work on the half-streamline; filter_runs(): the number of runs
+// begun.
 bool filter_is_on(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_TURN)] != 0u; }
 uint filter_runs(Half h) { return h.memory[GUIDE_BACKTRACK + int(FILTER_RUNS)] & ((1u << FILTER_LOST_SHIFT) - 1u); }
 

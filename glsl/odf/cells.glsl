@@ -64,8 +64,8 @@ Cell cell_at(vec3 p)
 }
 
 #if CELL_CORNERS == 1
-// A pair along x made from two single values; shift: 0 or 16, whether the lower or the upper 16 bits of a word hold the
-// direction.
+// Returns a pair along x, made from two single values. shift: 0 or 16, if the lower or the upper 16 bits of a word hold
+// the value of the direction.
 uint pair_of(uint part, uint at, uint shift)
 {
     return (words_at(part, at) >> shift & 0xffffu) | (words_at(part, at + NEXT_X) >> shift & 0xffffu) << 16;

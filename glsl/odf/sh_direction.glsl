@@ -6,8 +6,8 @@
 //
 // OWN_POSITIONS: every lane has the coefficients at its own position; otherwise all lanes of a streamline share one
 // position.
-// TILES_IN_TURN: a tile is read when its turn comes. With all tiles in registers a Radeon before RDNA keeps three waves
-// instead of four. A CPU renderer, whose registers are memory anyway, reads all tiles first.
+// TILES_IN_TURN: a tile is read just before its coefficients are used. With all tiles in registers a Radeon before RDNA
+// would keep three waves instead of four. A CPU renderer, whose registers are memory anyway, reads all tiles first.
 #if TILES_IN_TURN
 vec3 tiles_at;
 
@@ -66,9 +66,9 @@ float amplitude_along(vec3 t)
 #if TILES_IN_TURN
     vec4 tile = vec4(0.0);
 #endif
-// Macros of the generated rows (src/track/getter/sh_field.c). q: polynomial Q of the current degree; before: Q of the
-// degree before; re + i im: (x + iy)^m; with_re, with_im: sums over degrees of the cosine and sine functions of order
-// m.
+// Macros of the generated rows (src/track/getter/fod_getters.c). q: polynomial Q of the current degree; before: Q of
+// the degree before; re + i im: (x + iy)^m; with_re, with_im: sums over degrees of the cosine and sine functions of
+// order m.
 #define SH_FIRST(k) q = k; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_FIRST_Z(k) q = (k) * t.z; before = 0.0; with_re = 0.0; with_im = 0.0;
 #define SH_NEXT(f, g, h) { float r = ((f) * zz + (g)) * q + (h) * before; before = q; q = r; }

@@ -12,7 +12,8 @@ layout(location = 1) uniform float unit; // mu times the unit of length
 
 // two vectors for each fixel, as in rows.comp; then a vector for each fixel: FD; PM; 1 / TD0 in units, or 0; not used
 layout(std430, binding = 0) buffer Fixels { vec4 fixel[]; };
-// for each fixel two sums and a mark, as in rows.comp; then two costs of each work group, as bits of floats
+// as in rows.comp: for each fixel two sums of two words; then for each fixel a mark; then two costs of each work group,
+// as bits of floats
 layout(std430, binding = 1) buffer Sums { uint sums[]; };
 
 shared vec2 part[64];

@@ -31,8 +31,8 @@ layout(std430, binding = 1) readonly buffer Lobes { uint lobes[]; };
 // for each visit the voxel, the direction and the length in two words; at the end each streamline's entries replace the
 // voxels of its first visits
 layout(std430, binding = 2) buffer Visits { uvec4 visit[]; };
-// number of visits stored behind the fixed room of all streamlines; number of entries; then for each streamline its
-// first entry, its number of entries, its contribution in words, its number of visits
+// number of visits stored behind the spaces of all streamlines; number of entries; then for each streamline six words,
+// of which five are used: its first entry, number of entries, contribution (two words of a double) and number of visits
 layout(std430, binding = 3) buffer Rows { uint row[]; };
 layout(std430, binding = 4) writeonly buffer Entries { uint entry[]; };
 // first point of each streamline, and the end of the last

@@ -1,6 +1,6 @@
-// Arithmetic of SIFT2 for one streamline and for one fixel. The kernels and the CPU (src/weights/solver_host.c)
-// share this text, which is both GLSL and C, so that both round alike. F() marks a number with a fraction, FUNCTION
-// a function, INT() and FLOAT() conversions, EXACT what compilers must not fuse.
+// Arithmetic of SIFT2 for one streamline and for one fixel. The kernels and the CPU (src/weights/solver_host.c) share
+// this text, which is both GLSL and C, so that both round alike. F() marks a number of single precision, FUNCTION a
+// function, INT() and FLOAT() conversions, EXACT what compilers must not fuse.
 
 // e^x within 2 units of the last place; the functions of drivers differ.
 FUNCTION float exponential(float x)

@@ -228,7 +228,7 @@ static gls_status create_list(const char *name, const double (*point)[3], size_t
     size_t outside = 0, first_outside = 0;
     gls_status status = GLS_OK;
     if (!name) name = "seed list";
-    if (n == 0) return gls_fail(GLS_ERR_INPUT, "%s: no seed", name);
+    if (n == 0) return gls_fail(GLS_ERR_INPUT, "%s: holds no seeds", name);
     gls_seeds *s = calloc(1, sizeof *s);
     if (s) s->point = malloc(n * sizeof *s->point);
     if (!s || !s->point) {
@@ -282,7 +282,7 @@ gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid
     if (columns == 3)
         status = create_list(path, (const double(*)[3])value, rows, space, grid, seeds);
     else
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, seeds need 3 (x y z)", path, columns);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu columns, but seeds need 3 (x y z)", path, columns);
     free(value);
     return status;
 }

@@ -133,14 +133,18 @@ static gls_status add_weights(gls_seeds *s, const gls_image *weights, const char
 {
     size_t n = gls_grid_voxels(&weights->grid);
     double sum = 0;
-    if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 voxels", name);
+    if (n > UINT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than 2^32 - 1 voxels, too many to draw seeds from", name);
     for (size_t v = 0; v < n; v++) {
         double w = weights->data[v];
         if (!(w >= 0) || !isfinite(w))
-            return gls_fail(GLS_ERR_INPUT, "%s: a weight of seeds is %g: must be 0 or more", name, w);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: a voxel has the seed weight %g, but weights must be finite and 0 or more", name, w);
         s->n_voxels += w > 0;
     }
-    if (s->n_voxels == 0) return gls_fail(GLS_ERR_INPUT, "%s: no voxel is > 0: there is no place for a seed", name);
+    if (s->n_voxels == 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has no voxel above 0, so no seed can be drawn: give an image with positive weights", name);
     s->image = weights->grid;
     s->voxel = malloc(s->n_voxels * sizeof *s->voxel);
     s->sum = malloc(s->n_voxels * sizeof *s->sum);
@@ -204,7 +208,8 @@ static bool plane_at(const gls_tissue *t, const double world[3], double u[3], do
     return true;
 }
 
-/* Moves a point along the border by a random distance, so that seeds do not cluster where candidates were drawn. */
+/* Moves a point along the border by a random distance, so that seeds do not cluster. Returns false if the border is
+ * lost. */
 static bool spread(const gls_seeds *s, uint64_t i, uint32_t attempt, double world[3])
 {
     const gls_tissue *t = s->tissue;

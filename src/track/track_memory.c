@@ -5,7 +5,8 @@
 #include "track/run/journal.h"
 #include "util/status.h"
 
-/* Host memory: arrays of the workers, transfers from the device, and results that wait for the sink. */
+/* Host memory of all devices: arrays of the batches, buffers for what the devices send, and results that wait for the
+ * sink. */
 static uint64_t host_bytes(const gls_track_params *params, const gls_track_plan *p, size_t n_devices)
 {
     uint64_t result = gls_batch_result_capacity_bytes(p->batch_lines, p->output_points);

@@ -1,11 +1,18 @@
-/* Defaults and validation of the parameters of tracking, from the rows of params.def. */
+/* Defaults of the parameters of tracking, from the rows of params.def, and the checks of parameters and input before a
+ * tracker is made. */
 #include "track/track_params.h"
 
+#include <math.h>
+
+#include "image/region_set.h"
+#include "image/tissue_image.h"
+#include "track/getter/getter.h"
+#include "track/guide/guide.h"
 #include "util/numbers.h"
 #include "util/status.h"
 
-/* Expand params.def with TRACK_ROW(type, field, name, unit, range, default) defined: only rows of gls_track_params
- * count. */
+/* Each use of params.def below defines TRACK_ROW(type, field, name, unit, range, default), which is expanded for the
+ * rows of gls_track_params alone. */
 #define GLS_PARAM(owner, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices, \
                   user, role, help)                                                                               \
     OWNER_##owner(type, field, name, unit, range, default_)
@@ -41,7 +48,7 @@ void gls_track_params_scale(gls_track_params *p, double voxel)
     p->ptt_substep *= voxel;
 }
 
-/* Message: "max-angle is 100, but must be more than 0 and at most 90 degrees" */
+/* Fails if the range does not have the value: "max-angle is 100, but must be more than 0 and at most 90 degrees". */
 static gls_status require_range(const char *name, double value, const gls_range *range, const char *unit)
 {
     char text[128];
@@ -116,4 +123,119 @@ gls_status gls_track_params_check(const gls_track_params *p)
                         p->max_length, GLS_MAX_ITERATIONS, p->ptt_substep);
     status = check_choices(p);
     return !status ? check_seed_direction(p->seed_direction) : status;
+}
+
+/* --- The input: the needs of all direction getters, then the needs of the chosen getter. */
+
+/* Fails for options whose answer would depend on points that backtracking removes, and for getters without random
+ * numbers, which would only repeat the same steps. */
+static gls_status check_backtrack(const gls_track_params *params)
+{
+    const gls_getter *getter = gls_getter_of(params);
+    if (getter->deterministic && !(params->step_noise > 0))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--backtrack: the direction getter %s is deterministic and would go the same way again: give "
+                        "one with random steps, such as --dg ifod2",
+                        getter->name);
+    if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
+    if (params->stop_at_all)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: cannot be used with --stop, because a region that was met "
+                                          "would be lost when a streamline is taken back");
+    if (params->loop_check)
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--backtrack: cannot be used with --loop-check, which looks at all points of a half-streamline");
+    return GLS_OK;
+}
+
+/* Fails for getters without particles, and for options that particle filtering cannot keep. */
+static gls_status check_pft(const gls_track_params *params)
+{
+    if (!gls_getter_of(params)->filters)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: the direction getter %s has no particles: give --dg prob or det",
+                        gls_getter_of(params)->name);
+    if (params->backtrack) return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other");
+    if (params->stop_at_all)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --stop, because a region that was met would be "
+                                          "lost when a streamline is taken back");
+    return GLS_OK;
+}
+
+gls_status gls_track_tissue_check(const gls_track_params *params, bool tissue)
+{
+    if (params->region_rule != GLS_REGION_RULE_STREAMLINE && (tissue || params->stop_at_all))
+        return gls_fail(GLS_ERR_ARGUMENT, "--region-rule: must be streamline with %s",
+                        tissue ? "tissue, which judges both ends of a streamline" : "--stop");
+    if (params->backtrack) return check_backtrack(params);
+    return params->pft ? check_pft(params) : GLS_OK;
+}
+
+/* Particle filtering needs an image of tissue with another rule than ACT, and has space for a limited number of steps.
+ */
+static gls_status check_filter(const gls_track_params *params, const gls_tissue *tissue)
+{
+    const double steps =
+        gls_filter_steps(params->pft_back, params->step_size) + gls_filter_steps(params->pft_front, params->step_size);
+    if (!tissue || tissue->rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: needs tissue, such as --pve-wm, and --act-rule pve or cmc");
+    if (steps > FILTER_MOST_STEPS)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--pft-back %g and --pft-front %g mm are %.0f steps of %g mm, but %u at most are possible: "
+                        "give a longer --step-size, or shorter --pft-back and --pft-front",
+                        params->pft_back, params->pft_front, steps, params->step_size, FILTER_MOST_STEPS);
+    return GLS_OK;
+}
+
+/* GLS_ERR_INPUT if the stop map has no finite value at all. */
+static gls_status check_stop_map(const gls_image *map)
+{
+    for (size_t i = 0, n = gls_grid_voxels(&map->grid); i < n; i++)
+        if (isfinite(map->data[i])) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "the stop map has no finite value: every streamline would end at its seed");
+}
+
+gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)
+{
+    GLS_REQUIRE(input->stop_map);
+    GLS_REQUIRE(input->stop_map->n_volumes == 1);
+    GLS_REQUIRE(!input->regions || input->regions->complete);
+    gls_status stop_map = check_stop_map(input->stop_map);
+    if (stop_map) return stop_map;
+    /* All inputs lie on the grid of the stop map. */
+    if (input->regions) {
+        gls_status status =
+            gls_grid_require_equal(&input->regions->grid, "the regions", &input->stop_map->grid, "the stop map");
+        if (status) return status;
+    }
+    if (input->tissue) {
+        gls_status status =
+            gls_grid_require_equal(&input->tissue->grid, "the tissue", &input->stop_map->grid, "the stop map");
+        if (status) return status;
+    }
+    /* Combinations of options that contradict each other. */
+    if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include regions to be met");
+    gls_status tissue = gls_track_tissue_check(params, input->tissue);
+    if (tissue) return tissue;
+    if (params->step_noise > 0 && !gls_getter_has(params->dg, GLS_FOR_NOISE))
+        return gls_fail(GLS_ERR_ARGUMENT, "--step-noise: needs --dg fact");
+    if (params->stop_by_fraction && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop-by-fraction: needs --dg bedpost");
+    if (params->loop_check && !gls_getter_has(params->dg, GLS_FOR_FIBRES))
+        return gls_fail(GLS_ERR_ARGUMENT, "--loop-check: needs --dg bedpost");
+    if (gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED) && !params->seed_unidirectional)
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--include-ordered: needs --seed-unidirectional, because a streamline tracked both ways has no first end");
+    /* Back-tracking needs tissue with the rule act; particle filtering needs tissue with another rule. */
+    if (params->backtrack && (!input->tissue || input->tissue->rule != GLS_TISSUE_RULE_ACT))
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: needs tissue, such as --act, and --act-rule act");
+    if (params->pft) {
+        gls_status status = check_filter(params, input->tissue);
+        if (!status && gls_regions_bits(input->regions, GLS_REGION_STOP_LEAVING))
+            status = gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --stop-leaving, because particles do not "
+                                                "remember in which regions they were");
+        if (status) return status;
+    }
+    return gls_getter_of(params)->check(params, input);
 }

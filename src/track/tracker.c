@@ -1,5 +1,5 @@
 /* Creates a tracker: an engine for each device, with other mappings, half precision or fewer devices where one fails.
- * The functions run on the caller's thread, except complete(). */
+ * begin_engine() and complete_engine() run on a thread for each device, the other functions on the caller's thread. */
 #include "track/tracker.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static gls_mapping next_mapping(gls_mapping mapping, const gls_device_info *limi
     return mapping == GLS_MAPPING_GROUP && !limits->software ? GLS_MAPPING_SINGLE : GLS_MAPPING_AUTO;
 }
 
-/* Tries the next mapping if the driver does not compile the kernels of a mapping that the user did not choose. */
+/* Makes engine i with other mappings, until the driver compiles its kernels, unless the user chose the mapping. */
 static gls_status try_mappings(gls_tracker *t, size_t i)
 {
     const gls_device_info *info = gls_device_kept_info(t->device[i]);

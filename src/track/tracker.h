@@ -5,7 +5,7 @@
 #include "track/engine/engine.h"
 #include "track/engine/batch_result.h"
 
-/* How often a device may be lost while it works on the same seeds. */
+/* How often a device may be lost on the same seeds, or while its engine is made. */
 #define GLS_MAX_LOSSES 3
 
 struct gls_tracker {

@@ -6,7 +6,7 @@
 
 #include <glslines/track.h>
 
-#include "track/getter/ifod_grid.h"
+#include "track/getter/fod_getters.h"
 
 typedef struct ifod_ref {
     const gls_track_params *params;

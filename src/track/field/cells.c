@@ -10,19 +10,19 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* Bytes that are computed and sent to the device at a time; at least one layer of the grid is sent. */
+/* Layers are computed and sent to the device in slabs of about this many bytes, at least one layer at a time. */
 #define SLAB_BYTES ((uint64_t)64 << 20)
 /* Invocations of a work group of kernel/octets.comp. */
 #define GROUP 256
-/* Smaller forms of a field, for plans made after memory ran out. */
+/* Values of `smaller`, for plans made after memory ran out: without octets, then without pairs either. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
-/* Plans octets: a voxel's value is stored with the values of the seven next voxels, in 16 bytes. They take eight times
- * the memory of single values, so use them only where memory is ample. */
+/* Plans octets: each value of a voxel is stored together with the values of the seven next voxels, 16 bytes in all.
+ * This takes eight times the memory of single values, so it is done only where memory is ample. */
 static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, bool forced,
                         gls_field_plan *plan)
 {
-    /* layer: bytes of a layer of pairs; octets take four times as many. Whole layers go to each buffer. */
+    /* layer: bytes of a layer of voxels as pairs; octets take four times as many. Each buffer holds whole layers. */
     uint64_t nz = (uint64_t)grid->dim[2], per_buffer = limits->max_storage_bytes / (4 * layer);
     if (per_buffer > nz) per_buffer = nz;
     if (per_buffer == 0 || (!forced && (limits->software || 4 * layer * nz > limits->memory_bytes / 3))) return false;
@@ -38,7 +38,7 @@ static bool plan_octets(const gls_grid *grid, uint64_t layer, const gls_device_i
     return true;
 }
 
-/* Plans pairs along x, in one buffer. */
+/* Plans pairs: each value is stored together with the value of the next voxel along x. All are in one buffer. */
 static bool plan_pairs(const gls_grid *grid, uint64_t layer, const gls_device_info *limits, gls_field_plan *plan)
 {
     uint64_t bytes = layer * (uint64_t)grid->dim[2];
@@ -89,7 +89,8 @@ bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limit
     return true;
 }
 
-/* Returns the flags of the next smaller form of cells: octets, then pairs, then single values; 0: there is none. */
+/* Returns the value of `smaller` for the next smaller form of cells: pairs after octets, single values after pairs; 0:
+ * there is none. */
 static int shrink(const gls_field_plan *plan)
 {
     return plan->cells.corners == 8 ? NO_OCTETS : plan->cells.corners == 2 ? NO_PAIRS : 0;
@@ -121,11 +122,11 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
     gls_define_int(d, "CELL_LAYERS", plan->cells.layers, "layers of voxels in each buffer of the field");
 }
 
-/* Inputs of the threads that pack a slab together. nx: voxels along x; n: directions of a voxel. */
+/* Inputs of the threads that pack a slab. nx: voxels along x; n, words: channels and 32-bit words of a voxel. */
 typedef struct pair_work {
-    size_t nx, n, words; /* words of a voxel */
-    bool singles;        /* true: values are stored without their neighbour along x */
-    bool floats;         /* true: values have single precision */
+    size_t nx, n, words;
+    bool singles; /* true: values are stored without their neighbour along x */
+    bool floats;  /* true: values have single precision */
     const gls_field_source *source;
 } pair_work;
 
@@ -183,7 +184,8 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
     return ok;
 }
 
-/* A field that is being filled. The device makes octets from the pairs of a few layers. */
+/* A field that is being filled. For octets only: `pairs` is the buffer of the uploaded pairs of a slab, `octets` the
+ * kernel that makes octets from them. */
 typedef struct target {
     size_t number; /* index among the fields of the call */
     gls_field *field;
@@ -323,7 +325,7 @@ const gls_field_kind gls_field_cells = {
     .define = define,
 };
 
-/* --- Texels: single values, whose channels need no order. */
+/* --- Texels: single values, with the channels of a voxel in their given order. */
 
 bool gls_texels_plan(const gls_grid *grid, size_t n, bool floats, const gls_device_info *limits, gls_field_plan *plan)
 {

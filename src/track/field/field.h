@@ -11,7 +11,7 @@
 
 /* --- A field is a grid of voxels with many channels on a device. Each kind of field is a row of functions. */
 
-/* Textures or buffers over which a field may be divided. */
+/* Largest number of textures, and of buffers, over which a field may be divided. */
 #define GLS_FIELD_MAX_TEXTURES 15
 #define GLS_FIELD_MAX_BUFFERS 4
 /* Binding of a field's first storage buffer. */
@@ -19,8 +19,8 @@
 
 typedef struct gls_field_kind gls_field_kind;
 
-/* Where the channels lie. Depends only on the grid, the number of channels and the device's limits. */
-/* All members follow from the arguments of gls_cells_plan() or gls_textures_plan(); no device is touched. */
+/* Where the channels of a field lie: follows from the arguments of gls_cells_plan(), gls_texels_plan() or
+ * gls_textures_plan() alone; no device is touched. */
 typedef struct gls_field_plan {
     const gls_field_kind *kind;
     uint32_t n_channels; /* channels of a voxel, including padding */
@@ -32,10 +32,10 @@ typedef struct gls_field_plan {
          * Voxel (x, y, z) of strip s in tile t of its texture is texel (t * strip_width + x - s * strip_step, y, s *
          * dim[2] + z): all tiles of a position lie side by side, which suits caches. */
         struct {
-            uint32_t n_tiles, tile_channels;
-            uint32_t tiles_per; /* tiles in a texture; the last texture may hold fewer */
+            uint32_t n_tiles, tile_channels; /* tile_channels: channels of a tile, 4 or 1 */
+            uint32_t tiles_per;              /* tiles in a texture; the last texture may hold fewer */
             uint32_t n_strips, strip_width, strip_step;
-            uint32_t rounding; /* samples lie at multiples of 1 / rounding voxel */
+            uint32_t rounding; /* positions of samples are rounded to multiples of 1 / rounding voxel */
             uint32_t size[3];
             gls_texture_format format;
         } textures;
@@ -80,7 +80,8 @@ struct gls_field_kind {
      * device. *failed: index of the field that failed; unchanged if the host failed. */
     gls_status (*fill)(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed);
-    /* Returns the value of `smaller` for a plan that takes less memory but is slower; 0: there is none. NULL: never. */
+    /* Returns the value of `smaller` for a plan that takes less memory but makes kernels slower; 0: there is none.
+     * NULL: fields of this kind have only one plan. */
     int (*shrink)(const gls_field_plan *plan);
     /* Adds the definitions that the shader needs. */
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
@@ -99,8 +100,8 @@ float gls_field_scale(float largest, float maximum);
 
 extern const gls_field_kind gls_field_cells;
 
-/* Makes the plan for n directions. smaller: 0, or what shrink() returned. Returns false if the device has no room; then
- * use textures. */
+/* Makes the plan for n directions. smaller: 0, or what shrink() returned for the plan before. Returns false if the
+ * device has no room for cells; then use textures. */
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
 /* Like gls_cells_plan(), but plans the form of cells that takes the least memory: a value is stored once, not together
  * with its neighbour. Kernels read this form more slowly. It often takes half of the memory of textures. */

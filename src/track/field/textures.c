@@ -11,7 +11,8 @@
 
 /* Largest texture. Drivers refuse larger textures or swap them out; llvmpipe's limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
-#define ROUNDING 1024 /* samples lie at multiples of 1 / 1024 voxel, exact even on 16384 texels a side */
+/* Positions of samples are rounded to multiples of 1 / ROUNDING voxel: floats hold them exactly up to 16384 texels. */
+#define ROUNDING 1024
 /* Smallest width of a strip, texels. With narrower strips the planes that are stored twice would take a third of the
  * memory, or more. */
 #define MIN_STRIP 4
@@ -64,7 +65,7 @@ static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64
     return smallest;
 }
 
-/* Chooses the fewest textures that hold the volume. */
+/* Chooses the fewest textures that hold the field. exact: see lay_out(). Returns false if `units` are too few. */
 static bool plan_textures(const gls_grid *grid, uint64_t texel, uint64_t limit, uint64_t units, bool exact,
                           gls_field_plan *plan)
 {
@@ -96,8 +97,9 @@ gls_status gls_textures_plan(const gls_grid *grid, uint32_t n_channels, gls_text
     for (int a = 0; a < 3; a++)
         if ((uint64_t)grid->dim[a] > limit)
             return gls_fail(GLS_ERR_UNSUPPORTED,
-                            "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u)", grid->dim[0],
-                            grid->dim[1], grid->dim[2], limits->max_texture_3d);
+                            "a grid of %d x %d x %d voxels is larger than the device's 3D textures (%u along each "
+                            "axis): crop the images",
+                            grid->dim[0], grid->dim[1], grid->dim[2], limits->max_texture_3d);
     if (units > GLS_FIELD_MAX_TEXTURES) units = GLS_FIELD_MAX_TEXTURES;
     bool single = format == GLS_TEXTURE_R16F || format == GLS_TEXTURE_R32F;
     uint32_t tile_channels = single ? 1 : 4, n_tiles = (n_channels + tile_channels - 1) / tile_channels;
@@ -191,7 +193,7 @@ static char *strip_texels(const slab_work *w, size_t n_rows, uint32_t texture, s
     return w->texels + row * p->textures.strip_width * w->texel_size;
 }
 
-/* Destinations of a block's voxels: the strip of each; both strips for the plane that two strips share. */
+/* Where the voxels of a block go in the slab. A voxel in the plane that two strips share has two targets. */
 typedef struct block_targets {
     size_t n;
     struct {
@@ -309,8 +311,7 @@ static gls_status upload_slab(gls_field *field, const gls_grid *grid, uint32_t z
     return status;
 }
 
-/* Fills the fields of n devices with the same values, slab by slab along z. *failed: index of the device that failed.
- */
+/* Fills the fields of n devices with the same values, slab by slab along z. *failed: see gls_field_kind.fill. */
 static gls_status fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed)
 {

@@ -8,8 +8,8 @@
 #include "track/shader/layout.h"
 #include "track/shader/kernel_inputs.h"
 
-/* --- A direction getter finds the next direction of a streamline. Each is a row in a file of its own, with a shader of
- * its own. The rest of the tracker reads facts from the row and never names a getter. */
+/* --- A direction getter finds the next direction of a streamline. Each is a row, gls_getter_NAME, in a file of this
+ * folder, with a shader in glsl/getter. The rest of the tracker reads facts from the row and never names a getter. */
 
 /* The inputs from which a getter plans its model. */
 typedef struct gls_model_request {
@@ -46,7 +46,7 @@ typedef struct gls_model {
 
 /* Bit of the group of parameters `user` in the member `has`. A file that uses it must include util/option.h. */
 #define GLS_GETTER_HAS(user) (1u << GLS_FOR_##user)
-/* Users of parameters: getters whose directions are vertices of a sphere; getters along FODs. */
+/* Parts of `has` for getters whose directions are vertices of a sphere, and for getters along FODs. */
 #define GLS_GETTER_HAS_VERTICES (GLS_GETTER_HAS(VERTICES) | GLS_GETTER_HAS(PEAKS) | GLS_GETTER_HAS(STARTS))
 #define GLS_GETTER_HAS_FOD (GLS_GETTER_HAS(FOD) | GLS_GETTER_HAS(CUTOFF))
 
@@ -63,7 +63,7 @@ typedef struct gls_getter {
     bool towards;       /* the shader itself starts streamlines along seed_direction; false: the host picks the start */
     bool deterministic; /* no step uses random numbers */
     bool own_end;  /* the getter itself ends half-streamlines: without a stop map they may pass through all voxels */
-    bool by_voxel; /* within a voxel every step goes the same way, if the shader says so in aux.y: VOXEL_RUNS */
+    bool by_voxel; /* all steps within a voxel may have one direction: the shader then sets VOXEL_RUNS in aux.y */
     bool one_lane; /* lanes have no work to share: use one invocation for each streamline unless the user asks for
                       another mapping */
     bool ordered;  /* hardware is faster if neighbouring streamlines are tracked together */

@@ -1,10 +1,8 @@
-/* Fields that several direction getters share: ODFs as amplitudes on a sphere, or as spherical harmonics. */
+/* Fields that several direction getters share: ODFs as amplitudes on a sphere, or as SH coefficients. */
 #ifndef GLS_TRACK_GETTER_ODF_FIELD_H
 #define GLS_TRACK_GETTER_ODF_FIELD_H
 
 #include "track/getter/getter.h"
-
-/* --- For getters that take whole ODFs from a source. */
 
 /* Checks that the input has ODFs on the grid of the stop map. coefficients: the getter can interpolate SH coefficients.
  * GLS_ERR_ARGUMENT: the parameters ask for coefficients where there are none. */
@@ -22,21 +20,11 @@ gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_t
  * coefficient; NULL: its number. *failed: see gls_getter.fill. */
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
                               const uint32_t *index_of, size_t *failed);
-/* Fills the fields with amplitudes, each voxel scaled to a maximum of 1. index_of: index of each vertex in cells, or
- * NULL.
+/* Fills the fields with amplitudes, each voxel scaled to a maximum of 1. index_of: for fields of cells, the index of
+ * each vertex among the values of a voxel.
  */
 gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
                                          const uint32_t *index_of, size_t *failed);
-
-/* --- For getters that evaluate SH along single directions, see glsl/odf/sh_direction.glsl. */
-
-/* `check` of gls_getter for getters that evaluate SH along single directions: they need SH of even orders. */
-gls_status gls_sh_field_check(const gls_track_params *params, const gls_track_input *input);
-/* `fill` of gls_getter for getters that evaluate SH along single directions: coefficients in a common scale. */
-gls_status gls_sh_field_fill(gls_model *const *models, size_t n, const gls_track_params *params,
-                             const gls_track_input *input, size_t *failed);
-/* Plans the field of coefficients, and adds the definitions and rows that the shader needs. */
-gls_status gls_sh_field_plan(const gls_model_request *request, gls_model_plan *model);
 
 /* Adds TABLE_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
  * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, z < 0. A

@@ -79,8 +79,8 @@ static uint64_t slot_bytes(int quality)
     return 4 * (positions > round ? positions : round);
 }
 
-/* Chooses cells where the device has room, because single directions are looked up; else textures of one channel for
- * each texel; the smallest cells where textures would take most of the memory. */
+/* Chooses cells where the device has room, because single directions are looked up; else textures whose texels have one
+ * channel, or, where these would take more than half of the memory, the smallest form of cells. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;

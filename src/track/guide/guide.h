@@ -14,7 +14,7 @@
  * lets it go on. It keeps some words of memory for each half-streamline, from which the host judges the streamline.
  * Each guide is a row of functions in a file of its own, with a shader of its own. */
 
-/* Textures of a guide, and words that it may remember for each half-streamline. */
+/* Largest number of textures of a guide, and of words of memory of a half-streamline. */
 #define GLS_GUIDE_MAX_TEXTURES 8
 #define GLS_GUIDE_MAX_WORDS 48
 
@@ -28,7 +28,7 @@ typedef struct gls_guide_plan {
     uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* true: the shader needs an amplitude at each point, see glsl/kernel/half.glsl */
-    uint32_t side;       /* number of texels along each axis of the texture of regions */
+    uint32_t side;       /* texels along x of the texture of regions, and at most along y */
     /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
      * leaving: bits, at the last point, of the regions that must not be left, then bits of the regions that hold all
      * points from the seed on; visits: for each of n_visits include regions the number of the first point in it.
@@ -58,6 +58,12 @@ typedef struct gls_guide_half {
     gls_end end;
     const uint32_t *memory; /* n_words words; undefined if the half-streamline was not tracked */
 } gls_guide_half;
+
+/* Whether a half-streamline was tracked, so that it has a memory. */
+static inline bool gls_guide_was_tracked(const gls_guide_half *half)
+{
+    return half->end != GLS_END_NOT_TRACKED;
+}
 
 struct gls_guide_kind {
     const char *name;
@@ -97,36 +103,21 @@ static inline double gls_filter_steps(double length, double step)
     return ceil(length / step * (1 - 1e-9));
 }
 
-/* --- Regions, for all guides that support them. They are in the second texture. */
+/* --- The guides. Regions build on the functions of threshold, tissue on the functions of both. */
 
-/* Adds the texture and the words of memory for the input's regions to the plan. */
-gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan);
-/* Creates and fills the texture of regions, guide->texture[1]. */
-gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
-/* Adds the definitions and rows of the input's regions. */
-void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
-                              gls_define_list *defines);
-/* See gls_guide_kind.admits. */
-bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3]);
-/* See gls_guide_kind.judge. */
-gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met);
-/* See gls_guide_kind.includes. */
-bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
-                                uint32_t *met);
+extern const gls_guide_kind gls_guide_threshold; /* the stop map, in texture 0 */
+extern const gls_guide_kind gls_guide_regions;   /* the stop map, and regions in texture 1 */
+extern const gls_guide_kind gls_guide_tissue;    /* the stop map, regions if the input has any, and tissue */
+
+/* Sets the threshold of the stop map: `uniforms` of all guides. */
+void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
+/* Whether the stop map ends no half-streamline inside the mask regions: its value at a point is at least an eighth of
+ * the value of the point's voxel. */
+bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
 /* Returns the verdict on a streamline if one of its half-streamlines ended for the reason `end`: GLS_VERDICT_KEPT, or
  * the verdict of the region that rejects the streamline. */
 gls_verdict gls_guide_regions_verdict_of(gls_end end);
 /* Whether a region gives this verdict. */
 bool gls_guide_regions_gave(gls_verdict verdict);
-
-/* --- The stop map, for all guides. It is in the first texture. */
-
-/* Creates and fills guide->texture[0] with the stop map. */
-gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input);
-/* Whether the stop map ends no half-streamline inside the mask regions: its value at a point is at least an eighth of
- * the value of the point's voxel. */
-bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
-/* Sets the threshold of the stop map. */
-void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
 
 #endif

@@ -13,7 +13,7 @@
 /* How the first point in a region of a role affects its half-streamline and its streamline. */
 typedef struct point_rule {
     gls_region_role role;
-    uint32_t end;           /* a GLS_END_..., or GUIDE_GO_ON */
+    uint32_t end;           /* a GLS_END_... value, or GUIDE_GO_ON */
     const char *end_symbol; /* NULL: points in the region end nothing */
     gls_verdict verdict;
 } point_rule;
@@ -58,7 +58,7 @@ bool gls_guide_regions_gave(gls_verdict verdict)
     return false;
 }
 
-/* Words in a line of the texture, if the device allows so many. */
+/* Texels of a line of the texture of regions, one word each, if the device allows so many. */
 #define SIDE 1024u
 
 /* Size of the texture for all words: lines of `side` words, layers of `side` lines. A single layer may have fewer
@@ -71,12 +71,19 @@ static void texture_size(const gls_regions *r, uint32_t side, uint32_t size[3])
     size[2] = (uint32_t)((lines + side - 1) / side);
 }
 
-gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track_input *input, gls_guide_plan *plan)
+/* Plans two textures, the stop map and the regions, and the words that half-streamlines remember of regions. */
+static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
+                       gls_guide_plan *plan)
 {
     const gls_regions *r = input->regions;
+    gls_status status = gls_guide_threshold.plan(params, limits, input, plan);
+    if (status) return status;
     uint32_t side = limits->max_texture_3d < SIDE ? limits->max_texture_3d : SIDE;
     if (r->n_words >= (uint64_t)side * side * limits->max_texture_3d || r->n_words > INT32_MAX)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "regions of %zu voxels are over the device's limit", r->n_words);
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "the boxes around all regions have %zu voxels, more than the device's 3D textures hold: give "
+                        "smaller regions",
+                        r->n_words);
     uint32_t size[3], include = gls_regions_bits(r, GLS_REGION_INCLUDE);
     plan->remembers = gls_regions_bits_where(r, GLS_REGION_POINTS) != 0;
     if (plan->remembers) plan->met = plan->n_words++;
@@ -93,22 +100,14 @@ gls_status gls_guide_regions_plan(const gls_device_info *limits, const gls_track
     return GLS_OK;
 }
 
-/* Plans two textures: the stop map, then the regions. */
-static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
-                       gls_guide_plan *plan)
-{
-    (void)params;
-    plan->n_textures = 1;
-    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
-    return gls_guide_regions_plan(limits, input, plan);
-}
-
-gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+/* Creates the two textures: the stop map, then the regions. */
+static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     const gls_regions *r = input->regions;
     uint32_t size[3];
     texture_size(r, guide->plan.side, size);
-    gls_status status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
+    gls_status status = gls_guide_threshold.create(guide, device, input);
+    if (!status) status = gls_texture_create(device, GLS_TEXTURE_R32UI, size, "regions", &guide->texture[1]);
     if (status) return status;
     /* Upload layer by layer; what lies behind the last word is never read. */
     size_t layer = (size_t)size[0] * size[1];
@@ -122,13 +121,6 @@ gls_status gls_guide_regions_create(gls_guide *guide, gls_device *device, const 
     }
     free(words);
     return status;
-}
-
-/* Creates the two textures: the stop map, then the regions. */
-static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
-{
-    gls_status status = gls_stop_map_create(guide, device, input);
-    return !status ? gls_guide_regions_create(guide, device, input) : status;
 }
 
 /* Appends the three rows of an affine map as vec4 literals. */
@@ -191,8 +183,9 @@ static int first_bit(uint32_t bits)
     return bits ? __builtin_ctz(bits) : 0;
 }
 
-void gls_guide_regions_define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
-                              gls_define_list *d)
+/* Adds the definitions and rows that glsl/guide/region_rules.glsl needs. */
+static void define(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
+                   gls_define_list *d)
 {
     const gls_regions *r = input->regions;
     uint32_t include = gls_regions_bits(r, GLS_REGION_INCLUDE),
@@ -229,18 +222,13 @@ static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
     return (bits & wanted) == wanted;
 }
 
-bool gls_guide_regions_admit(const gls_guide *guide, const float seed[3])
+/* Whether streamlines may start at a seed: it lies in all masks, and in no region that rejects streamlines. */
+static bool admits(const gls_guide *guide, const float seed[3])
 {
     const gls_regions *r = guide->regions;
     uint32_t bits = gls_regions_at(r, seed);
     return has_all(r, GLS_REGION_MASK, bits) && has_all(r, GLS_REGION_TRACKING_MASK, bits) &&
            verdict_on(r, bits) == GLS_VERDICT_KEPT;
-}
-
-/* Whether a half-streamline was tracked, so that it has a memory. */
-static bool tracked(const gls_guide_half *half)
-{
-    return half->end != GLS_END_NOT_TRACKED;
 }
 
 /* Shortens a half-streamline to this number of parts, unless it is shorter already, and sets its end. */
@@ -258,7 +246,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
     const gls_guide_plan *plan = &guide->plan;
     uint32_t include = gls_regions_bits(guide->regions, GLS_REGION_INCLUDE), last = 0;
     int first = first_bit(include);
-    if (!include || !tracked(&half[0])) return;
+    if (!include || !gls_guide_was_tracked(&half[0])) return;
     for (uint32_t i = 0; i < plan->n_visits; i++) {
         uint32_t visit = half[0].memory[plan->visits + i];
         if (seen >> (first + (int)i) & 1) continue;
@@ -277,7 +265,8 @@ typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
 static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *half)
 {
     uint32_t met = 0;
-    for (uint32_t i = 0; i < plan->n_visits && tracked(half); i++) met |= (half->memory[plan->visits + i] > 0) << i;
+    for (uint32_t i = 0; i < plan->n_visits && gls_guide_was_tracked(half); i++)
+        met |= (half->memory[plan->visits + i] > 0) << i;
     return met;
 }
 
@@ -298,7 +287,7 @@ static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, 
 static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, uint32_t *met)
 {
     const uint32_t all = (uint32_t)((UINT64_C(1) << guide->plan.n_visits) - 1);
-    if (!tracked(half) || half->end == GLS_END_EXCLUDE) return REJECTED;
+    if (!gls_guide_was_tracked(half) || half->end == GLS_END_EXCLUDE) return REJECTED;
     const bool ordered =
         guide->params.region_rule != GLS_REGION_RULE_HALVES_ORDERED || keeps_order(&guide->plan, half, *met);
     *met |= include_met(&guide->plan, half);
@@ -308,7 +297,8 @@ static half_verdict on_half(const gls_guide *guide, const gls_guide_half *half, 
     return guide->params.region_rule == GLS_REGION_RULE_HALVES_ANY ? COUNTS : WAITS;
 }
 
-/* Removes the half-streamlines that do not count. The forward one is judged first and may wait for the backward one. */
+/* Returns the verdict by half-streamlines, and sets the parts of each that does not count to 0. The forward
+ * half-streamline is judged first; its verdict may depend on the backward one. */
 static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
 {
     uint32_t met = 0;
@@ -323,8 +313,11 @@ static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
                                                                             : GLS_VERDICT_MISSED_INCLUDE;
 }
 
-gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3], gls_guide_half half[2], uint32_t *met)
+/* The verdict of the regions on a streamline; include regions are left to includes(). */
+static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
+                         uint32_t *met)
 {
+    (void)max_parts;
     const gls_regions *r = guide->regions;
     const gls_guide_plan *plan = &guide->plan;
     uint32_t ordered = gls_regions_bits(r, GLS_REGION_INCLUDE_ORDERED);
@@ -333,9 +326,9 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
     *met = gls_regions_at(r, seed);
     for (int h = 1; h >= 0; h--) {
         if (h == 0 && guide->params.stop_at_all) stop_at_all(guide, *met, half);
-        if (plan->remembers && tracked(&half[h])) *met |= half[h].memory[plan->met];
+        if (plan->remembers && gls_guide_was_tracked(&half[h])) *met |= half[h].memory[plan->met];
     }
-    /* Then judge by the regions of whole streamlines or of half-streamlines, then by the order of regions. */
+    /* Judge whole streamlines or half-streamlines, as region_rule says; then the order of the ordered regions. */
     gls_verdict verdict =
         guide->params.region_rule != GLS_REGION_RULE_STREAMLINE ? judge_halves(guide, half) : verdict_on(r, *met);
     if (verdict != GLS_VERDICT_KEPT || !ordered) return verdict;
@@ -343,8 +336,9 @@ gls_verdict gls_guide_regions_judge(const gls_guide *guide, const float seed[3],
                                                                                 : GLS_VERDICT_WRONG_ORDER;
 }
 
-bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2],
-                                uint32_t *met)
+/* Whether the streamline, after every cut, meets all include regions; true without regions, and where half-streamlines
+ * are judged each by itself. */
+static bool includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met)
 {
     const gls_regions *r = guide->regions;
     const gls_guide_plan *plan = &guide->plan;
@@ -353,7 +347,7 @@ bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], con
     /* A visit counts only if the half-streamline keeps its point. */
     uint32_t seen = gls_regions_at(r, seed) & include;
     for (int h = 0; h < 2; h++)
-        for (uint32_t i = 0; i < plan->n_visits && tracked(&half[h]); i++) {
+        for (uint32_t i = 0; i < plan->n_visits && gls_guide_was_tracked(&half[h]); i++) {
             const uint32_t visit = half[h].memory[plan->visits + i];
             if (visit > 0 && visit <= half[h].parts) seen |= 1u << ((uint32_t)first_bit(include) + i);
         }
@@ -361,22 +355,15 @@ bool gls_guide_regions_includes(const gls_guide *guide, const float seed[3], con
     return seen == include || guide->params.region_rule != GLS_REGION_RULE_STREAMLINE;
 }
 
-static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
-                         uint32_t *met)
-{
-    (void)max_parts;
-    return gls_guide_regions_judge(guide, seed, half, met);
-}
-
 const gls_guide_kind gls_guide_regions = {
     .name = "regions",
     .shader = "guide/regions.glsl",
     .by_voxel = true,
     .plan = plan,
-    .define = gls_guide_regions_define,
+    .define = define,
     .create = create,
     .uniforms = gls_stop_map_uniforms,
-    .admits = gls_guide_regions_admit,
+    .admits = admits,
     .judge = judge,
-    .includes = gls_guide_regions_includes,
+    .includes = includes,
 };

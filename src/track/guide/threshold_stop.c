@@ -20,8 +20,9 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
     return GLS_OK;
 }
 
-/* Values that are not finite become 0, so that they end streamlines at any threshold >= 0. */
-gls_status gls_stop_map_create(gls_guide *guide, gls_device *device, const gls_track_input *input)
+/* Creates the texture of the stop map. Values that are not finite become 0, so that they end streamlines at any
+ * threshold >= 0. */
+static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     const gls_image *map = input->stop_map;
     size_t n = gls_grid_voxels(&map->grid);
@@ -74,6 +75,6 @@ const gls_guide_kind gls_guide_threshold = {
     .shader = "guide/threshold.glsl",
     .by_voxel = true,
     .plan = plan,
-    .create = gls_stop_map_create,
+    .create = create,
     .uniforms = gls_stop_map_uniforms,
 };

@@ -8,7 +8,7 @@
 #include "track/guide/guide.h"
 #include "util/status.h"
 
-/* Voxels of the box around the tissue. */
+/* Number of voxels of the box around the tissue. */
 static size_t voxels_of(const gls_tissue *t)
 {
     return (size_t)t->size[0] * (size_t)t->size[1] * (size_t)t->size[2];
@@ -18,6 +18,12 @@ static size_t voxels_of(const gls_tissue *t)
 static bool has_regions(const gls_track_input *input)
 {
     return gls_regions_count(input->regions) > 0;
+}
+
+/* The guide that does all but the tissue: the stop map, and regions if there are any. */
+static const gls_guide_kind *base_of(const gls_track_input *input)
+{
+    return has_regions(input) ? &gls_guide_regions : &gls_guide_threshold;
 }
 
 /* Whether deep grey matter is treated apart, as only ACT does. */
@@ -68,18 +74,18 @@ static void plan_filter(const gls_track_params *params, gls_guide_plan *plan)
     plan->filter_blocks = (words + 3 * POOL_BLOCK - 1) / (3 * POOL_BLOCK);
 }
 
-/* Counts textures, their bytes, and words of memory. */
+/* Fills in the plan: textures and their bytes, and the words of memory of a half-streamline. */
 static gls_status plan(const gls_track_params *params, const gls_device_info *limits, const gls_track_input *input,
                        gls_guide_plan *plan)
 {
     const gls_tissue *t = input->tissue;
-    plan->n_textures = 1;
-    plan->bytes = sizeof(float) * gls_grid_voxels(&input->stop_map->grid);
-    gls_status status = has_regions(input) ? gls_guide_regions_plan(limits, input, plan) : GLS_OK;
+    gls_status status = base_of(input)->plan(params, limits, input, plan);
     for (int a = 0; a < 3 && !status; a++)
         if ((uint32_t)t->size[a] > limits->max_texture_3d)
-            status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: %d voxels along an axis are over the device's limit of %u",
-                              t->name, t->size[a], limits->max_texture_3d);
+            status = gls_fail(
+                GLS_ERR_UNSUPPORTED,
+                "%s: has %d voxels along an axis, but the device's 3D textures hold %u: crop the tissue images",
+                t->name, t->size[a], limits->max_texture_3d);
     plan->n_textures += has_path(t) ? 2 : 1;
     plan->bytes += voxels_of(t) * (t->single ? 4 : 2) * (has_path(t) ? 5 : 4);
     take_words(t, has_regions(input) && gls_regions_bits(input->regions, GLS_REGION_INCLUDE_ORDERED), plan);
@@ -129,8 +135,7 @@ static gls_status create_texture(gls_guide *guide, gls_device *device, uint32_t 
 static gls_status create(gls_guide *guide, gls_device *device, const gls_track_input *input)
 {
     uint32_t unit = guide->regions ? 2 : 1;
-    gls_status status = gls_stop_map_create(guide, device, input);
-    if (!status && guide->regions) status = gls_guide_regions_create(guide, device, input);
+    gls_status status = base_of(input)->create(guide, device, input);
     if (!status) status = create_texture(guide, device, unit, false);
     if (!status && has_path(guide->tissue)) status = create_texture(guide, device, unit + 1, true);
     return status;
@@ -151,7 +156,7 @@ static void define_map(gls_define_list *d, const gls_tissue *t)
 }
 
 /* Fills the slots of regions with nothing, for an input without regions. */
-static void guide_regions_define_none(gls_define_list *d)
+static void define_no_regions(gls_define_list *d)
 {
     gls_define_slot(d, "region_rows", strdup(""), "there are no regions");
     gls_define_slot(d, "region_ends", strdup(""), "there are no regions");
@@ -166,9 +171,9 @@ static void define(const gls_guide_plan *plan, const gls_track_params *params, c
     const double *side = t->image.voxel_size;
     gls_define_int(d, "WITH_REGIONS", regions, "the run has regions besides the tissue");
     if (regions)
-        gls_guide_regions_define(plan, params, input, d);
+        gls_guide_regions.define(plan, params, input, d);
     else
-        guide_regions_define_none(d);
+        define_no_regions(d);
     gls_define_int(d, "TISSUE_UNIT", regions ? 2 : 1, "texture unit of the tissue");
     gls_define_int(d, "PATH_UNIT", regions ? 3 : 2, "texture unit of pathology");
     gls_define_int(d, "TISSUE_RULE", t->rule, "rule that ends half-streamlines by tissue");
@@ -212,17 +217,17 @@ static bool is_cortical(const gls_tissue *t, const float point[3])
 /* Whether streamlines may start at a seed: by the regions, and with ACT by the tissue there. */
 static bool admits(const gls_guide *guide, const float seed[3])
 {
-    if (guide->regions && !gls_guide_regions_admit(guide, seed)) return false;
+    if (guide->regions && !gls_guide_regions.admits(guide, seed)) return false;
     return guide->tissue->rule != GLS_TISSUE_RULE_ACT || act_admits(guide->tissue, seed);
 }
 
-/* With ACT a streamline from cortical grey matter is tracked in one sense. */
+/* Whether the streamline is tracked in one sense only: with ACT, from cortical grey matter. */
 static bool one_sided(const gls_guide *guide, const float seed[3])
 {
     return guide->tissue->rule == GLS_TISSUE_RULE_ACT && is_cortical(guide->tissue, seed);
 }
 
-/* Whether the direction leads into grey matter, so that tracking must go the opposite way. */
+/* Whether `direction` leads into grey matter, so that tracking must go the opposite way. */
 static bool turns_round(const gls_guide *guide, const float seed[3], const float direction[3])
 {
     return gls_tissue_rises(guide->tissue, seed, direction);
@@ -230,17 +235,11 @@ static bool turns_round(const gls_guide *guide, const float seed[3], const float
 
 /* --- The verdict. */
 
-/* Whether a half-streamline was tracked, so that it has a memory. */
-static bool tracked(const gls_guide_half *half)
-{
-    return half->end != GLS_END_NOT_TRACKED;
-}
-
 /* Flags of the tissue guide for a half-streamline (TISSUE_ of glsl/layout/constants.def); 0 if it has none. */
 static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
 {
     bool known = has_sgm(guide->tissue) || has_path(guide->tissue);
-    return known && tracked(half) ? half->memory[guide->plan.tissue] : 0;
+    return known && gls_guide_was_tracked(half) ? half->memory[guide->plan.tissue] : 0;
 }
 
 /* From a seed in deep grey matter only one half-streamline may continue into white matter. If both do, shortens the
@@ -272,7 +271,8 @@ static bool is_poor(const gls_guide *guide, const gls_guide_half *half)
 static gls_verdict verdict_on(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                               bool white, uint32_t *met)
 {
-    gls_verdict verdict = guide->regions ? gls_guide_regions_judge(guide, seed, half, met) : GLS_VERDICT_KEPT;
+    gls_verdict verdict =
+        guide->regions ? gls_guide_regions.judge(guide, seed, max_parts, half, met) : GLS_VERDICT_KEPT;
     if (gls_guide_regions_gave(verdict) || guide->params.keep_all_ends) return verdict;
     if (is_poor(guide, &half[0]) || is_poor(guide, &half[1])) return GLS_VERDICT_POOR_END;
     if (half[0].end == GLS_END_MAX_LENGTH || half[1].end == GLS_END_MAX_LENGTH ||
@@ -288,7 +288,7 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
 {
     /* Regions that reject keep their verdict, even where a cut in deep grey matter removes the point that met them. */
     uint32_t memory[GLS_GUIDE_MAX_WORDS];
-    gls_guide_half joined[2] = {half[0], half[1]}; /* their memory may point into memory[] */
+    gls_guide_half joined[2] = {half[0], half[1]}; /* joined[0].memory may point to `memory` */
     gls_verdict rejected = gls_guide_regions_verdict_of(half[0].end);
     if (rejected == GLS_VERDICT_KEPT) rejected = gls_guide_regions_verdict_of(half[1].end);
     bool white = join_in_deep_grey(guide, joined, memory);
@@ -298,6 +298,13 @@ static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t m
         half[h].end = joined[h].end;
     }
     return rejected != GLS_VERDICT_KEPT ? rejected : verdict;
+}
+
+/* Whether the streamline, after every cut, meets all include regions; true without regions, and where half-streamlines
+ * are judged each by itself. */
+static bool includes(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met)
+{
+    return gls_guide_regions.includes(guide, seed, half, met);
 }
 
 const gls_guide_kind gls_guide_tissue = {
@@ -311,5 +318,5 @@ const gls_guide_kind gls_guide_tissue = {
     .one_sided = one_sided,
     .turns_round = turns_round,
     .judge = judge,
-    .includes = gls_guide_regions_includes,
+    .includes = includes,
 };

@@ -34,7 +34,7 @@ typedef struct head {
 
 /* The arrays that follow a record, in this order. */
 enum { ARRAY_LENGTHS, ARRAY_INDEX, ARRAY_SEED, ARRAY_POINT, ARRAY_LINES, ARRAY_OUTCOME, N_ARRAYS };
-/* A batch result: streamlines of the seeds first .. end - 1. */
+/* The head of a batch result with all streamlines of the seeds first .. end - 1; its arrays follow. */
 typedef struct record {
     char magic[8];
     uint64_t first, end, n, n_points, n_seeds, n_outcomes;
@@ -54,9 +54,9 @@ struct gls_journal {
     int fd;
     char *path;
     head head;
-    uint64_t at;       /* offset in the file of the next record to read, later of the next to write */
+    uint64_t at;       /* offset in the file at which the next record is read or, after the last one, written */
     uint64_t end_seed; /* end of the seeds of the records read and written; 0: none */
-    completion done;   /* list of complete files found at the end of the journal; n = 0: none */
+    completion done;   /* complete files that the end of the journal listed when it was opened; n = 0: none */
     double synced;
     uint32_t *length;
     size_t length_capacity;
@@ -151,8 +151,8 @@ static bool is_torn_head(int fd, uint64_t size)
     return read_at(fd, 0, start, n) && memcmp(start, MAGIC, n) == 0;
 }
 
-/* Checks the opened file: keeps a journal of the same identity, begins one in an empty or torn file, refuses other
- * files unless `anew`. */
+/* Checks the opened file: keeps a journal of the same identity, begins a journal in an empty or torn file, and refuses
+ * any other file unless `anew`. */
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;
@@ -160,22 +160,23 @@ static gls_status go_on(gls_journal *j, const char *identity, const char *origin
     if (fstat(j->fd, &info) != 0) return fail(j, "cannot be read");
     if (!S_ISREG(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", j->path);
     if (!locked || info.st_nlink == 0) /* the file was just removed by the run that ended */
-        return gls_fail(GLS_ERR_OUTPUT, "%s: another run is at work on this output", j->path);
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: another run is at work on this output: wait until that run ends, or choose another output",
+                        j->path);
     j->at = sizeof j->head;
     bool known = read_head(j->fd, &j->head);
     /* a run that was killed while it wrote the head has no results yet; a file of another program must not be
      * overwritten */
     bool torn = !known && (size_t)info.st_size < sizeof j->head && is_torn_head(j->fd, (uint64_t)info.st_size);
     if (!known && !torn && !anew)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists already and is no journal of a run; --force overwrites it",
-                        j->path);
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: exists already and is no journal of a run: give --force to overwrite the file", j->path);
     if (known && strcmp(j->head.identity, identity) == 0) return GLS_OK;
     if (known && !anew)
-        return gls_fail(
-            GLS_ERR_OUTPUT,
-            "%s: belongs to a run with other inputs, options or another version; remove it, or --force begins "
-            "anew",
-            j->path);
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: belongs to a run with other inputs, options or another version: remove the file, or give "
+                        "--force to begin anew",
+                        j->path);
     return begin(j, identity, origin);
 }
 
@@ -232,8 +233,8 @@ static void arrays_of(const gls_journal *j, const gls_batch_result *p, void *arr
     array[ARRAY_OUTCOME] = p->outcomes.outcome;
 }
 
-/* Ends reading at the first record that cannot be used, and removes the rest of the file. A killed process leaves one
- * torn record; a crashed machine may leave several damaged ones. */
+/* Ends reading at the first record that cannot be used, and removes the rest of the file but for a list of complete
+ * files. A killed process leaves one torn record; a crashed machine may leave several damaged ones. */
 static gls_status cut(gls_journal *j)
 {
     bool done = read_completion(j->fd, j->at, &j->done);
@@ -246,7 +247,8 @@ static gls_status cut(gls_journal *j)
 
 gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
-    /* Read the record at j->at, which must go on where the record before ended; anything else ends the journal there.
+    /* Read the record at j->at. Its seeds must begin where those of the record before ended; at any other record the
+     * journal ends.
      */
     record r;
     void *array[N_ARRAYS];

@@ -60,7 +60,7 @@ static void watch(gls_run *run)
 static void run_threads(gls_run *run, gls_worker *workers)
 {
     size_t n = run->n_workers, n_started = 0;
-    /* count all threads before the first starts, so that no thread takes itself for the last one */
+    /* count all threads before the first starts: watch() ends when the count is 0 */
     run->n_threads = n;
     run->threaded = true;
     while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
@@ -118,7 +118,7 @@ static gls_status run_workers(gls_run *run, gls_worker *workers)
     return !run->status ? GLS_OK : gls_fail(run->status, "%s", run->message);
 }
 
-/* The value of rank i in ascending order, from 0. */
+/* The i-th smallest value, counted from 0. */
 static size_t ranked(const gls_track_histogram *h, uint64_t i)
 {
     return gls_histogram_bin(h->bin, h->n_bins, i);
@@ -184,7 +184,7 @@ static gls_status require_devices(const gls_tracker *tracker)
     return GLS_OK;
 }
 
-/* Executes a copy of `proto`, which holds the request. */
+/* Tracks with the tracker, seeds and task of `proto`; the other members are computed in a copy. */
 static gls_status run_all(const gls_run *proto, gls_track_result *result)
 {
     gls_run run = *proto;

@@ -11,8 +11,8 @@
 /* Shortest time between two calls of progress() during a batch, s. */
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
-/* The state of a run, which all workers share. Members without a note are set before the workers start and then only
- * read. */
+/* The state of a run, which all workers share. Other members than those up to `message` are set before the workers
+ * start and then only read, but for the queue, which has its own lock, and `polled`. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;
@@ -51,7 +51,7 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
 /* Belongs to one thread, except `share`, which is guarded by the lock of the queue. */
 typedef struct gls_worker {
     gls_run *run;
-    size_t index;        /* index of its engine in the tracker */
+    size_t index;        /* index of the worker's engine in the tracker */
     size_t worker_index; /* index of this worker among the workers of the run */
     gls_batch batch;
     gls_seed_range range[GLS_BATCHES_OUT]; /* unfinished ranges from the queue, in order */

@@ -78,16 +78,15 @@ static gls_status poll(void *user)
 /* Smallest number of seeds that keeps a device busy. */
 #define FEW_SEEDS 256
 
-/* This worker's part of the number of seeds that the run still needs. With select: of the number that gives 10 % more
- * streamlines than are missing, without the seeds in work; 0 if the seeds in work should be enough, never while none is
- * in work. */
+/* How many seeds this worker should take next. With select: an equal part of the seeds that should give the missing
+ * streamlines and 10 % more, less the seeds in work; 0, but only while seeds are in work, if these should suffice. */
 static uint64_t needed_seeds(const gls_worker *w)
 {
     const gls_queue *q = &w->run->queue;
     const gls_track_result *r = &w->run->stats.result;
     const uint64_t wanted = w->run->tracker->params.select, in_work = gls_queue_taken(q) - r->seeds;
-    /* Without select the worker takes an equal share of the seeds. With select it takes a whole batch if the seeds so
-     * far gave no streamline, else an estimate from their yield. */
+    /* Without select: an equal share of all seeds. With select: a whole batch if the finished seeds gave no streamline,
+     * else an estimate from their yield. */
     if (wanted == 0) return 1 + q->total / w->run->n_workers;
     if (r->seeds > 0 && r->streamlines == 0) return w->batch.engine->plan.batch_seeds;
     const double seeds_each = r->seeds > 0 ? 1.1 * (double)r->seeds / (double)r->streamlines : 1,
@@ -133,7 +132,7 @@ static void give_all_back(gls_worker *w)
 }
 
 /* Called by the batch when it has streamlines to deliver: gets an empty result from the writer thread, and waits for
- * one if need be. *gave_way: an earlier seed is due that no worker tracks, and the batch must end for it. */
+ * one if need be. Sets *gave_way if the batch must end, because a seed is due that no worker tracks. */
 static gls_status take(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     const gls_worker *w = user;
@@ -151,7 +150,7 @@ static void drop(void *user, gls_batch_result *result)
     gls_writer_thread_give_back(w->run->writer, result);
 }
 
-/* Makes `outcomes` equal to `from`. GLS_ERR_MEMORY. */
+/* Makes *t a copy of *from. GLS_ERR_MEMORY. */
 static gls_status copy_outcomes(gls_outcomes *t, const gls_outcomes *from)
 {
     gls_status status = gls_outcomes_reserve(t, from->n_seeds, from->n_outcomes);
@@ -266,7 +265,8 @@ static gls_status recover(gls_worker *w, gls_status status, uint64_t seed)
             gls_log(GLS_LOG_WARNING, "%s: %s: resuming from seed %" PRIu64 " on a new context", name_of(w), reason,
                     seed);
         else
-            gls_log(GLS_LOG_WARNING, "%s: %s: a batch gets %u instead of %u seeds", name_of(w), reason, batch, before);
+            gls_log(GLS_LOG_WARNING, "%s: %s: batches now have %u instead of %u seeds", name_of(w), reason, batch,
+                    before);
         /* Release the hold of this thread on the device, because the new engine needs the device. */
         release(w);
         status = gls_tracker_renew(t, w->index, lost, batch);
@@ -297,7 +297,7 @@ static gls_status track(gls_worker *w)
 {
     for (;;) {
         gls_status status = gls_batch_run(&w->batch);
-        /* Ranges that are left were not finished: the queue gets them back, and the next iteration takes them
+        /* Ranges that are left were not finished: the queue gets them back, and this worker or another one takes them
          * again. */
         const bool any = w->n_ranges > 0;
         const uint64_t due = any ? w->range[0].first : w->batch.delivered;

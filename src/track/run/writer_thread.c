@@ -11,8 +11,8 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Results that one worker may have in use: FEW always, up to MANY while the results that wait for the sink take less
- * than SHARED_BYTES, and one more for the seeds that are due. */
+/* Results that one worker may have in use: FEW always; up to MANY while the results that wait for the sink take less
+ * than SHARED_BYTES; and, beyond these limits, the result whose seeds are due. */
 #define FEW 2
 #define MANY 16
 #define SHARED_BYTES ((uint64_t)512 << 20)
@@ -24,8 +24,8 @@ struct gls_writer_thread {
     gls_batch_result *result; /* n_workers x per_worker results; the store owns them */
     size_t n_workers, per_worker;
     uint64_t due;      /* the next seed to deliver */
-    uint64_t bytes;    /* bytes of results that wait */
-    uint64_t selected; /* streamlines delivered so far, if gls_writer_counts() */
+    uint64_t bytes;    /* bytes of the results that wait for the sink */
+    uint64_t selected; /* streamlines delivered so far; counted only if gls_writer_counts() */
     bool closing;      /* no more results will come; the thread ends when none is due */
     gls_status status; /* first failure of sink or journal, with its message */
     char message[512];
@@ -130,7 +130,7 @@ size_t gls_writer_results_each(size_t n_workers)
     return n_workers > 1 ? MANY + 1 : FEW;
 }
 
-/* Bytes of the points and streamlines in use. */
+/* Bytes that the streamlines of a result take, without their outcomes. */
 static uint64_t result_bytes(const gls_batch_result *result)
 {
     return result->offset[result->n] * sizeof *result->point +

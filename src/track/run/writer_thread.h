@@ -35,9 +35,9 @@ void gls_queue_init(gls_queue *queue, uint64_t first, uint64_t end, size_t n_wor
 /* Frees the queue. All workers must have ended. */
 void gls_queue_finish(gls_queue *queue);
 
-/* Takes the first free range, at most `limit` seeds. `wait`: if no range is free, waits for ranges in work, which may
- * come back; without it, takes no returned range either, because returned ranges lie before what the worker took last.
- * Returns false if there is no range, and when the queue is stopped. The caller holds the lock. */
+/* Takes the first free range, at most `limit` seeds. wait: if no range is free, wait while workers track ranges, which
+ * may come back. Without `wait` a returned range is not taken either, because it lies before the range that the worker
+ * took last. Returns false if there is no range, or if the queue is stopped. The caller holds the lock. */
 bool gls_queue_take(gls_queue *queue, uint64_t limit, bool wait, gls_seed_range *range);
 /* Returns the unfinished rest of a range to the queue; `rest` may be empty. Call this once after each gls_queue_take().
  * The caller holds the lock. */
@@ -60,8 +60,8 @@ typedef struct gls_writer_task {
     const gls_sink *sink; /* NULL: streamlines are not stored */
     uint64_t select; /* number of streamlines after which the thread stops and marks the queue satisfied; 0: no limit */
     gls_journal *journal;        /* gets a copy of each result; NULL: none */
-    const gls_visited **visited; /* set, while the sink is called, to the counts of visited voxels of its streamlines,
-                                  * or to NULL if there are none; NULL: not wanted */
+    const gls_visited **visited; /* while the sink is called, *visited is the counts of the voxels that its streamlines
+                                    visit, or NULL if the device made none; visited is NULL: not wanted */
     bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
     gls_track_stats *stats;      /* counts of the run, guarded by the queue's lock */
 } gls_writer_task;

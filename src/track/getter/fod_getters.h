@@ -2,8 +2,8 @@
  * the cone and a little beyond. Their largest weight times `ratio` bounds the weight of any direction in the cone,
  * because the grid is so dense that the sharpest peak of the given harmonic order is at most `ratio` times as high as
  * its value at the nearest grid direction (Tournier et al. 2010; the search for spacing and ratio follows MRtrix3). */
-#ifndef GLS_TRACK_GETTER_IFOD_GRID_H
-#define GLS_TRACK_GETTER_IFOD_GRID_H
+#ifndef GLS_TRACK_GETTER_FOD_GETTERS_H
+#define GLS_TRACK_GETTER_FOD_GETTERS_H
 
 #include <glslines/track.h>
 
