@@ -42,7 +42,7 @@ fails 2 "not with --shard" track $an --select 5 --nseeds 0 --shard 1/2
 fails 2 "--backtrack" track $an --backtrack
 fails 2 "deterministic" track $an --act "$t" --dg det --backtrack
 fails 2 "only --act-rule act" track $an --act "$t" --act-rule pve --backtrack
-fails 2 "not with --stop" track $an --act "$t" --backtrack --stop --include 0,0,0,5
+fails 2 "cannot be used with --stop" track $an --act "$t" --backtrack --stop --include 0,0,0,5
 fails 2 "--keep-all-ends" track $an --act "$t" --backtrack --keep-all-ends
 fails 7 "parallel transport" track $an --act "$t" --dg ptt --backtrack
 fails 2 "exclude each other" track $an --compress 0.1 --downsample 2

@@ -107,7 +107,7 @@ counted() {
     expect 2 $track --peaks seed.nii --roi seed.nii --loop-check -o y.tck
     says "--loop-check: only --dg bedpost has it"
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --backtrack --loop-check -o y.tck
-    says "--backtrack: not with --loop-check"
+    says "--backtrack: cannot be used with --loop-check"
     # fractions end halves: none where they are 1; at the seed that of the first fibre counts, whichever starts
     counted even seed.nii even --stop-by-fraction
     counted even seed.nii even_chunks --stop-by-fraction --chunk-size 37
