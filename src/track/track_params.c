@@ -1,8 +1,9 @@
-/* Defaults of the parameters of tracking, from the rows of params.def, and the checks of parameters and input before a
- * tracker is made. */
+/* Defaults of the parameters of tracking, from the rows of params.def, the checks of parameters and input before a
+ * tracker is made, and facts from the rows of getters. */
 #include "track/track_params.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "image/region_set.h"
 #include "image/tissue_image.h"
@@ -238,4 +239,41 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
         if (status) return status;
     }
     return gls_getter_of(params)->check(params, input);
+}
+
+/* --- Facts from the getters' rows. */
+
+/* The row of a getter that is known to exist. */
+static const gls_getter *row_of(gls_direction_getter dg)
+{
+    return gls_getter_of(&(gls_track_params){.dg = dg});
+}
+
+gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
+{
+    const gls_getter *row = (unsigned)dg < GLS_DG_COUNT ? row_of(dg) : NULL;
+    if (!row) return (gls_getter_facts){.deterministic = false};
+    return (gls_getter_facts){.deterministic = row->deterministic,
+                              .mm_steps = row->mm_steps,
+                              .one_point = row->one_point,
+                              .curved = row->parts || row->substeps,
+                              .n_peaks = row->n_peaks,
+                              .act_cutoff = row->act_cutoff};
+}
+
+bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
+{
+    return (unsigned)dg < GLS_DG_COUNT && row_of(dg)->has >> user & 1;
+}
+
+const char *gls_getters_with(gls_param_user user, char *text, size_t size)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (int dg = 0; dg < GLS_DG_COUNT; dg++)
+        if (gls_getter_has((gls_direction_getter)dg, user) && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                     row_of((gls_direction_getter)dg)->name);
+    if (user == GLS_FOR_CUTOFF && used < size) snprintf(text + used, size - used, ", and prob, det of FODs");
+    return text;
 }

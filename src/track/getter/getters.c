@@ -1,11 +1,10 @@
 /* The table of direction getters, and functions that answer questions of other files about a getter. */
-#include <stdio.h>
 #include <string.h>
 
 #include "track/field/field.h"
 #include "track/getter/getter.h"
 #include "track/getter/odf_field.h"
-#include "track/track_params.h"
+#include "util/option.h"
 
 /* --- Direction getters without data, as controls for seeds, regions and connectomes. nulldist1: steps along a
  * direction that is uniform in the cone round the last one. nulldist2: arcs to such a direction. seedtest: seeds
@@ -124,32 +123,4 @@ bool gls_getter_ends_itself(gls_direction_getter dg)
 gls_getter_source gls_getter_source_of(gls_direction_getter dg)
 {
     return (unsigned)dg < GLS_DG_COUNT ? getters[dg]->source : GLS_FROM_ODF;
-}
-
-gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
-{
-    const gls_getter *row = (unsigned)dg < GLS_DG_COUNT ? getters[dg] : NULL;
-    if (!row) return (gls_getter_facts){.deterministic = false};
-    return (gls_getter_facts){.deterministic = row->deterministic,
-                              .mm_steps = row->mm_steps,
-                              .one_point = row->one_point,
-                              .curved = row->parts || row->substeps,
-                              .n_peaks = row->n_peaks,
-                              .act_cutoff = row->act_cutoff};
-}
-
-bool gls_getter_has(gls_direction_getter dg, gls_param_user user)
-{
-    return (unsigned)dg < GLS_DG_COUNT && getters[dg]->has >> user & 1;
-}
-
-const char *gls_getters_with(gls_param_user user, char *text, size_t size)
-{
-    size_t used = 0;
-    *text = '\0';
-    for (int dg = 0; dg < GLS_DG_COUNT; dg++)
-        if (gls_getter_has((gls_direction_getter)dg, user) && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", getters[dg]->name);
-    if (user == GLS_FOR_CUTOFF && used < size) snprintf(text + used, size - used, ", and prob, det of FODs");
-    return text;
 }
