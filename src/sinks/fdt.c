@@ -1,0 +1,179 @@
+/* What all sinks of probtrackx2's results share: numbers of voxels and regions, and the half-streamlines that
+ * probtrackx2 counts. */
+#include "sinks/fdt.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/maths.h"
+#include "util/status.h"
+
+/* largest number of regions; --fdt-network has the square of this number of doubles */
+#define MAX_ROIS 20000
+#define MAX_LABEL 16777216 /* whole numbers up to here are exact in float32 */
+
+/* Sets *to for the lookup of points in `grid`. */
+static void grid_init(gls_fdt_grid *to, const gls_grid *grid)
+{
+    memcpy(to->dim, grid->dim, sizeof to->dim);
+    gls_grid_inverse(grid, to->to_voxel);
+}
+
+/* Index of the voxel of a point in world mm; -1: outside. */
+static int64_t voxel_at(const gls_fdt_grid *grid, const float point[3])
+{
+    double v[3];
+    gls_affine_apply(grid->to_voxel, (const double[3]){point[0], point[1], point[2]}, v);
+    /* a point on a border belongs to the upper voxel, even if rounding to float has moved it down a little */
+    for (int a = 0; a < 3; a++) {
+        v[a] = floor(v[a] + 0.5 + 1e-5);
+        if (!(v[a] >= 0 && v[a] < grid->dim[a])) return -1;
+    }
+    return ((int64_t)v[2] * grid->dim[1] + (int64_t)v[1]) * grid->dim[0] + (int64_t)v[0];
+}
+
+/* --- Numbering of voxels and regions. */
+
+void gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numbering)
+{
+    *numbering = (gls_fdt_numbering){.image = *grid, .n = (uint32_t)gls_grid_voxels(grid)};
+    grid_init(&numbering->grid, grid);
+}
+
+/* Numbers the voxels of a mask. name: for messages. */
+static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_numbering *numbering)
+{
+    const size_t n = gls_grid_voxels(&mask->grid);
+    numbering->image = mask->grid;
+    grid_init(&numbering->grid, &mask->grid);
+    numbering->number = calloc(n, sizeof *numbering->number);
+    if (!numbering->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its voxels", name);
+    for (size_t v = 0; v < n; v++)
+        if (mask->data[v] > 0) numbering->number[v] = ++numbering->n;
+    return numbering->n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0", name);
+}
+
+gls_status gls_fdt_numbering_of_mask(const gls_run_sink *sink, const gls_run_sinks *sinks, const char *path,
+                                     gls_fdt_numbering *numbering)
+{
+    char name[64];
+    gls_image *mask = NULL;
+    if (!path && !sinks->seed_mask)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs a seed mask: give --roi FILE", gls_sink_option(sink, name));
+    if (!path) return number_voxels(sinks->seed_mask, "the seed mask", numbering);
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &mask);
+    if (!status) status = number_voxels(mask, path, numbering);
+    gls_image_destroy(mask);
+    return status;
+}
+
+/* Comparison for qsort() and bsearch(): labels in ascending order. */
+static int by_value(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers the labels of an image in rising order. */
+static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_numbering *numbering)
+{
+    const size_t n = gls_grid_voxels(&image->grid);
+    uint32_t *label = numbering->label = malloc((n + 1) * sizeof *label);
+    numbering->image = image->grid;
+    grid_init(&numbering->grid, &image->grid);
+    numbering->number = calloc(n, sizeof *numbering->number);
+    if (!label || !numbering->number) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for labels", name);
+    for (size_t v = 0; v < n; v++) {
+        const float value = image->data[v];
+        if (!(value >= 0 && value <= MAX_LABEL && value == floorf(value)))
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: has the value %g, but labels are whole numbers from 0 to %d: give an image of labels",
+                            name, (double)value, MAX_LABEL);
+        label[v] = numbering->number[v] = (uint32_t)value;
+    }
+    qsort(label, n, sizeof *label, by_value);
+    for (size_t v = 0; v < n; v++)
+        if (label[v] > 0 && (numbering->n == 0 || label[numbering->n - 1] != label[v]))
+            label[numbering->n++] = label[v];
+    for (size_t v = 0; v < n; v++) {
+        const uint32_t *at = bsearch(&numbering->number[v], label, numbering->n, sizeof *label, by_value);
+        numbering->number[v] = at ? (uint32_t)(at - label) + 1 : 0;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt_numbering *numbering)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = number_labels(image, path, numbering);
+    gls_image_destroy(image);
+    if (!status && (numbering->n < least || numbering->n > MAX_ROIS))
+        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels: %s needs %" PRIu32 " to %d", path, numbering->n,
+                        least > 1 ? "a network" : "an image of regions", least, MAX_ROIS);
+    return status;
+}
+
+void gls_fdt_numbering_finish(gls_fdt_numbering *numbering)
+{
+    free(numbering->number);
+    free(numbering->label);
+}
+
+uint32_t gls_fdt_number_at(const gls_fdt_numbering *numbering, const float point[3])
+{
+    const int64_t voxel = voxel_at(&numbering->grid, point);
+    return voxel < 0 ? 0 : numbering->number ? numbering->number[voxel] : (uint32_t)voxel + 1;
+}
+
+/* --- Half-streamlines. */
+
+/* Whether a half-streamline meets a region other than region `own`. */
+static bool meets_another(const gls_fdt_numbering *rois, uint32_t own, const gls_fdt_half *half)
+{
+    for (size_t k = 1; k < half->n; k++) {
+        const uint32_t roi = gls_fdt_number_at(rois, gls_fdt_point(half, k));
+        if (roi > 0 && roi != own) return true;
+    }
+    return false;
+}
+
+/* Index of the point of streamline i that is nearest to its seed. */
+static uint64_t point_of_seed(const gls_streamlines *s, size_t i)
+{
+    const gls_column *column = gls_column_find(s->dps, s->n_dps, GLS_DPS_SEEDS);
+    const float *seed = column ? ((const float(*)[3])column->data)[i] : s->point[s->offset[i]];
+    return gls_seed_point(s, i, seed);
+}
+
+bool gls_fdt_halves(const gls_streamlines *s, size_t i, const gls_fdt_numbering *rois, gls_fdt_half half[2])
+{
+    const uint64_t seed = point_of_seed(s, i);
+    /* the first half-streamline goes from the seed to the last point, the second from the seed to the first point */
+    half[0] = (gls_fdt_half){s->point + seed, 1, (size_t)(s->offset[i + 1] - seed)};
+    half[1] = (gls_fdt_half){s->point + seed, -1, (size_t)(seed - s->offset[i]) + 1};
+    if (!rois) return true;
+    const uint32_t own = gls_fdt_number_at(rois, s->point[seed]);
+    for (int h = 0; h < 2; h++)
+        if (own == 0 || !meets_another(rois, own, &half[h])) half[h].n = 0;
+    return half[0].n > 0 || half[1].n > 0;
+}
+
+gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, bool adds_up)
+{
+    const gls_job_options *o = sinks->options;
+    char name[64];
+    gls_sink_option(sink, name);
+    if (o->shard && !adds_up)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: not with --shard: the parts of a run cannot be joined to one such result", name);
+    if (o->shard && o->track.select > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --select and --shard: the parts count more than is selected",
+                        name);
+    if (o->track.downsample > 1 || o->track.compress > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --%s: all points are counted", name,
+                        o->track.compress > 0 ? "compress" : "downsample");
+    return GLS_OK;
+}
