@@ -8,6 +8,7 @@
 
 #include "bids/dataset_parts.h"
 #include "record/sidecar.h"
+#include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
 #include "util/file.h"
 #include "util/json_text.h"

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bids/dataset.h"
@@ -57,22 +56,34 @@ static void file_uri(const char *path, char *uri, size_t size)
     free(whole);
 }
 
+/* The part of a path that follows a folder, by whatever name the path calls the folder; NULL: the file lies elsewhere.
+ */
+static const char *part_below(const char *path, const char *folder)
+{
+    char above[GLS_DATASET_MAX_URI];
+    size_t n = strlen(path);
+    for (const char *slash; (slash = memrchr(path, '/', n)); n = (size_t)(slash - path)) {
+        snprintf(above, sizeof above, "%.*s/", (int)(slash - path), path);
+        if (gls_same_file(above, folder)) return slash + 1;
+    }
+    return *path != '/' && gls_same_file(".", folder) ? path : NULL;
+}
+
 /* Writes the BIDS URI of a file of the source data set or of the output, or a file URI of a file elsewhere. */
 static void bids_uri(const gls_dataset_options *o, const char *path, char *uri, size_t size)
 {
     /* schemes of BIDS URIs: bids:source: for the input, by its name in DatasetLinks; bids:: for the output itself */
     const char *const roots[] = {o->input, o->output}, *const schemes[] = {"bids:source:", "bids::"};
-    const size_t n[] = {strlen(o->input), strlen(o->output)};
-    int best = -1;
-    for (int i = 0; i < 2;
-         i++) /* choose the longer folder, because the output often lies in derivatives/ of the input */
-        if (strncmp(path, roots[i], n[i]) == 0 && path[n[i]] == '/' && (best < 0 || n[i] > n[best])) best = i;
-    if (best < 0) {
-        file_uri(path, uri, size);
-        return;
+    const char *rest = NULL;
+    file_uri(path, uri, size);
+    for (int i = 0; i < 2; i++) {
+        const char *part = part_below(path, roots[i]);
+        /* choose the inner folder, because the output often lies in derivatives/ of the input */
+        if (!part || (rest && strlen(rest) <= strlen(part))) continue;
+        rest = part;
+        snprintf(uri, size, "%s", schemes[i]);
     }
-    snprintf(uri, size, "%s", schemes[best]);
-    append_path(path + n[best] + 1, uri, size);
+    if (rest) append_path(rest, uri, size);
 }
 
 void gls_dataset_add_sources(const gls_dataset_options *o, const gls_dataset_unit *u, bool series,
@@ -94,19 +105,25 @@ void gls_dataset_add_sources(const gls_dataset_options *o, const gls_dataset_uni
     cJSON_AddStringToObject(root, "SpatialReference", uri);
 }
 
+/* Adds this version of glslines to a list GeneratedBy. */
+static void add_this_version(cJSON *generated)
+{
+    cJSON *entry = cJSON_CreateObject();
+    cJSON_AddItemToArray(generated, entry);
+    cJSON_AddStringToObject(entry, "Name", "glslines");
+    cJSON_AddStringToObject(entry, "Version", gls_version());
+}
+
 /* Contents of dataset_description.json of the output. */
 static cJSON *description(const gls_dataset_options *o)
 {
     char uri[GLS_DATASET_MAX_URI];
     file_uri(o->input, uri, sizeof uri);
-    cJSON *root = cJSON_CreateObject(), *generated, *entry, *links;
+    cJSON *root = cJSON_CreateObject(), *entry, *links;
     cJSON_AddStringToObject(root, "Name", "Tractograms by glslines");
     cJSON_AddStringToObject(root, "BIDSVersion", "1.10.0");
     cJSON_AddStringToObject(root, "DatasetType", "derivative");
-    generated = cJSON_AddArrayToObject(root, "GeneratedBy");
-    cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
-    cJSON_AddStringToObject(entry, "Name", "glslines");
-    cJSON_AddStringToObject(entry, "Version", gls_version());
+    add_this_version(cJSON_AddArrayToObject(root, "GeneratedBy"));
     cJSON_AddItemToArray(cJSON_AddArrayToObject(root, "SourceDatasets"), entry = cJSON_CreateObject());
     cJSON_AddStringToObject(entry, "URL", uri);
     links = cJSON_AddObjectToObject(root, "DatasetLinks");
@@ -139,9 +156,7 @@ static gls_status add_version(const gls_dataset_options *o)
     if (!known && *versions) {
         gls_log(GLS_LOG_WARNING, "%s was begun by glslines %s, and goes on with %s", o->output, versions,
                 gls_version());
-        cJSON_AddItemToArray(generated, entry = cJSON_CreateObject());
-        cJSON_AddStringToObject(entry, "Name", "glslines");
-        cJSON_AddStringToObject(entry, "Version", gls_version());
+        add_this_version(generated);
         snprintf(path, sizeof path, "%s/dataset_description.json", o->output);
         status = gls_json_write(root, path, true, NULL, "");
     }
@@ -165,8 +180,7 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
         "direction getter and, where it is not the default\none, the model. `desc-seed_mask` and `desc-stop_mask` are "
         "the regions that were used. `code/pybids.json` names the\nentities `tract` and `track` for pybids.\n";
     char folder[1536];
-    struct stat in, out;
-    if (stat(o->input, &in) == 0 && stat(o->output, &out) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+    if (gls_same_file(o->input, o->output))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "%s: BIDS_DIR and OUT_DIR are one folder: what is derived needs a folder of its own, such as "
                         "%s/derivatives/glslines",

@@ -78,18 +78,21 @@ static gls_status add(gls_dataset_texts *list, char *text)
     return GLS_OK;
 }
 
-/* Adds the files that a value names to a list. *all: whether there is a file, and each of them exists. */
+/* Adds the files that a value names, up to the first one that does not exist, to a list. *all: whether each exists. */
 static gls_status add_files(const gls_param *p, const char *value, gls_dataset_texts *files, bool *all)
 {
-    /* an option for a result names files with commas between them, any other option one file, perhaps with labels */
-    const bool is_list = p->role == GLS_ROLE_OUTPUT;
-    char *copy = is_list ? strdup(value) : gls_file_named(value), *rest = copy;
-    gls_status status = GLS_OK;
+    /* an option for a result names a table, or images with commas between them; \, and \: are characters of a name. Any
+     * other option names one file, perhaps with labels behind it */
+    const bool is_result = p->role == GLS_ROLE_OUTPUT;
+    const char separator = is_result && strchr(p->metavar, ',') ? ',' : '\0';
+    char *copy = is_result ? NULL : gls_file_named(value);
+    if (!copy) copy = strdup(value);
+    char *rest = is_result ? copy : NULL, *one = is_result ? gls_names_next(&rest, separator) : copy;
+    gls_status status = copy ? GLS_OK : gls_no_memory();
     *all = copy;
-    for (char *one = is_list ? gls_names_next(&rest, ',') : copy; !status && one && *all;) {
+    for (; !status && one && *all; one = gls_names_next(&rest, separator)) {
         *all = access(one, F_OK) == 0;
-        status = add(files, strdup(one));
-        one = is_list ? gls_names_next(&rest, ',') : NULL;
+        if (*all) status = add(files, strdup(one));
     }
     free(copy);
     return status;
@@ -136,14 +139,15 @@ void gls_dataset_take_values(const gls_dataset_unit *u, gls_job_options *job)
         *value = u->value.text[k++];
 }
 
-/* Checks that each brace of a value encloses an entity. */
+/* Checks that each brace of a value encloses an entity of units, whose names have no desc. */
 static gls_status check_braces(const gls_param *p, const char *value)
 {
     char key[32];
     for (const char *brace = value; (brace = strchr(brace, '{')); brace++) {
         const size_t n = strcspn(brace, "}");
         snprintf(key, sizeof key, "%.*s", (int)n - 1, brace + 1);
-        if (!brace[n] || !gls_bids_key(key))
+        const char *entity = brace[n] ? gls_bids_key(key) : NULL;
+        if (!entity || strcmp(entity, "desc") == 0)
             return gls_fail(GLS_ERR_ARGUMENT,
                             "--%s %s: '%s' in braces is none of subject, session, acquisition, direction, run, "
                             "space, resolution and reconstruction",

@@ -84,26 +84,6 @@ gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *rea
  * failure. status: result of the steps before; if it is a failure, only aborts the sink. Returns the first failure. */
 gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
 
-/* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
-typedef struct gls_tract_weights {
-    const char *column; /* name of the column of the tractogram with the weights; NULL: none */
-    double *values;     /* weights from a text file, one for each streamline; NULL: none */
-    const char *path;   /* path of the file */
-    /* number of weights in the file, or in the column if its range was measured */
-    uint64_t n;
-    double max; /* largest absolute value */
-} gls_tract_weights;
-/* The file that text names. NULL if text is NULL or dps:NAME. */
-const char *gls_tract_weights_file(const char *text);
-/* Reads the weights that `text` names: a file, or dps:NAME for a column. For a column with `range` set, reads the
- * tractogram at `path` once to find the range of values. */
-gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
-                                  const char *path, bool range);
-/* Replaces *sink by a filter that adds the weights to streamlines and passes them on. */
-gls_status gls_tract_weights_sink(const gls_tract_weights *weights, gls_sink *sink);
-/* Frees the values. */
-void gls_tract_weights_close(gls_tract_weights *weights);
-
 /* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as
  * output_step_size or step_size. */
 double gls_tract_step(const gls_tractogram_info *info, double otherwise);

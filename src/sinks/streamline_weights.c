@@ -5,7 +5,7 @@
 
 #include <glslines/summary.h>
 
-#include "record/tract_run.h"
+#include "sinks/tract_files.h"
 #include "streamlines/filter_parts.h"
 #include "util/status.h"
 #include "util/text_tables.h"
@@ -15,6 +15,15 @@ const char *gls_tract_weights_file(const char *text)
     return text && strncmp(text, "dps:", 4) != 0 ? text : NULL;
 }
 
+gls_status gls_tract_column_check(const gls_tractogram_info *info, const char *path, const char *name)
+{
+    const gls_column *column = name ? gls_column_find(info->dps, info->n_dps, name) : NULL;
+    if (!name || (column && column->components == 1)) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: has no column \"%s\" with one value for each streamline; 'glslines info' lists its columns",
+                    path, name);
+}
+
 /* Reads the tractogram once to find the largest absolute value of the column and the number of streamlines. */
 static gls_status measure_column(gls_tract_weights *w, const gls_tract_run *run, const char *path)
 {
@@ -22,19 +31,19 @@ static gls_status measure_column(gls_tract_weights *w, const gls_tract_run *run,
     gls_summary *summary = NULL;
     gls_status status = gls_tract_open(run, path, false, &reader);
     if (!status) status = gls_summary_create(NULL, &summary);
+    if (!status) status = gls_tract_column_check(gls_tractogram_reader_info(reader), path, w->column);
     if (!status) {
-        const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
-        const gls_column *column = gls_column_find(info->dps, info->n_dps, w->column);
         gls_sink sink = gls_summary_sink(summary);
-        if (!column || column->components != 1)
-            status = gls_fail(GLS_ERR_INPUT, "%s: has no column \"%s\" of one value a streamline", path, w->column);
-        if (!status) status = gls_tract_append(run, reader, &sink);
+        status = gls_tract_append(run, reader, &sink);
     }
     const gls_summary_result *r = status ? NULL : gls_summary_get(summary);
     for (size_t k = 0; r && k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
         if (c->kind != GLS_COLUMN_DPS || strcmp(c->name, w->column) != 0) continue;
-        /* the range is that of the finite values */
+        if (c->n_not_finite > 0)
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: the column \"%s\" has %llu values that are not finite and cannot be weights", path,
+                              w->column, (unsigned long long)c->n_not_finite);
         w->max = fmax(fabs(c->min), fabs(c->max));
         w->n = r->streamlines;
     }
@@ -68,12 +77,14 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     return status;
 }
 
-gls_status gls_tract_weights_sink(const gls_tract_weights *w, gls_sink *sink)
+gls_status gls_tract_weights_sink(const gls_tract_weights *w, const gls_tractogram_info *info, const char *path,
+                                  gls_sink *sink)
 {
+    if (!w->values) return gls_tract_column_check(info, path, w->column);
     const gls_sink next = *sink;
     /* the filter adds the column to each block */
     const gls_column column = {w->column, GLS_TYPE_FLOAT64, 1, w->values};
-    return w->values ? gls_filter_dps_create_from(w->path, &column, w->n, &next, sink) : GLS_OK;
+    return gls_filter_dps_create_from(w->path, &column, w->n, &next, sink);
 }
 
 void gls_tract_weights_close(gls_tract_weights *w)

@@ -195,10 +195,11 @@ static gls_status connect(connecting *c)
     }
     if (!status) status = gls_tract_open(c->run, c->file[0], false, &reader);
     if (!status) {
+        const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
         sink = gls_connectome_sink(c->connectome);
-        if (c->column) status = create_copy(c, gls_tractogram_reader_info(reader), &sink);
-        if (!status) status = gls_tract_weights_sink(&c->weights, &sink);
-        if (!status) status = gls_tract_weights_sink(&c->scales, &sink);
+        if (c->column) status = create_copy(c, info, &sink);
+        if (!status) status = gls_tract_weights_sink(&c->weights, info, c->file[0], &sink);
+        if (!status) status = gls_tract_weights_sink(&c->scales, info, c->file[0], &sink);
     }
     status = gls_tract_pump(c->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);

@@ -86,7 +86,7 @@ static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_si
         next = *sink;
         status = gls_filter_dps_create_from(c->o->dps, &c->table.column[k], c->table.rows, &next, sink);
     }
-    return status ? status : gls_tract_weights_sink(&c->weights, sink);
+    return status ? status : gls_tract_weights_sink(&c->weights, info, c->in, sink);
 }
 
 /* Adds counts to the sidecar, and warns of streamlines that are left out or leave the grid. */

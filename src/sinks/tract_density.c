@@ -8,7 +8,7 @@
 #include <glslines/sample.h>
 
 #include "image/formats.h"
-#include "record/tract_run.h"
+#include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
 #include "tracts/sink_parts.h"
@@ -275,6 +275,8 @@ static gls_status map(mapping *m)
     m->options.weights = m->weights.column;
     /* upper bound of the sum of weights, by which fixed-point sums are scaled */
     m->options.sum_weights = m->weights.max * (double)m->weights.n;
+    /* the statistic of an image becomes a column only on the way to the map */
+    if (!status && !m->o->image) status = gls_tract_column_check(info, m->in, m->options.column);
     if (!status) status = choose_grid(m, info);
     if (!status) status = choose_upsampling(m, info);
     if (!status) status = choose_groups(m, info);
@@ -282,7 +284,7 @@ static gls_status map(mapping *m)
     if (!status) {
         sink = gls_density_sink(m->density);
         status = add_statistic(m, &sink);
-        if (!status) status = gls_tract_weights_sink(&m->weights, &sink);
+        if (!status) status = gls_tract_weights_sink(&m->weights, info, m->in, &sink);
     }
     status = gls_tract_pump(m->run, reader, &sink, status);
     if (!status && m->names) {

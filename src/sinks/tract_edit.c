@@ -300,7 +300,8 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));
     if (!status && o->edges) status = gls_tract_edges_sink(&e->edges, o->assignments, sink);
-    return status ? status : gls_tract_weights_sink(&e->weights, sink);
+    return status ? status
+                  : gls_tract_weights_sink(&e->weights, gls_tract_sources_info(&e->sources), e->sources.path[0], sink);
 }
 
 /* Function `append` of a sink that counts streamlines. */

@@ -1,5 +1,5 @@
 /* Files beside tractograms and what is written into them: outputs with their columns, tables and scalars, assignments,
- * colour tables; several tractograms as one stream. */
+ * colour tables, weights; several tractograms as one stream. */
 #ifndef GLS_SINKS_TRACT_FILES_H
 #define GLS_SINKS_TRACT_FILES_H
 
@@ -10,6 +10,33 @@
 
 #include "record/tract_run.h"
 #include "tractogram/file_formats.h"
+
+/* --- Weights of streamlines. */
+
+/* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
+typedef struct gls_tract_weights {
+    const char *column; /* name of the column of the tractogram with the weights; NULL: none */
+    double *values;     /* weights from a text file, one for each streamline; NULL: none */
+    const char *path;   /* path of the file */
+    /* number of weights in the file, or in the column if its range was measured */
+    uint64_t n;
+    double max; /* largest absolute value */
+} gls_tract_weights;
+/* The file that text names. NULL if text is NULL or dps:NAME. */
+const char *gls_tract_weights_file(const char *text);
+/* Reads the weights that `text` names: a file, or dps:NAME for a column. For a column with `range` set, reads the
+ * tractogram at `path` once to find the range of values. */
+gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
+                                  const char *path, bool range);
+/* Replaces *sink by a filter that adds the weights of a text file to streamlines and passes them on. For weights of a
+ * column checks that the tractogram at `path`, whose contents `info` describes, has it. */
+gls_status gls_tract_weights_sink(const gls_tract_weights *weights, const gls_tractogram_info *info, const char *path,
+                                  gls_sink *sink);
+/* Checks that a tractogram has the column `name` with one value for each streamline. path: for the message. name NULL:
+ * there is nothing to check. */
+gls_status gls_tract_column_check(const gls_tractogram_info *info, const char *path, const char *name);
+/* Frees the values. */
+void gls_tract_weights_close(gls_tract_weights *weights);
 
 /* --- Columns of streamlines from files beside a tractogram: tables, and track scalar files. */
 

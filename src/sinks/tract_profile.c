@@ -225,7 +225,9 @@ static gls_status collect(profiling *p)
     gls_tractogram_reader *reader = NULL;
     gls_sink sink = {0};
     gls_status status = gls_tract_open(p->run, p->tracks, false, &reader);
-    if (!status) status = create_bundles(p, gls_tractogram_reader_info(reader));
+    const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
+    if (!status) status = gls_tract_column_check(info, p->tracks, p->column);
+    if (!status) status = create_bundles(p, info);
     if (!status) sink = gls_bundles_sink(p->bundles);
     status = gls_tract_pump(p->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);

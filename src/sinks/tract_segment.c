@@ -195,7 +195,7 @@ static gls_status collect(segmentation *s, const char *rules)
     if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
     gls_sink sink = {0};
     if (!status) sink = gls_bundles_sink(s->bundles);
-    if (!status) status = gls_tract_weights_sink(&weights, &sink);
+    if (!status) status = gls_tract_weights_sink(&weights, gls_tractogram_reader_info(reader), s->tracks, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
     gls_tractogram_reader_close(reader);
     gls_tract_weights_close(&weights);

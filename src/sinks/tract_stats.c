@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/tract_run.h"
+#include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
 #include "tracts/line_geometry.h"
@@ -68,9 +68,6 @@ static gls_status append(void *user, const gls_streamlines *in)
     stats *s = user;
     gls_status status = GLS_OK;
     const gls_column *w = s->weights.column ? gls_column_find(in->dps, in->n_dps, s->weights.column) : NULL;
-    if (s->weights.column && (!w || w->components != 1))
-        return gls_fail(GLS_ERR_INPUT, "%s: has no column \"%s\" of one value a streamline", s->path,
-                        s->weights.column);
     for (size_t i = 0; i < in->n && !status; i++) {
         const float(*point)[3] = in->point + in->offset[i];
         size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
@@ -279,7 +276,7 @@ static gls_status measure(stats *s, const char *path)
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
     /* width of the bins: --bin, or the step that a TCK file states, or 1 mm */
     if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tract_step(gls_tractogram_reader_info(reader), 1);
-    if (!status) status = gls_tract_weights_sink(&s->weights, &sink);
+    if (!status) status = gls_tract_weights_sink(&s->weights, gls_tractogram_reader_info(reader), path, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
     /* further passes, for rows with more lengths than are kept */
     if (!status) status = read_again(s, path);

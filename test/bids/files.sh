@@ -53,6 +53,9 @@ direct() {
     check "and a state" test "$(cut -f 8 list.tsv | sort | uniq -c | tr -s ' \n' ' ')" = " 5 ready 1 state "
     check "peaks of each participant" bids peaks participant -- --peaks "$peaks" --dg fact $few
     check "the bytes of track, without the series" direct peaks fact --peaks "$derived/fits/sub-02/ses-2/peaks.nii.gz" --dg fact
+    check "BIDS_DIR is ." env -C data "$program" bids . ../inside participant --participant-label 02 --no-report -- --peaks "${peaks#data/}" --dg fact $few
+    check "a source below BIDS_DIR ." grep -q '"Sources":.*"bids:source:derivatives/fits/sub-02/ses-2/peaks.nii.gz"' inside/${stem}_*_tractogram.json
+    check "no source is a file URI" sh -c "! grep -l 'file://' inside/${stem}_*.json"
     check "a source" grep -q '"Sources":.*"bids:source:derivatives/fits/sub-02/ses-2/peaks.nii.gz"' peaks/${stem}_*_tractogram.json
     exits 0 "0 tracked, 5 up to date" bids peaks participant -- --peaks "$peaks" --dg fact $few
     cp $derived/fits/sub-01/ses-1/peaks.nii.gz $derived/fits/sub-02/ses-2/peaks.nii.gz
@@ -66,6 +69,7 @@ direct() {
     mv kept.nii.gz $derived/fits/sub-02/ses-2/peaks.nii.gz
     exits 3 "its name has no entity {session}" bids some participant --participant-label 03 -- --peaks "$derived/fits/sub-{subject}/ses-{session}/peaks.nii.gz" --dg fact $few
     exits 2 "'subjct' in braces is none of subject, session" bids some participant -- --peaks "sub-{subjct}.nii.gz" --dg fact
+    exits 2 "'desc' in braces is none of" bids some participant -- --peaks "sub-{subject}_desc-{desc}.nii.gz" --dg fact
     exits 2 "'subject/x.nii.gz' in braces is none" bids some participant -- --peaks "sub-{subject/x.nii.gz" --dg fact
 
     # --- one file of all ---
@@ -107,6 +111,11 @@ direct() {
     check "braces in the name of a data set" "$program" bids -q 'in {braces}' braced participant --no-report --participant-label 01 --session-label 1 --tissue -- $filter
     check "change nothing" cmp braced/$tract tissue/$tract
     check "results of several files, labels" bids results participant --participant-label 01 -- --sample "$label-WM_probseg.nii.gz,${fit}_fa.nii.gz" --include "$label-WM_probseg.nii.gz:1" $few
+    touch "$derived/fits/sub-01/ses-1/rules,a.tsv" "$derived/fits/sub-01/ses-1/b,c.nii.gz"
+    folder="$derived/fits/sub-{subject}/ses-{session}"
+    for option in "--segment $folder/rules,a.tsv" "--segment $folder/rules\\,a.tsv" "--sample $folder/b\\,c.nii.gz,$folder/fit_fa.nii.gz"; do
+        check "commas in names: $option" test "$(bids names participant --participant-label 01 --session-label 1 --list -- $option 2> /dev/null | cut -f 8 | tail -n 1)" = ready
+    done
     exits 3 "label-XX_probseg.nii.gz: no such file" bids results participant --participant-label 01 -- --sample "${fit}_fa.nii.gz,$label-XX_probseg.nii.gz" $few
 }
 [ $failed -eq 0 ] && echo "all ok"

@@ -114,6 +114,7 @@ expect 2 density t.trx g.nii.gz --contrast scalar_map
 expect 2 density t.trx g.nii.gz --image data/mask.nii.gz
 expect 2 density t.trx g.nii.gz --contrast nothing
 expect 3 density t.trx g.nii.gz --contrast dps:nothing
+says 't.trx: has no column "nothing" with one value for each streamline'
 expect 2 density t.trx g.nii.gz --stat-vox mean
 expect 2 density t.trx g.nii.gz --voxel-size 1,2
 expect 7 density t.trx g.nii.gz --voxel-size 0.001
@@ -124,6 +125,7 @@ expect 3 density t.trx g.nii.gz --groups
 expect 0 density t.trx vox.nii.gz --voxel-size 3 --contrast invlength --stat-vox max --normalize max --mask-out vox_mask.nii.gz --threshold 0.5
 expect 3 density t.trx g.nii.gz --weights short.txt
 expect 3 density t.trx g.nii.gz --weights dps:nothing
+says 't.trx: has no column "nothing" with one value for each streamline'
 expect 3 density t.trx g.nii.gz --template missing.nii
 expect 3 density nan.tck g.nii.gz --template data/mask.nii.gz
 expect 0 density w.trx w1.nii.gz --weights weights.txt
@@ -216,6 +218,10 @@ expect 3 connectome t.trx zeros.nii e.csv
 expect 3 connectome t.trx halves.nii e.csv
 expect 3 connectome t.trx data/dwi.nii.gz e.csv
 expect 3 connectome t.trx labels.nii e.csv --weights short.txt
+for option in --weights --scale-file; do
+    expect 3 connectome t.trx labels.nii e.csv $option dps:nothing
+    says 't.trx: has no column "nothing" with one value for each streamline'
+done
 for batch in 100 100000; do
     expect 0 track "$@" -o again.trx --connectome labels.nii:again.csv --density again.nii.gz --chunk-size $batch --force
     cmp c.csv again.csv && cmp d.nii.gz again.nii.gz && cmp t.trx again.trx || note "--connectome with batches of $batch"
@@ -408,6 +414,7 @@ expect 0 stats none.tck
 tail -n 1 stdout | grep -qP '^none.tck\t0\t0\t0(\tnan){8}$' || note "lengths of no streamlines"
 expect 2 stats t.tck --shape
 expect 3 stats t.trx --weights dps:nothing
+says 't.trx: has no column "nothing" with one value for each streamline'
 
 # --- segment, profile, score ---
 printf 'bundle\tstart\tend\tend_tolerance\ttruth\n' > b.tsv
@@ -662,6 +669,7 @@ expect 0 profile t.trx fa.nii.gz --bundles b.tsv -o buan.csv --mode buan --nodes
 head -n 1 buan.csv | grep -qx 'tractID,streamline,disk,fa' || note "no header of BUAN"
 expect 0 profile w.trx fa.nii.gz -o dps.csv --weights dps:weights
 expect 3 profile w.trx fa.nii.gz -o dps2.csv --weights dps:nothing
+says 'w.trx: has no column "nothing" with one value for each streamline'
 expect 2 profile w.trx fa.nii.gz -o dps2.csv --weights nothing
 expect 2 profile w.trx fa.nii.gz -o dps2.csv --mode buan --stats
 expect 2 profile t.trx fa.nii.gz -o clip.csv --clip
