@@ -45,7 +45,7 @@ static const gls_option measure_rows[] = {
                "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
                "has no column for subgroup, with a warning."),
     GLS_OPTION(MEASURED, CHOICE, o.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
-               "OpenGL or OpenGL ES."),
+               "Graphics interface. gl: OpenGL. gles: OpenGL ES. auto: OpenGL where the device offers both."),
     GLS_OPTION(MEASURED, CHOICE, o.precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
                "Precision of the model's volumes on the device. half: float16. float: float32, which takes twice "
                "the memory."),
@@ -61,12 +61,12 @@ static const gls_option measure_rows[] = {
     GLS_OPTION(MEASURED, FLAG, o.no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
     GLS_OPTION(OUTPUT, STRING, json, "json", 0, "[FILE.json]", NULL, GLS_ANY, "none", NULL,
-               "All results as JSON, with versions, device, host, command line, and the values of each repetition: in "
-               "FILE.json, or without it on standard output in place of the table."),
+               "Write all results as JSON, with versions, device, host, command line, and the values of each "
+               "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table."),
     GLS_OPTION(
         OUTPUT, STRING, trace, "trace", 0, "FILE", NULL, GLS_ANY, "", NULL,
-        "Write a timeline of all runs to this file: what each thread and each GPU did when, by seeds, as JSON for "
-        "Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
+        "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
+        "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
     GLS_OPTION(
         OUTPUT, STRING, o.write_data, "write-data", 0, "DIR", NULL, GLS_ANY, "none", NULL,
         "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "

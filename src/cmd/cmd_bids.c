@@ -55,7 +55,7 @@ static const gls_option table[] = {
         "the first of these that exists. KEY-VALUE_SUFFIX: an image in the space of the series, such as "
         "label-WM_mask."),
     GLS_OPTION(SEEDS, DOUBLE, data.fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
-               "FA above which seeds lie."),
+               "FA above which seeds lie with --seed-region fa."),
     GLS_OPTION(SEEDS, FLAG, data.tissue, "tissue", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
                "--pve-gm and --pve-csf, for --pft or other tissue options given after --."),

@@ -22,7 +22,7 @@ typedef struct devices_options {
 
 static const gls_option table[] = {
     GLS_OPTION("Device", CHOICE, how.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
-               "OpenGL or OpenGL ES. auto takes OpenGL where a device offers both."),
+               "Graphics interface. gl: OpenGL. gles: OpenGL ES. auto: OpenGL where the device offers both."),
     GLS_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Also say what was looked for, what is missing and how to fix it."),
     GLS_OPTION(

@@ -17,7 +17,7 @@ typedef struct render_values {
 #define OPTION_OWNER render_values
 static const gls_option file_row[] = {
     GLS_OPTION("Output", STRING, file, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
-               "Picture to write, .png or .apng; with --frames a folder. Needed."),
+               "Picture to write, .png or .apng; with --frames a folder. Required."),
     {.name = NULL},
 };
 #undef OPTION_OWNER

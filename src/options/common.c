@@ -17,13 +17,13 @@ static const gls_option common_options[] = {
     GLS_OPTION("General", COUNT, verbose, "verbose", 'v', NULL, NULL, GLS_ANY, NULL, NULL,
                "Print more details; -vv also prints messages of the driver."),
     GLS_OPTION("General", CHOICE, progress, "progress", 0, NULL, NULL, GLS_ANY, NULL, CMD_PROGRESS_CHOICES,
-               "How progress is shown on standard error. json: only JSON objects, one in each line, for programs. "
-               "auto: a bar on a terminal, else lines."),
+               "How progress is shown on standard error. bar: a bar. plain: lines. json: JSON objects alone, one "
+               "in each line, for programs. none: not at all. auto: a bar on a terminal, else lines."),
     GLS_OPTION("General", STRING, progress_file, "progress-file", 0, "FILE", NULL, GLS_ANY, "", NULL,
                "Write the objects of --progress json to this file or named pipe."),
     GLS_OPTION("General", INT, nthreads, "nthreads", 0, "N", NULL, GLS_BETWEEN(1, 4096),
                "one for each processor that the process may use", NULL,
-               "Threads on the CPU: of fits, of reading and writing, and of the software renderer."),
+               "Number of threads on the CPU: for fits, reading, writing and the software renderer."),
     GLS_OPTION("General", FLAG, notify, "notify", 0, NULL, NULL, GLS_ANY, NULL, NULL,
                "Show a notification on the desktop when a run of more than a minute has ended (builds with libunity)."),
     GLS_OPTION("General", FLAG, help, "help", 'h', NULL, NULL, GLS_ANY, NULL, NULL, "Print this help and exit."),
