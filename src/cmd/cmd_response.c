@@ -45,9 +45,7 @@ static const gls_option table[] = {
     GLS_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_AT_LEAST(0), NULL, NULL,
                "Volumes with a b-value up to this count as b = 0."),
     GLS_OPTION("Input", CHOICE, model.bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL,
-               GLS_SCALING_CHOICES,
-               "Whether each b-value is multiplied by the squared length of its vector, as "
-               "--bvalue-scaling of 'glslines track'."),
+               GLS_SCALING_CHOICES, "Scaling of b-values by the lengths of their vectors, as for 'glslines track'."),
     GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
     {.name = NULL},
 };
