@@ -1,5 +1,6 @@
-/* The image behind streamlines where the user names none: the stop map of the run that tracked them, or their density.
- */
+/* What a picture shows around the streamlines: the image behind them where the user names none (the stop map of the run
+ * that tracked them, or their density), and the outline of a brain as of glass, nearly clear where its surface faces
+ * the viewer and bright at its rim. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "record/sidecar.h"
 #include "render/studio.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -68,8 +70,10 @@ static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_
     return gls_grid_init(grid, dim, affine);
 }
 
-gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
-                                gls_image **image)
+/* Makes an image of the logarithm of the density of n sources, on the grid of the first source, or on a grid in the box
+ * of the streamlines. */
+static gls_status make_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
+                               gls_image **image)
 {
     gls_density *density = NULL;
     gls_grid grid;
@@ -109,7 +113,167 @@ gls_status gls_backdrop_find(gls_studio *s, const gls_box *streamlines)
         snprintf(s->behind, sizeof s->behind, "%s", slash ? slash + 1 : path);
     else
         snprintf(s->behind, sizeof s->behind, "density of streamlines");
-    if (!s->image_read) status = gls_backdrop_density(s->source, s->n_sources, &s->plan, streamlines, &s->image_read);
+    if (!s->image_read) status = make_density(s->source, s->n_sources, &s->plan, streamlines, &s->image_read);
     free(path);
     return status;
+}
+
+/* --- The outline. */
+
+/* The mask is smoothed, so that voxels do not show as steps: sum of the radii of the box filters along an axis, mm, and
+ * their number. */
+#define SMOOTH_MM 3.0
+#define PASSES 2
+/* Opacity of the surface where it faces the viewer, and the opacity that its rim has in addition. */
+#define FACE 0.05
+#define RIM 0.7
+
+/* Mean of 2 r + 1 neighbours along a line of n values; 0 beyond its ends. line: memory for n values. */
+static void smooth_line(float *data, size_t stride, int32_t n, int32_t r, float *line)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) line[i] = data[(size_t)i * stride];
+    for (int32_t i = 0; i < r && i < n; i++) sum += line[i];
+    for (int32_t i = 0; i < n; i++) {
+        if (i + r < n) sum += line[i + r];
+        if (i - r - 1 >= 0) sum -= line[i - r - 1];
+        data[(size_t)i * stride] = (float)(sum / (2 * r + 1));
+    }
+}
+
+/* Smooths a mask by repeated box filters along each axis, which together approach a Gaussian. */
+static gls_status smooth(gls_image *image)
+{
+    const int32_t *dim = image->grid.dim;
+    const size_t stride[3] = {1, (size_t)dim[0], (size_t)dim[0] * (size_t)dim[1]};
+    int32_t most = dim[0] > dim[1] ? dim[0] : dim[1];
+    float *line = malloc((size_t)(dim[2] > most ? dim[2] : most) * sizeof *line);
+    if (!line) return gls_fail(GLS_ERR_MEMORY, "out of memory for an outline");
+    for (int pass = 0; pass < PASSES; pass++)
+        for (int a = 0; a < 3; a++) {
+            int b = (a + 1) % 3, c = (a + 2) % 3;
+            int32_t r = (int32_t)lround(SMOOTH_MM / PASSES / image->grid.voxel_size[a]);
+            for (int32_t i = 0; i < dim[b]; i++)
+                for (int32_t j = 0; j < dim[c]; j++)
+                    smooth_line(image->data + (size_t)i * stride[b] + (size_t)j * stride[c], stride[a], dim[a],
+                                r < 1 ? 1 : r, line);
+        }
+    free(line);
+    return GLS_OK;
+}
+
+gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
+{
+    const char *of = s->plan.options->outline;
+    if (!of) return GLS_OK;
+    gls_status status = strcmp(of, "density") == 0
+                            ? make_density(s->source, s->n_sources, &s->plan, streamlines, &s->outline)
+                            : gls_image_read(of, GLS_IMAGE_ANY, &s->outline);
+    if (status) return status;
+    for (size_t v = 0; v < gls_grid_voxels(&s->outline->grid); v++)
+        s->outline->data[v] = s->outline->data[v] > 0 ? 1 : 0;
+    gls_sampler_init(&s->outline_sampler, s->outline);
+    return smooth(s->outline);
+}
+
+/* A ray from the viewer. Positions on it are in mm from its start. */
+typedef struct ray {
+    /* the mask, smoothed */
+    const gls_sampler *sampler;
+    /* start and unit vector, world mm; start and vector in voxel coordinates */
+    double from[3], along[3], voxel_from[3], voxel_along[3];
+} ray;
+
+/* Value of the smoothed mask at t mm; 0 outside the image. */
+static double value_at(const ray *r, double t)
+{
+    float p[3];
+    for (int a = 0; a < 3; a++) p[a] = (float)(r->from[a] + t * r->along[a]);
+    float v = gls_sampler_at(r->sampler, p);
+    return isnan(v) ? 0 : v;
+}
+
+/* Limits t[0] .. t[1] to the part of the ray inside the image. */
+static bool enter(const ray *r, double t[2])
+{
+    const int32_t *dim = r->sampler->image->grid.dim;
+    for (int a = 0; a < 3; a++) {
+        double low = -0.5, high = dim[a] - 0.5, d = r->voxel_along[a], at = r->voxel_from[a];
+        if (fabs(d) < 1e-12) {
+            if (at < low || at > high) return false;
+            continue;
+        }
+        t[0] = fmax(t[0], ((d > 0 ? low : high) - at) / d);
+        t[1] = fmin(t[1], ((d > 0 ? high : low) - at) / d);
+    }
+    return t[0] < t[1];
+}
+
+/* Finds the first point of the ray at which the smoothed mask rises to 0.5: by steps of `step` mm with the nearest
+ * voxel, then by bisection of the interpolated values. *place: distance of the point from the start, mm. */
+static bool meet(const ray *r, double step, double *place)
+{
+    const gls_image *image = r->sampler->image;
+    const int32_t *dim = image->grid.dim;
+    double t[2] = {-INFINITY, INFINITY};
+    if (!enter(r, t)) return false;
+    for (double at = t[0] + step / 2; at < t[1]; at += step) {
+        int64_t v[3];
+        for (int a = 0; a < 3; a++) {
+            double c = fmin(fmax(r->voxel_from[a] + at * r->voxel_along[a], 0), dim[a] - 1);
+            v[a] = (int64_t)(c + 0.5);
+        }
+        if (image->data[(size_t)((v[2] * dim[1] + v[1]) * dim[0] + v[0])] < 0.5f || value_at(r, at) < 0.5) continue;
+        double before = fmax(at - 2 * step, t[0]), after = at;
+        for (int i = 0; i < 8; i++) {
+            double middle = (before + after) / 2;
+            *(value_at(r, middle) < 0.5 ? &before : &after) = middle;
+        }
+        *place = after;
+        return true;
+    }
+    return false;
+}
+
+/* Opacity of the glass along a ray: how far its surface is turned from the viewer. */
+static double opacity(const ray *r, double step)
+{
+    double place, gradient[3], size = 0, facing = 0;
+    if (!meet(r, step, &place)) return 0;
+    for (int a = 0; a < 3; a++) {
+        ray up = *r, down = *r;
+        up.from[a] += step;
+        down.from[a] -= step;
+        gradient[a] = value_at(&up, place) - value_at(&down, place);
+        size += gradient[a] * gradient[a];
+        facing += gradient[a] * r->along[a];
+    }
+    /* cosine of the angle between the surface's normal and the ray */
+    facing = size > 0 ? fabs(facing) / sqrt(size) : 1;
+    return FACE + RIM * pow(1 - facing, 3);
+}
+
+void gls_outline_draw(const gls_studio *s, const gls_camera *c, int left, int top, gls_canvas *canvas)
+{
+    const gls_sampler *sampler = &s->outline_sampler;
+    const double *edge = s->outline->grid.voxel_size;
+    double step = fmin(fmin(edge[0], edge[1]), edge[2]) / 2;
+/* rows of pixels are independent of each other */
+#pragma omp parallel for schedule(dynamic)
+    for (uint32_t row = 0; row < c->height; row++)
+        for (uint32_t column = 0; column < c->width; column++) {
+            double x = (column + 0.5 - c->width / 2.0) / c->scale, y = (c->height / 2.0 - row - 0.5) / c->scale;
+            ray r = {.sampler = sampler};
+            for (int a = 0; a < 3; a++) {
+                r.from[a] = c->centre[a] + x * c->right[a] + y * c->up[a];
+                r.along[a] = -c->toward[a];
+            }
+            for (int a = 0; a < 3; a++)
+                for (int k = 0; k < 3; k++) r.voxel_along[a] += sampler->to_voxel[a][k] * r.along[k];
+            gls_affine_apply(sampler->to_voxel, r.from, r.voxel_from);
+            uint32_t alpha = (uint32_t)(255 * opacity(&r, step) + 0.5);
+            if (alpha > 0)
+                gls_canvas_fill(canvas, left + (int)column, top + (int)row, 1, 1,
+                                (s->plan.ink & 0xffffffu) | alpha << 24);
+        }
 }

@@ -1,111 +1,34 @@
-/* Pictures in memory: rectangles, copies of pictures, and text drawn as strokes. */
+/* Pictures in memory, which are filled with rectangles, and the colours of directions and colour maps. */
 #include "render/drawing.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/status.h"
 
-/* Strokes of Hershey's Roman simplex letters, from blank to tilde; see third_party_notes/hershey.md. The first two
- * characters are the left and right border, then pairs of x and y follow, each minus 'R'; " R" lifts the pen. */
-static const char *const font_glyphs[GLS_FONT_GLYPHS] = {
-    "JZ",
-    "MWRFRT RRYQZR[SZRY",
-    "JZNFNM RVFVM",
-    "H]SBLb RYBRb RLOZO RKUYU",
-    "H\\PBP_ RTBT_ RYIWGTFPFMGKIKKLMMNOOUQWRXSYUYXWZT[P[MZKX",
-    "F^[FI[ RNFPHPJOLMMKMIKIIJGLFNFPGSHVHYG[F RWTUUTWTYV[X[ZZ[X[VYTWT",
-    "E_\\O\\N[MZMYNXPVUTXRZP[L[JZIYHWHUISJRQNRMSKSIRGPFNGMIMKNNPQUXWZY[[[\\Z\\Y",
-    "MWRHQGRFSGSIRKQL",
-    "KYVBTDRGPKOPOTPYR]T`Vb",
-    "KYNBPDRGTKUPUTTYR]P`Nb",
-    "JZRLRX RMOWU RWOMU",
-    "E_RIR[ RIR[R",
-    "MWSZR[QZRYSZS\\R^Q_",
-    "E_IR[R",
-    "MWRYQZR[SZRY",
-    "G][BIb",
-    "H\\QFNGLJKOKRLWNZQ[S[VZXWYRYOXJVGSFQF",
-    "H\\NJPISFS[",
-    "H\\LKLJMHNGPFTFVGWHXJXLWNUQK[Y[",
-    "H\\MFXFRNUNWOXPYSYUXXVZS[P[MZLYKW",
-    "H\\UFKTZT RUFU[",
-    "H\\WFMFLOMNPMSMVNXPYSYUXXVZS[P[MZLYKW",
-    "H\\XIWGTFRFOGMJLOLTMXOZR[S[VZXXYUYTXQVOSNRNOOMQLT",
-    "H\\YFO[ RKFYF",
-    "H\\PFMGLILKMMONSOVPXRYTYWXYWZT[P[MZLYKWKTLRNPQOUNWMXKXIWGTFPF",
-    "H\\XMWPURRSQSNRLPKMKLLINGQFRFUGWIXMXRWWUZR[P[MZLX",
-    "MWRMQNROSNRM RRYQZR[SZRY",
-    "MWRMQNROSNRM RSZR[QZRYSZS\\R^Q_",
-    "F^ZIJRZ[",
-    "E_IO[O RIU[U",
-    "F^JIZRJ[",
-    "I[LKLJMHNGPFTFVGWHXJXLWNVORQRT RRYQZR[SZRY",
-    ("E`WNVLTKQKOLNMMPMSNUPVSVUUVS RQKOMNPNSOUPV RWKVSVUXVZV\\T]Q]O\\L[JYHWGTFQFNGLHJJILHOHRIUJWLYNZQ[T[WZYY"
-     "ZX RXKWSWUXV"),
-    "I[RFJ[ RRFZ[ RMTWT",
-    "G\\KFK[ RKFTFWGXHYJYLXNWOTP RKPTPWQXRYTYWXYWZT[K[",
-    "H]ZKYIWGUFQFOGMILKKNKSLVMXOZQ[U[WZYXZV",
-    "G\\KFK[ RKFRFUGWIXKYNYSXVWXUZR[K[",
-    "H[LFL[ RLFYF RLPTP RL[Y[",
-    "HZLFL[ RLFYF RLPTP",
-    "H]ZKYIWGUFQFOGMILKKNKSLVMXOZQ[U[WZYXZVZS RUSZS",
-    "G]KFK[ RYFY[ RKPYP",
-    "NVRFR[",
-    "JZVFVVUYTZR[P[NZMYLVLT",
-    "G\\KFK[ RYFKT RPOY[",
-    "HYLFL[ RL[X[",
-    "F^JFJ[ RJFR[ RZFR[ RZFZ[",
-    "G]KFK[ RKFY[ RYFY[",
-    "G]PFNGLIKKJNJSKVLXNZP[T[VZXXYVZSZNYKXIVGTFPF",
-    "G\\KFK[ RKFTFWGXHYJYMXOWPTQKQ",
-    "G]PFNGLIKKJNJSKVLXNZP[T[VZXXYVZSZNYKXIVGTFPF RSWY]",
-    "G\\KFK[ RKFTFWGXHYJYLXNWOTPKP RRPY[",
-    "H\\YIWGTFPFMGKIKKLMMNOOUQWRXSYUYXWZT[P[MZKX",
-    "JZRFR[ RKFYF",
-    "G]KFKULXNZQ[S[VZXXYUYF",
-    "I[JFR[ RZFR[",
-    "F^HFM[ RRFM[ RRFW[ R\\FW[",
-    "H\\KFY[ RYFK[",
-    "I[JFRPR[ RZFRP",
-    "H\\YFK[ RKFYF RK[Y[",
-    "KYOBOb RPBPb ROBVB RObVb",
-    "KYKFY^",
-    "KYTBTb RUBUb RNBUB RNbUb",
-    "JZRDJR RRDZR",
-    "I[Ib[b",
-    "NVSKQMQORPSORNQO",
-    "I\\XMX[ RXPVNTMQMONMPLSLUMXOZQ[T[VZXX",
-    "H[LFL[ RLPNNPMSMUNWPXSXUWXUZS[P[NZLX",
-    "I[XPVNTMQMONMPLSLUMXOZQ[T[VZXX",
-    "I\\XFX[ RXPVNTMQMONMPLSLUMXOZQ[T[VZXX",
-    "I[LSXSXQWOVNTMQMONMPLSLUMXOZQ[T[VZXX",
-    "MYWFUFSGRJR[ ROMVM",
-    "I\\XMX]W`VaTbQbOa RXPVNTMQMONMPLSLUMXOZQ[T[VZXX",
-    "I\\MFM[ RMQPNRMUMWNXQX[",
-    "NVQFRGSFREQF RRMR[",
-    "MWRFSGTFSERF RSMS^RaPbNb",
-    "IZMFM[ RWMMW RQSX[",
-    "NVRFR[",
-    "CaGMG[ RGQJNLMOMQNRQR[ RRQUNWMZM\\N]Q][",
-    "I\\MMM[ RMQPNRMUMWNXQX[",
-    "I\\QMONMPLSLUMXOZQ[T[VZXXYUYSXPVNTMQM",
-    "H[LMLb RLPNNPMSMUNWPXSXUWXUZS[P[NZLX",
-    "I\\XMXb RXPVNTMQMONMPLSLUMXOZQ[T[VZXX",
-    "KXOMO[ ROSPPRNTMWM",
-    "J[XPWNTMQMNNMPNRPSUTWUXWXXWZT[Q[NZMX",
-    "MYRFRWSZU[W[ ROMVM",
-    "I\\MMMWNZP[S[UZXW RXMX[",
-    "JZLMR[ RXMR[",
-    "G]JMN[ RRMN[ RRMV[ RZMV[",
-    "J[MMX[ RXMM[",
-    "JZLMR[ RXMR[P_NaLbKb",
-    "J[XMM[ RMMXM RM[X[",
-    "KYTBRCQDPFPHQJRKSMSOQQ RRCQEQGRISJTLTNSPORSTTVTXSZR[Q]Q_Ra RQSSUSWRYQZP\\P^Q`RaTb",
-    "NVRBRb",
-    "KYPBRCSDTFTHSJRKQMQOSQ RRCSESGRIQJPLPNQPURQTPVPXQZR[S]S_Ra RSSQUQWRYSZT\\T^S`RaPb",
-    "F^IUISJPLONOPPTSVTXTZS[Q RISJQLPNPPQTTVUXUZT[Q[O",
+/* Colour of a direction of length 0, and of NaN. */
+#define GREY 0x909090u
+/* Number of colours that a map lists; the colours between them are interpolated. */
+#define STOPS 33
+
+/* 0xrrggbb at equal distances along the map; see third_party_notes/colour_maps.md */
+static const uint32_t maps[][STOPS] = {
+    [GLS_VIRIDIS] = {0x440154, 0x470d60, 0x48186a, 0x482374, 0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b,
+                     0x375b8d, 0x33638d, 0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f988b,
+                     0x1fa088, 0x22a785, 0x28ae80, 0x32b67a, 0x3fbc73, 0x4ec36b, 0x5ec962, 0x70cf57, 0x84d44b,
+                     0x98d83e, 0xaddc30, 0xc2df23, 0xd8e219, 0xece51b, 0xfde725},
+    [GLS_CIVIDIS] = {0x00224e, 0x00285b, 0x002e6a, 0x053371, 0x1a386f, 0x273e6e, 0x32436d, 0x3b496c, 0x434e6c,
+                     0x4b546c, 0x535a6d, 0x5a5f6e, 0x61656f, 0x686a71, 0x6f7073, 0x767676, 0x7d7c78, 0x848279,
+                     0x8c8878, 0x938e78, 0x9b9476, 0xa39a74, 0xaba072, 0xb4a76f, 0xbcae6c, 0xc4b468, 0xcdbb63,
+                     0xd5c25e, 0xdec958, 0xe7d150, 0xf0d846, 0xf9e03a, 0xfee838},
+    [GLS_INFERNO] = {0x000004, 0x040312, 0x0b0724, 0x150b37, 0x210c4a, 0x2f0a5b, 0x3d0965, 0x4a0c6b, 0x57106e,
+                     0x64156e, 0x71196e, 0x7d1e6d, 0x8a226a, 0x972766, 0xa32c61, 0xb0315b, 0xbc3754, 0xc73e4c,
+                     0xd24644, 0xdb503b, 0xe45a31, 0xeb6628, 0xf1731d, 0xf68013, 0xf98e09, 0xfb9d07, 0xfcac11,
+                     0xfbbc21, 0xf9cb35, 0xf5db4c, 0xf2ea69, 0xf3f68a, 0xfcffa4},
+    [GLS_REDBLUE] = {0x053061, 0x0e4179, 0x175290, 0x1f63a8, 0x2a71b2, 0x3480b9, 0x3f8ec0, 0x529dc8, 0x6bacd1,
+                     0x84bcd9, 0x9bc9e0, 0xaed3e6, 0xc2ddec, 0xd4e6f1, 0xe0ecf3, 0xecf2f5, 0xf7f6f6, 0xf9eee7,
+                     0xfbe5d8, 0xfddcc9, 0xfbccb4, 0xf8bb9e, 0xf5aa89, 0xee9677, 0xe48066, 0xdb6b55, 0xd05548,
+                     0xc53e3d, 0xba2832, 0xab162a, 0x930e26, 0x7c0722, 0x67001f},
 };
 
 gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour)
@@ -124,11 +47,11 @@ void gls_canvas_finish(gls_canvas *canvas)
     canvas->rgba = NULL;
 }
 
-/* Blends a colour into a pixel, with the alpha of the colour times share / 255. */
-static void blend(uint8_t *pixel, uint32_t colour, uint32_t share)
+/* Blends a colour with its alpha into a pixel. */
+static void blend(uint8_t *pixel, uint32_t colour)
 {
     /* source over destination (Porter and Duff 1984), with alpha of 8 bits that is not premultiplied */
-    uint32_t alpha = (colour >> 24) * share / 255, rest = pixel[3] * (255 - alpha) / 255, sum = alpha + rest;
+    uint32_t alpha = colour >> 24, rest = pixel[3] * (255 - alpha) / 255, sum = alpha + rest;
     if (sum == 0) return;
     for (int k = 0; k < 3; k++)
         pixel[k] = (uint8_t)(((colour >> 8 * k & 255) * alpha + pixel[k] * rest + sum / 2) / sum);
@@ -139,127 +62,34 @@ void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, ui
 {
     for (int row = y < 0 ? 0 : y; row < y + height && row < (int)canvas->height; row++)
         for (int column = x < 0 ? 0 : x; column < x + width && column < (int)canvas->width; column++)
-            blend(canvas->rgba + ((size_t)row * canvas->width + (size_t)column) * 4, colour, 255);
+            blend(canvas->rgba + ((size_t)row * canvas->width + (size_t)column) * 4, colour);
 }
 
-void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba)
+uint32_t gls_colour_rgb(int r, int g, int b)
 {
-    /* a copy that would leave the canvas to the left, above or to the right is left out */
-    if (x < 0 || y < 0 || (uint32_t)x + width > canvas->width) return;
-    for (uint32_t row = 0; row < height && (uint32_t)y + row < canvas->height; row++)
-        memcpy(canvas->rgba + (((size_t)y + row) * canvas->width + (size_t)x) * 4, rgba + (size_t)row * width * 4,
-               (size_t)width * 4);
+    return (uint32_t)r | (uint32_t)g << 8 | (uint32_t)b << 16;
 }
 
-/* Strokes of an ASCII character; the strokes of ? for any other character. */
-static const char *glyph_of(char c)
+uint32_t gls_colour_of_direction(const double v[3])
 {
-    return font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];
+    double n = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    if (!(n > 0)) return GREY;
+    int c[3];
+    /* shifted towards white, so that every direction stands out from the background */
+    for (int a = 0; a < 3; a++) c[a] = (int)(40 + 215 * fabs(v[a]) / n + 0.5);
+    return gls_colour_rgb(c[0], c[1], c[2]);
 }
 
-/* Returns the start of the character behind the first one of a UTF-8 text. */
-static const char *next_character(const char *text)
+uint32_t gls_colormap_at(gls_colormap map, double x)
 {
-    do text++;
-    while (((unsigned char)*text & 0xc0) == 0x80);
-    return text;
-}
-
-double gls_text_width(const char *text, double size)
-{
-    double width = 0;
-    for (; *text; text = next_character(text)) {
-        const char *glyph = glyph_of(*text);
-        width += (glyph[1] - glyph[0]) * size / GLS_FONT_CAPITAL;
+    if (isnan(x)) return GREY;
+    x = x < 0 ? 0 : x > 1 ? 1 : x;
+    if (map == GLS_GREY) return 0x010101u * (uint32_t)(x * 255 + 0.5);
+    double place = x * (STOPS - 1);
+    int i = place < STOPS - 2 ? (int)place : STOPS - 2, c[3];
+    for (int a = 0; a < 3; a++) {
+        int low = maps[map][i] >> (16 - 8 * a) & 255, high = maps[map][i + 1] >> (16 - 8 * a) & 255;
+        c[a] = (int)(low + (high - low) * (place - i) + 0.5);
     }
-    return width;
-}
-
-/* Pixels around a line of text: how much of each the strokes cover. */
-typedef struct mask {
-    /* rectangle in the picture, pixels */
-    int x, y, width, height;
-    double pen; /* half the width of a stroke */
-    uint8_t *share;
-} mask;
-
-/* Draws a line with round ends into the mask. Each pixel gets the share of its area that the pen covers, 0 .. 255,
- * unless its value is larger already. */
-static void stroke(mask *m, const double a[2], const double b[2])
-{
-    double dx = b[0] - a[0], dy = b[1] - a[1], squared = dx * dx + dy * dy, reach = m->pen + 1;
-    int x0 = (int)floor(fmin(a[0], b[0]) - reach), x1 = (int)ceil(fmax(a[0], b[0]) + reach),
-        y0 = (int)floor(fmin(a[1], b[1]) - reach), y1 = (int)ceil(fmax(a[1], b[1]) + reach);
-    for (int y = y0; y <= y1; y++)
-        for (int x = x0; x <= x1; x++) {
-            if (x < m->x || y < m->y || x >= m->x + m->width || y >= m->y + m->height) continue;
-            double px = x + 0.5 - a[0], py = y + 0.5 - a[1];
-            double t = squared > 0 ? fmin(fmax((px * dx + py * dy) / squared, 0), 1) : 0;
-            double far = sqrt((px - t * dx) * (px - t * dx) + (py - t * dy) * (py - t * dy));
-            /* 1 inside the pen, falling to 0 over one pixel at its edge */
-            double cover = fmin(fmax(m->pen + 0.5 - far, 0), 1);
-            uint8_t *share = &m->share[(size_t)(y - m->y) * (size_t)m->width + (size_t)(x - m->x)];
-            if (255 * cover > *share) *share = (uint8_t)(255 * cover);
-        }
-}
-
-/* Draws the strokes of all letters. */
-static void write_letters(mask *m, double x, double y, double size, const char *text)
-{
-    /* each coordinate of a stroke is a letter, in units of the font; R stands for 0 */
-    double unit = size / GLS_FONT_CAPITAL;
-    for (; *text; text = next_character(text)) {
-        const char *glyph = glyph_of(*text);
-        double left = glyph[0] - 'R', from[2] = {0, 0};
-        bool down = false;
-        for (const char *p = glyph + 2; p[0] && p[1]; p += 2) {
-            if (p[0] == ' ') {
-                down = false;
-                continue;
-            }
-            double to[2] = {x + (p[0] - 'R' - left) * unit, y + (p[1] - 'R' - GLS_FONT_BASE) * unit};
-            if (down) stroke(m, from, to);
-            down = true;
-            memcpy(from, to, sizeof from);
-        }
-        x += (glyph[1] - glyph[0]) * unit;
-    }
-}
-
-/* Blends a colour over the canvas where the mask is set. */
-static void lay(gls_canvas *canvas, const mask *m, uint32_t colour)
-{
-    for (int y = 0; y < m->height; y++)
-        for (int x = 0; x < m->width; x++) {
-            int column = m->x + x, row = m->y + y;
-            uint8_t share = m->share[(size_t)y * (size_t)m->width + (size_t)x];
-            if (share == 0 || column < 0 || row < 0 || column >= (int)canvas->width || row >= (int)canvas->height)
-                continue;
-            blend(canvas->rgba + ((size_t)row * canvas->width + (size_t)column) * 4, colour, share);
-        }
-}
-
-gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, uint32_t colour, uint32_t halo,
-                           const char *text)
-{
-    /* pen: half the width of a stroke; seam: width of the seam on each side of a stroke; pixels */
-    double pen = fmax(size * 0.075, 0.6), seam = fmax(size * 0.1, 1);
-    int border = (int)ceil(pen + seam) + 2;
-    mask m = {(int)floor(x) - border,
-              (int)floor(y - 1.3 * size) - border,
-              (int)ceil(gls_text_width(text, size)) + 2 * border,
-              (int)ceil(1.9 * size) + 2 * border,
-              pen + seam,
-              NULL};
-    size_t bytes = (size_t)m.width * (size_t)m.height;
-    if (!(m.share = calloc(bytes, 1))) return gls_fail(GLS_ERR_MEMORY, "out of memory for a label");
-    /* the seam first, then the letters over it */
-    write_letters(&m, x, y, size, text);
-    lay(canvas, &m, halo);
-    memset(m.share, 0, bytes);
-    m.pen = pen;
-    write_letters(&m, x, y, size, text);
-    lay(canvas, &m, colour);
-    free(m.share);
-    return GLS_OK;
+    return gls_colour_rgb(c[0], c[1], c[2]);
 }

@@ -1,19 +1,25 @@
-/* Citations for a run: the program, and the papers of the methods that its sidecar names. */
+/* Citations for a run: the program and the papers of the methods that its sidecar names, and the paragraph of a report
+ * on the methods. */
 #include "render/report_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/run_params.h"
 #include "record/sidecar.h"
 #include "util/status.h"
 #include "util/text.h"
+
+/* Largest number of papers of a run. */
+enum { MAX_PAPERS = 20 };
 
 /* Keys of report.bib in the order in which papers are listed. */
 static const char *const all_keys[] = {"tensor", "opdt",  "csa",       "csd",        "msmt",      "boot",
                                        "ptt",    "ifod2", "ifod1",     "fact",       "eudx",      "act",
                                        "pft",    "sift2", "tensordet", "tensorprob", "nulldist1", "bedpost"};
-_Static_assert(sizeof all_keys / sizeof *all_keys <= GLS_CITE_MAX, "a list has room for all papers");
+_Static_assert(sizeof all_keys / sizeof *all_keys <= MAX_PAPERS, "a list has room for all papers");
 
 /* Entry of report.bib with this key, from '@' to its last brace; *length is 0 if there is none. */
 static const char *reference_of(const char *key, size_t *length)
@@ -30,13 +36,13 @@ static const char *reference_of(const char *key, size_t *length)
 }
 
 /* Adds the key `name` if there is a paper with this key and the list does not have it yet. */
-static void add(const char *key[GLS_CITE_MAX], size_t *n, const char *name)
+static void add(const char *key[MAX_PAPERS], size_t *n, const char *name)
 {
     size_t length = 0;
     for (size_t i = 0; i < *n; i++)
         if (strcmp(key[i], name) == 0) return;
     for (size_t i = 0; i < sizeof all_keys / sizeof *all_keys; i++) {
-        if (strcmp(all_keys[i], name) != 0 || *n == GLS_CITE_MAX) continue;
+        if (strcmp(all_keys[i], name) != 0 || *n == MAX_PAPERS) continue;
         reference_of(name, &length);
         if (length) key[(*n)++] = all_keys[i];
     }
@@ -48,7 +54,9 @@ static const cJSON *at(const cJSON *sidecar, const char *group, const char *name
     return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(sidecar, group), name);
 }
 
-size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
+/* Lists the keys of the papers for a run with this sidecar, at most MAX_PAPERS. NULL: the papers of all methods.
+ * Returns their number. */
+static size_t list_keys(const cJSON *sidecar, const char *key[MAX_PAPERS])
 {
     size_t n = 0;
     for (size_t i = 0; !sidecar && i < sizeof all_keys / sizeof *all_keys; i++) add(key, &n, all_keys[i]);
@@ -73,7 +81,8 @@ size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX])
     return n;
 }
 
-void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key, size_t n)
+/* Appends BibTeX of this version of the program and of n papers. */
+static void cite_bibtex(gls_text *out, const char *version, const char *const *key, size_t n)
 {
     gls_text_printf(out,
                     "@software{glslines,\n  title = {glslines: diffusion MRI tractography in OpenGL compute shaders},\n"
@@ -128,7 +137,7 @@ static void cite_list(gls_text *out, const char *version, const char *const *key
 
 gls_status gls_cite(const char *path, gls_cite_format format, char **text)
 {
-    const char *key[GLS_CITE_MAX], *dot = path ? strrchr(path, '.') : NULL, *version = gls_version();
+    const char *key[MAX_PAPERS], *dot = path ? strrchr(path, '.') : NULL, *version = gls_version();
     char *beside = NULL, *json = NULL;
     cJSON *sidecar = NULL;
     gls_text out = {0};
@@ -142,13 +151,13 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
     if (path && !status && !gls_sidecar_describes_tracking(sidecar))
         status = gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", beside ? beside : path);
     if (status) goto fail;
-    size_t n = gls_cite_keys(sidecar, key);
+    size_t n = list_keys(sidecar, key);
     const cJSON *software = cJSON_GetObjectItemCaseSensitive(sidecar, "software");
     if (sidecar) version = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(software, "version"));
     if (format == GLS_CITE_CFF)
         gls_text_puts(&out, gls_page_part("CITATION.cff"));
     else
-        (format == GLS_CITE_BIBTEX ? gls_cite_bibtex : cite_list)(&out, version, key, n);
+        (format == GLS_CITE_BIBTEX ? cite_bibtex : cite_list)(&out, version, key, n);
     *text = gls_text_take(&out);
     if (!*text) status = gls_fail(GLS_ERR_MEMORY, "out of memory for references");
 fail:
@@ -156,4 +165,102 @@ fail:
     free(json);
     free(beside);
     return status;
+}
+
+/* --- The section of a report. */
+
+/* Words for a model or getter in a sentence. */
+static const char *in_words(const char *word)
+{
+    static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},
+                                           {"csa", "constant solid angle q-ball imaging"},
+                                           {"csd", "constrained spherical deconvolution"},
+                                           {"msmt", "multi-tissue constrained spherical deconvolution"},
+                                           {"boot", "the residual bootstrap"},
+                                           {"ifod1", "first-order integration over fibre orientation distributions"},
+                                           {"ifod2", "second-order integration over fibre orientation distributions"},
+                                           {"sdstream", "the peaks of fibre orientation distributions"},
+                                           {"fact", "fibre assignment by continuous tracking"},
+                                           {"eudx", "Euler integration along the peaks around each point"},
+                                           {"tensordet", "the main axis of the diffusion tensor"},
+                                           {"tensorprob", "a wild bootstrap of the diffusion tensor"},
+                                           {"closest", "the closest peaks"},
+                                           {"nulldist1", "directions drawn at random, whatever the data"},
+                                           {"nulldist2", "arcs drawn at random, whatever the data"},
+                                           {"seedtest", "no steps, as the points of their seeds"},
+                                           {"bedpost", "samples of the directions of fibres"},
+                                           {"prob", "probabilistic drawing of directions"},
+                                           {"det", "the most probable directions"},
+                                           {"ptt", "parallel transport"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word && strcmp(word, words[i][0]) == 0) return words[i][1];
+    return word ? word : "an unknown method";
+}
+
+/* If the run used tissue: appends by which rules tissue ended streamlines, and what happened at bad ends. */
+static void put_tissue(const gls_report *r, gls_text *out)
+{
+    const char *rule = gls_report_text(r, "parameters/act_rule");
+    if (!rule) return;
+    gls_text_printf(out, ", ended by tissue by %s",
+                    strcmp(rule, "act") == 0   ? "MRtrix3's rules of ACT"
+                    : strcmp(rule, "cmc") == 0 ? "the continuous map criterion"
+                                               : "DIPY's thresholds");
+    if (cJSON_IsTrue(gls_report_get(r, "parameters/backtrack"))) gls_text_puts(out, " with back-tracking");
+    if (cJSON_IsTrue(gls_report_get(r, "parameters/pft"))) gls_text_puts(out, " with particle filtering");
+}
+
+void gls_report_methods(const gls_report *r, gls_text *out)
+{
+    const char *model = gls_report_text(r, "model/name"), *dg = gls_report_text(r, "parameters/dg"),
+               *version = gls_report_text(r, "software/version");
+    const char *keys[MAX_PAPERS];
+    if (!dg) {
+        gls_report_missing(r, out, "the methods");
+        return;
+    }
+    /* a getter that ends streamlines by its own threshold has no stop map unless one is given */
+    const gls_direction_getter getter = gls_getter_named(dg);
+    const bool by_map =
+        gls_report_text(r, "parameters/fa") || getter == GLS_DG_COUNT || !gls_getter_ends_itself(getter);
+    gls_text_puts(out, "<p>Streamlines were tracked with glslines ");
+    gls_html_puts(out, version);
+    gls_text_puts(out, " by ");
+    gls_html_puts(out, in_words(dg));
+    if (model) {
+        gls_text_puts(out, ", in orientation distributions from ");
+        gls_html_puts(out, in_words(model));
+    }
+    /* a sidecar that lacks a number has NaN here, and the sentence goes without it */
+    const double seeds = gls_report_number(r, "counts/seeds"), step = gls_report_number(r, "parameters/step_size_mm"),
+                 angle = gls_report_number(r, "parameters/max_angle_degrees"),
+                 directions = gls_report_number(r, "counts/directions"),
+                 streamlines = gls_report_number(r, "counts/streamlines"),
+                 length = r->counted ? r->counted->length.mean : gls_report_number(r, "lengths/mean_mm");
+    if (!isnan(seeds)) gls_text_printf(out, ", from %.0f seeds", seeds);
+    if (!isnan(step)) gls_text_printf(out, ", with steps of %g mm", step);
+    if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
+    const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
+    const bool of_fa = strncmp(dg, "tensor", 6) == 0;
+    /* threshold is NaN for getters that stop at no threshold of the data, and below 0 where tissue replaces the stop
+     * map */
+    if (threshold >= 0)
+        gls_text_printf(out, ", and %s of %g",
+                        by_map  ? "a stop threshold"
+                        : of_fa ? "a cutoff of FA"
+                                : "a cutoff of amplitudes",
+                        threshold);
+    put_tissue(r, out);
+    if (!isnan(directions) && !isnan(streamlines)) {
+        gls_text_printf(out, ". Of %.0f initial directions %.0f gave streamlines", directions, streamlines);
+        if (!isnan(length)) gls_text_printf(out, ", of %.1f mm in the mean", length);
+    }
+    gls_text_puts(out, ".</p>\n<label for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly "
+                       "rows=\"12\">");
+    gls_text bibtex = {0};
+    cite_bibtex(&bibtex, version, keys, list_keys(r->sidecar, keys));
+    char *text = gls_text_take(&bibtex);
+    gls_html_puts(out, text ? text : "");
+    free(text);
+    gls_text_puts(out, "</textarea>\n");
 }

@@ -226,12 +226,20 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
     return rank;
 }
 
-/* Colour of a bundle: the last colour that the user gave for its name, or the colour of its rank. */
+/* Colours 0xrrggbb that viewers with any colour deficiency can distinguish: the seven of Okabe and Ito that are not
+ * black, then five more. */
+static const uint32_t bundle_colours[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
+                                          0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
+
+/* Colour of a bundle: the last colour that the user gave for its name, or the colour of its rank in a list that
+ * repeats.
+ */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
 {
     for (size_t k = plan->n_named; k-- > 0;)
         if (strcmp(plan->named[k].name, name) == 0) return plan->named[k].colour;
-    return gls_colour_of_bundle(rank);
+    const uint32_t rgb = bundle_colours[rank % (sizeof bundle_colours / sizeof *bundle_colours)];
+    return gls_colour_rgb((int)(rgb >> 16), (int)(rgb >> 8 & 255), (int)(rgb & 255));
 }
 
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan)

@@ -1,10 +1,10 @@
-/* Pictures in memory: colours, text, PNG. */
+/* Pictures in memory: rectangles, colours, PNG. */
 #ifndef GLS_RENDER_DRAWING_H
 #define GLS_RENDER_DRAWING_H
 
 #include <glslines/common.h>
 
-/* --- Canvas: a picture in memory, on which pictures, bars and text are drawn. */
+/* --- Canvas: the pixels of a picture. */
 
 /* A picture in memory. */
 typedef struct gls_canvas {
@@ -19,17 +19,8 @@ gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height
 void gls_canvas_finish(gls_canvas *canvas);
 /* Fills a rectangle. Parts beyond the borders of the canvas are left out. */
 void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour);
-/* Copies a picture of width x height pixels to x, y. Rows below the canvas are left out; a picture that would begin
- * left of or above the canvas, or is too wide, is not copied. */
-void gls_canvas_copy(gls_canvas *canvas, int x, int y, uint32_t width, uint32_t height, const uint8_t *rgba);
 
-/* Width of a text whose capitals are `size` pixels high. Characters beyond ASCII are shown as '?'. */
-double gls_text_width(const char *text, double size);
-/* Draws text. x, y: left end of its baseline. halo: colour of a seam around the letters. */
-gls_status gls_canvas_text(gls_canvas *canvas, double x, double y, double size, uint32_t colour, uint32_t halo,
-                           const char *text);
-
-/* --- Colours: of directions, colour maps, bundles, and by name. Red, green << 8, blue << 16. */
+/* --- Colours of directions and of colour maps: red, green << 8, blue << 16. */
 
 /* Colour maps, in the order of the words of --colormap. */
 typedef enum gls_colormap { GLS_VIRIDIS, GLS_CIVIDIS, GLS_INFERNO, GLS_GREY, GLS_REDBLUE } gls_colormap;
@@ -40,18 +31,6 @@ uint32_t gls_colour_rgb(int r, int g, int b);
 uint32_t gls_colour_of_direction(const double v[3]);
 /* Colour at position x of a map, from 0 to 1; other values are clamped, NaN is grey. */
 uint32_t gls_colormap_at(gls_colormap map, double x);
-/* Colour number i of twelve that viewers with any colour deficiency can distinguish; the list repeats. */
-uint32_t gls_colour_of_bundle(size_t i);
-/* Parses "#rrggbb", black, white or grey. Returns false for another text. */
-bool gls_colour_parse(const char *text, uint32_t *colour);
-
-/* --- Letters as strokes (Hershey), for labels of any size. */
-
-/* Number of characters of the font: ASCII from space to tilde. */
-#define GLS_FONT_GLYPHS 95
-/* Height of capitals, and position of the baseline, in units of the strokes. */
-#define GLS_FONT_CAPITAL 21
-#define GLS_FONT_BASE 9
 
 /* --- PNG pictures, still or turning (APNG; every reader of PNG shows its first frame). */
 

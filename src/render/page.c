@@ -2,10 +2,12 @@
 #include "render/report_parts.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "util/numbers.h"
+#include "util/status.h"
 #include "util/text.h"
 
 const char *gls_page_part(const char *name)
@@ -71,4 +73,14 @@ void gls_html_base64(gls_text *out, const void *data, size_t bytes)
                         i + 2 < bytes ? digits[word & 63] : '='};
         gls_text_append(out, four, 4);
     }
+}
+
+gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes)
+{
+    uLongf packed = compressBound((uLong)bytes);
+    uint8_t *small = malloc(packed);
+    const bool done = small && compress2(small, &packed, data, (uLong)bytes, 9) == Z_OK;
+    if (done) gls_html_base64(out, small, packed);
+    free(small);
+    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
 }

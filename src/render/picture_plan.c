@@ -212,6 +212,24 @@ static gls_status read_views(gls_render_plan *p)
     return GLS_OK;
 }
 
+/* Parses "#rrggbb", black, white or grey into red, green << 8, blue << 16. Returns false for another text. */
+static bool parse_colour(const char *text, uint32_t *colour)
+{
+    static const struct {
+        const char *name;
+        uint32_t rgb;
+    } names[] = {{"black", 0}, {"white", 0xffffff}, {"grey", 0x808080}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i].name) == 0) {
+            *colour = names[i].rgb;
+            return true;
+        }
+    if (text[0] != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != 6 || text[7]) return false;
+    const long rgb = strtol(text + 1, NULL, 16);
+    *colour = gls_colour_rgb((int)(rgb >> 16), (int)(rgb >> 8 & 255), (int)(rgb & 255));
+    return true;
+}
+
 /* Reads --color; n: files of the picture. */
 static gls_status read_colouring(gls_render_plan *p, size_t n)
 {
@@ -241,7 +259,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
     }
     /* any other text must be a colour, for all streamlines */
     p->colouring = GLS_COLOUR_PLAIN;
-    if (gls_colour_parse(text, &p->colour)) return GLS_OK;
+    if (parse_colour(text, &p->colour)) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,
                     "--color: '%s' is none of direction, end, length, bundle, groups, group:NAME, dps:NAME, "
                     "dpv:NAME, map:FILE, #rrggbb",
@@ -267,7 +285,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
         if (!blank && p->n_named == GLS_MAX_NAMED)
             status = gls_fail(GLS_ERR_INPUT, "%s: more than %d colours", path, GLS_MAX_NAMED);
         else if (!blank &&
-                 (sscanf(rest, "%63s %15s", named->name, colour) != 2 || !gls_colour_parse(colour, &named->colour)))
+                 (sscanf(rest, "%63s %15s", named->name, colour) != 2 || !parse_colour(colour, &named->colour)))
             status = gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME #rrggbb", path, line);
         p->n_named += !blank && !status;
         rest = end ? end + 1 : NULL;
@@ -306,7 +324,7 @@ static gls_status read_rest(gls_render_plan *p)
     if (o->outline && p->n_slabs == (int)p->n_tiles)
         return gls_fail(GLS_ERR_ARGUMENT, "--outline: has no effect on slabs: name other --views");
     bool transparent = strcmp(background, "transparent") == 0;
-    if (!transparent && !gls_colour_parse(background, &p->background))
+    if (!transparent && !parse_colour(background, &p->background))
         return gls_fail(GLS_ERR_ARGUMENT, "--background: '%s' is none of black, white, grey, #rrggbb, transparent",
                         background);
     /* ink is light on dark backgrounds; the weights are those of the eye for red, green and blue, in tenths */

@@ -1,15 +1,15 @@
-/* Slices of an image: sampling, contrast, and planes in a view. */
+/* Slices of an image in a view, and ODFs on them as glyphs: surfaces as far from the centre of their voxel as the
+ * amplitude is large. */
 #include "render/scene.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include <glslines/odf.h>
+
 #include "render/drawing.h"
 #include "util/maths.h"
 #include "util/status.h"
-
-/* Depths are offset by this, so that all are positive. */
-#define DEPTH_CENTRE (INT64_C(1) << 26)
 
 void gls_sampler_init(gls_sampler *sampler, const gls_image *image)
 {
@@ -68,15 +68,6 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     return GLS_OK;
 }
 
-int64_t gls_depth_of(const gls_camera *c, const double world[3])
-{
-    double d = 0;
-    for (int a = 0; a < 3; a++) d += (world[a] - c->centre[a]) * c->toward[a];
-    /* depth in sixteenths of a sample, limited so that the sum below stays positive and within 32 bits */
-    double z = d * c->scale * GLS_SAMPLES * 16, most = (double)(DEPTH_CENTRE / 2);
-    return DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
-}
-
 /* Intersection of the ray through a sample with the plane across axis a. Returns false if there is none, or it lies
  * beyond the borders of the plane. */
 static bool meet(const gls_planes *planes, const gls_camera *c, int a, const double on[3], double world[3])
@@ -113,11 +104,298 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
     }
 }
 
-void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows, uint32_t *depth,
-                     uint32_t *colour)
+/* --- Glyphs. */
+
+/* Rings and meridians of a glyph: 7.5 degrees, less than half the width of a lobe of order 8. */
+#define RINGS 25
+#define MERIDIANS 48
+#define VERTICES (RINGS * MERIDIANS)
+/* Share of glyphs that stay within their voxel. Larger glyphs are cut at twice the radius of a glyph that fills its
+ * voxel. */
+#define FITTING 0.9
+/* Glyphs whose largest radius is below this share of half a voxel are left out. */
+#define SMALLEST 0.1
+/* Depth of glyphs behind all streamlines: below that of any streamline. */
+#define BEHIND (1 << 24)
+/* Rows of samples that a thread draws at a time. */
+#define BAND 64
+#define PI 3.14159265358979323846
+
+struct gls_glyphs {
+    gls_image *sh; /* tournier07 along the world axes */
+    /* number of coefficients of a voxel */
+    size_t n_coefficients;
+    double direction[VERTICES][3]; /* unit vectors of the sphere's vertices, in world axes */
+    double *matrix;                /* VERTICES x n_coefficients */
+    double half;                   /* half of the smallest edge of a voxel, mm */
+};
+
+/* One glyph of a slice. */
+typedef struct glyph {
+    /* world mm */
+    double centre[3];
+    float radius[VERTICES]; /* distance of each vertex from the centre: first the ODF's amplitude, then scaled to mm */
+    /* largest value of radius[] */
+    double most;
+} glyph;
+
+/* A vertex on the picture. */
+typedef struct corner {
+    double x, y; /* samples */
+    double z;    /* depth */
+} corner;
+
+/* Directions of the vertices, and the matrix from coefficients along the world axes to amplitudes. */
+static gls_status make_matrix(gls_glyphs *g)
+{
+    int order = gls_sh_order(g->sh->n_volumes), full = gls_sh_full_order(g->sh->n_volumes);
+    const double(*at)[3] = (const double(*)[3])g->direction;
+    for (int i = 0; i < VERTICES; i++) {
+        double polar = PI * (i / MERIDIANS) / (RINGS - 1), around = 2 * PI * (i % MERIDIANS) / MERIDIANS;
+        g->direction[i][0] = sin(polar) * cos(around);
+        g->direction[i][1] = sin(polar) * sin(around);
+        g->direction[i][2] = cos(polar);
+    }
+    g->matrix = malloc(VERTICES * g->n_coefficients * sizeof *g->matrix);
+    if (!g->matrix) return gls_fail(GLS_ERR_MEMORY, "out of memory for glyphs");
+    return order >= 0 ? gls_sh_matrix(GLS_SH_TOURNIER07, order, at, VERTICES, g->matrix)
+                      : gls_sh_full_matrix(GLS_SH_TOURNIER07, full, at, VERTICES, g->matrix);
+}
+
+gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
+                             gls_glyphs **glyphs)
+{
+    gls_glyphs *g = calloc(1, sizeof *g);
+    if (!g) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for glyphs", name);
+    g->n_coefficients = sh->n_volumes;
+    g->half = fmin(fmin(sh->grid.voxel_size[0], sh->grid.voxel_size[1]), sh->grid.voxel_size[2]) / 2;
+    gls_status status = gls_odf_convert_sh(sh, name, basis, frame, GLS_SH_TOURNIER07, GLS_BVEC_WORLD, &g->sh);
+    if (!status) status = make_matrix(g);
+    if (status)
+        gls_glyphs_destroy(g);
+    else
+        *glyphs = g;
+    return status;
+}
+
+void gls_glyphs_destroy(gls_glyphs *glyphs)
+{
+    if (!glyphs) return;
+    gls_image_destroy(glyphs->sh);
+    free(glyphs->matrix);
+    free(glyphs);
+}
+
+/* --- The glyphs of a slice -------------------------------------------------- */
+
+/* Amplitudes of a voxel's ODF. Returns false if none is above 0, or one is not finite. */
+static bool sample_glyph(const gls_glyphs *g, const int64_t voxel[3], glyph *out)
+{
+    const int32_t *dim = g->sh->grid.dim;
+    size_t at = (size_t)((voxel[2] * dim[1] + voxel[1]) * dim[0] + voxel[0]), voxels = gls_grid_voxels(&g->sh->grid);
+    const double index[3] = {(double)voxel[0], (double)voxel[1], (double)voxel[2]};
+    out->most = 0;
+    for (int i = 0; i < VERTICES; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < g->n_coefficients; j++)
+            sum += g->matrix[(size_t)i * g->n_coefficients + j] * g->sh->data[j * voxels + at];
+        if (!isfinite(sum)) return false;
+        out->radius[i] = (float)fmax(sum, 0);
+        out->most = fmax(out->most, sum);
+    }
+    gls_affine_apply(g->sh->grid.affine, index, out->centre);
+    return out->most > 0;
+}
+
+/* Voxel axis that is most parallel to a world axis, by the cosine between them. */
+static int axis_along(const gls_grid *grid, int world)
+{
+    int best = 0;
+    for (int k = 1; k < 3; k++)
+        if (fabs(grid->affine[world][k] / grid->voxel_size[k]) >
+            fabs(grid->affine[world][best] / grid->voxel_size[best]))
+            best = k;
+    return best;
+}
+
+/* Whether a point lies within the limits of the plane across `axis`; world mm. */
+static bool is_inside(const gls_planes *planes, int axis, const double p[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (a != axis && (p[a] < planes->low[a] || p[a] > planes->high[a])) return false;
+    return true;
+}
+
+/* Appends the glyphs of the voxels that the plane across a world axis meets. *n: number of glyphs so far. */
+static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
+{
+    const gls_grid *grid = &planes->glyphs->sh->grid;
+    int k = axis_along(grid, axis), u = (k + 1) % 3, v = (k + 2) % 3;
+    for (int64_t i = 0; i < grid->dim[u]; i++)
+        for (int64_t j = 0; j < grid->dim[v]; j++) {
+            const double *row = grid->affine[axis];
+            double at = (planes->at[axis] - row[3] - row[u] * (double)i - row[v] * (double)j) / row[k];
+            int64_t voxel[3];
+            /* voxel[k] at which the row of voxels (i, j) meets the plane */
+            if (!(at >= -0.5 && at < grid->dim[k] - 0.5)) continue;
+            voxel[u] = i;
+            voxel[v] = j;
+            voxel[k] = llround(floor(at + 0.5));
+            if (sample_glyph(planes->glyphs, voxel, &out[*n]) && is_inside(planes, axis, out[*n].centre)) ++*n;
+        }
+}
+
+/* Scales the radii of the glyphs from amplitudes to mm, so that nearly all glyphs fit into their voxels. */
+static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
+{
+    /* the FITTING quantile of the glyphs' largest radii becomes half a voxel; larger glyphs are cut */
+    float *sorted = malloc((n + 1) * sizeof *sorted);
+    double most = 1;
+    if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu glyphs", n);
+    for (size_t i = 0; i < n; i++) sorted[i] = (float)list[i].most;
+    if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){FITTING}, 1, &most);
+    free(sorted);
+    for (size_t i = 0; i < n; i++) {
+        for (int k = 0; k < VERTICES; k++) list[i].radius[k] = (float)(g->half * fmin(list[i].radius[k] / most, 2));
+        list[i].most = g->half * fmin(list[i].most / most, 2);
+    }
+    return GLS_OK;
+}
+
+/* --- Surfaces --------------------------------------------------------------- */
+
+/* The rows of samples that one thread fills, and what is drawn in them. */
+typedef struct band {
+    /* slices that have glyphs */
+    const gls_planes *planes;
+    const gls_camera *camera;
+    /* first row of samples, which may lie above the picture */
+    int64_t first;
+    /* number of rows */
+    uint32_t rows;
+    /* depth and colour of each sample of the band, row after row */
+    uint32_t *depth, *colour;
+} band;
+
+/* Dot product of two vectors. */
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Colour of a direction on a surface with this normal, with light from the viewer. */
+static uint32_t shade(const double direction[3], const double normal[3], const gls_camera *c)
+{
+    double size = sqrt(dot(normal, normal)), light = size > 0 ? fabs(dot(normal, c->toward)) / size : 1;
+    /* 0.3 of the light reaches every side, the rest by the angle to the viewer */
+    uint32_t rgb = gls_colour_of_direction(direction), out = 0xff000000u;
+    for (int shift = 0; shift < 24; shift += 8)
+        out |= (uint32_t)((rgb >> shift & 255) * (0.3 + 0.7 * light) + 0.5) << shift;
+    return out;
+}
+
+/* Fills the samples of a triangle that lie in the band and nearer to the viewer than what was drawn there before. */
+static void fill_triangle(const band *b, const corner *p, const corner *q, const corner *r, uint32_t colour)
+{
+    double area = (q->x - p->x) * (r->y - p->y) - (r->x - p->x) * (q->y - p->y);
+    int64_t width = (int64_t)b->camera->width * GLS_SAMPLES;
+    int64_t x0 = (int64_t)floor(fmin(fmin(p->x, q->x), r->x)), x1 = (int64_t)ceil(fmax(fmax(p->x, q->x), r->x));
+    int64_t y0 = (int64_t)floor(fmin(fmin(p->y, q->y), r->y)), y1 = (int64_t)ceil(fmax(fmax(p->y, q->y), r->y));
+    if (area == 0) return;
+    for (int64_t y = y0 > b->first ? y0 : b->first; y <= y1 && y < b->first + b->rows; y++)
+        for (int64_t x = x0 > 0 ? x0 : 0; x <= x1 && x < width; x++) {
+            double sx = (double)x + 0.5, sy = (double)y + 0.5;
+            /* barycentric coordinates of the middle of the sample */
+            double s = ((sx - p->x) * (r->y - p->y) - (r->x - p->x) * (sy - p->y)) / area;
+            double t = ((q->x - p->x) * (sy - p->y) - (sx - p->x) * (q->y - p->y)) / area;
+            if (s < 0 || t < 0 || s + t > 1) continue;
+            size_t at = (size_t)(y - b->first) * (size_t)width + (size_t)x;
+            uint32_t z = (uint32_t)llround(p->z + s * (q->z - p->z) + t * (r->z - p->z));
+            if (z <= b->depth[at]) continue;
+            b->depth[at] = z;
+            b->colour[at] = colour;
+        }
+}
+
+/* Draws a glyph: its surface as quadrilaterals between rings and meridians, lit by their slope. */
+static void draw_glyph(const band *b, const glyph *g)
+{
+    const gls_camera *c = b->camera;
+    const double(*direction)[3] = (const double(*)[3])b->planes->glyphs->direction;
+    double unit = c->scale * GLS_SAMPLES, offset[3], world[VERTICES][3];
+    corner on[VERTICES];
+    /* position of the centre in samples; glyphs outside the band and the picture are left out */
+    for (int a = 0; a < 3; a++) offset[a] = g->centre[a] - c->centre[a];
+    double x = dot(offset, c->right) * unit + c->width * GLS_SAMPLES / 2.0,
+           y = c->height * GLS_SAMPLES / 2.0 - dot(offset, c->up) * unit, reach = g->most * unit + 1;
+    double z = b->planes->is_behind ? BEHIND : (double)gls_depth_of(c, g->centre);
+    if (y + reach < (double)b->first || y - reach > (double)(b->first + b->rows) || x + reach < 0 ||
+        x - reach > c->width * (double)GLS_SAMPLES)
+        return;
+    /* vertices in samples, with depth in sixteenths of a sample, as gls_depth_of() */
+    for (int i = 0; i < VERTICES; i++) {
+        for (int a = 0; a < 3; a++) world[i][a] = g->radius[i] * direction[i][a];
+        on[i] = (corner){x + dot(world[i], c->right) * unit, y - dot(world[i], c->up) * unit,
+                         z + 16 * dot(world[i], c->toward) * unit};
+    }
+    for (int ring = 0; ring + 1 < RINGS; ring++)
+        for (int m = 0; m < MERIDIANS; m++) {
+            int p = ring * MERIDIANS + m, q = ring * MERIDIANS + (m + 1) % MERIDIANS, r = p + MERIDIANS,
+                s = q + MERIDIANS;
+            double d1[3], d2[3], middle[3];
+            for (int a = 0; a < 3; a++) {
+                /* d1, d2: diagonals of the quadrilateral, whose cross product is its normal */
+                d1[a] = world[s][a] - world[p][a];
+                d2[a] = world[r][a] - world[q][a];
+                middle[a] = direction[p][a] + direction[s][a];
+            }
+            const double normal[3] = {d1[1] * d2[2] - d1[2] * d2[1], d1[2] * d2[0] - d1[0] * d2[2],
+                                      d1[0] * d2[1] - d1[1] * d2[0]};
+            uint32_t colour = shade(middle, normal, c);
+            fill_triangle(b, &on[p], &on[q], &on[r], colour);
+            fill_triangle(b, &on[q], &on[s], &on[r], colour);
+        }
+}
+
+/* Draws the glyphs of the planes over depths and colours of their slices. All glyphs of a view have one scale. */
+static gls_status fill_glyphs(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
+                              uint32_t *depth, uint32_t *colour)
+{
+    if (!planes->glyphs) return GLS_OK;
+    const int32_t *dim = planes->glyphs->sh->grid.dim;
+    /* room: an upper bound of the number of glyphs, all voxels of each shown plane */
+    size_t n = 0, width = (size_t)camera->width * GLS_SAMPLES, room = 1;
+    for (int a = 0; a < 3; a++) {
+        int k = axis_along(&planes->glyphs->sh->grid, a);
+        if (planes->shown[a]) room += (size_t)dim[(k + 1) % 3] * (size_t)dim[(k + 2) % 3];
+    }
+    glyph *list = malloc(room * sizeof *list);
+    if (!list) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu glyphs", room);
+    for (int a = 0; a < 3; a++)
+        if (planes->shown[a]) collect(planes, a, list, &n);
+    gls_status status = scale(planes->glyphs, list, n);
+    /* each thread has rows of its own, in which it draws all glyphs in their order */
+#pragma omp parallel for schedule(dynamic)
+    for (uint32_t from = 0; from < (status ? 0 : rows); from += BAND) {
+        const band b = {planes,
+                        camera,
+                        first + from,
+                        rows - from < BAND ? rows - from : BAND,
+                        depth + from * width,
+                        colour + from * width};
+        for (size_t i = 0; i < n; i++)
+            if (list[i].most >= SMALLEST * planes->glyphs->half) draw_glyph(&b, &list[i]);
+    }
+    free(list);
+    return status;
+}
+
+gls_status gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
+                           uint32_t *depth, uint32_t *colour)
 {
     size_t width = (size_t)camera->width * GLS_SAMPLES;
 #pragma omp parallel for schedule(static)
     for (uint32_t row = 0; row < rows; row++)
         fill_row(planes, camera, first + row, depth + row * width, colour + row * width);
+    return fill_glyphs(planes, camera, first, rows, depth, colour);
 }

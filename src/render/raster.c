@@ -438,8 +438,7 @@ static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_p
         if (!status) status = gls_buffer_clear(r->buffer[BUFFER_DEPTH]);
         return status ? status : gls_buffer_clear(r->buffer[BUFFER_BACK]);
     }
-    gls_planes_fill(planes, camera, strip->first, strip->rows, r->words, r->words + samples);
-    if (!status) status = gls_glyphs_fill(planes, camera, strip->first, strip->rows, r->words, r->words + samples);
+    if (!status) status = gls_planes_fill(planes, camera, strip->first, strip->rows, r->words, r->words + samples);
     if (!status) status = gls_buffer_write(r->buffer[BUFFER_DEPTH], 0, 4 * samples, r->words);
     return status ? status : gls_buffer_write(r->buffer[BUFFER_BACK], 0, 4 * samples, r->words + samples);
 }

@@ -14,6 +14,7 @@
 #include "record/sidecar.h"
 #include "render/report_parts.h"
 #include "render/studio.h"
+#include "tracts/line_geometry.h"
 #include "util/file.h"
 #include "util/numbers.h"
 #include "util/option.h"
@@ -254,13 +255,8 @@ static gls_status append_lengths(void *user, const gls_streamlines *s)
         r->length_room = room;
     }
     for (size_t i = 0; i < s->n; i++) {
-        double sum = 0;
-        for (uint64_t p = s->offset[i] + 1; p < s->offset[i + 1]; p++) {
-            const float *a = s->point[p - 1], *b = s->point[p];
-            double x = (double)b[0] - a[0], y = (double)b[1] - a[1], z = (double)b[2] - a[2];
-            sum += sqrt(x * x + y * y + z * z);
-        }
-        r->length[r->n_lengths++] = (float)fmin(sum, FLT_MAX);
+        const size_t n = (size_t)(s->offset[i + 1] - s->offset[i]);
+        r->length[r->n_lengths++] = (float)fmin(gls_line_length(s->point + s->offset[i], n), FLT_MAX);
     }
     return GLS_OK;
 }
@@ -350,28 +346,21 @@ static gls_status draw_pictures(gls_report *r)
 /* Appends the part of the page with this name: a section, an embedded file, or a value. */
 static void append_value(void *user, gls_text *out, const char *name)
 {
-    static const struct {
-        const char *name;
-        void (*put)(const gls_report *report, gls_text *out);
-    } sections[] = {{"summary", gls_report_summary},     {"warnings", gls_report_warnings},
-                    {"pictures", gls_report_pictures},   {"view", append_view},
-                    {"lengths", gls_report_lengths},     {"ends", gls_report_ends},
-                    {"density", gls_report_density},     {"connectome", gls_report_connectome},
-                    {"gradients", gls_report_gradients}, {"parameters", gls_report_parameters},
-                    {"time", gls_report_time},           {"provenance", gls_report_provenance},
-                    {"methods", gls_report_methods}};
+    static const gls_report_section own[] = {{"view", append_view},
+                                             {"connectome", gls_report_connectome},
+                                             {"methods", gls_report_methods},
+                                             {NULL, NULL}},
+                                    *const sections[] = {own, gls_report_tables, gls_report_plots, gls_report_data};
     const gls_report *r = user;
     const char *part = gls_page_part(name);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (strcmp(name, sections[i].name) == 0) sections[i].put(r, out);
+        for (const gls_report_section *s = sections[i]; s->name; s++)
+            if (strcmp(name, s->name) == 0) s->put(r, out);
     if (part) gls_text_puts(out, part);
     if (strcmp(name, "name") == 0) gls_html_puts(out, r->name);
     if (strcmp(name, "json") == 0) gls_html_json(out, r->sidecar ? r->sidecar_text : "null");
-    if (strcmp(name, "columns") == 0) gls_report_columns(r, out);
     if (strcmp(name, "slices") == 0 && append_image(r, out) != GLS_OK)
         gls_log(GLS_LOG_WARNING, "the 3-D view has no slices: %s", gls_last_error());
-    if (strcmp(name, "lines") == 0 && gls_report_lines(r, out) != GLS_OK)
-        gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
 
 /* Appends a section of the page: the template `page`, in which value() replaces each {{name}}. */
@@ -460,8 +449,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     else if (!status)
         choose_grid(&r, NULL);
     if (!status) status = draw_pictures(&r);
-    if (!status && r.options->mqc) status = gls_report_mqc(&r);
-    if (!status && r.options->versions) status = gls_report_versions(&r);
+    if (!status) status = gls_report_add_files(&r);
     if (!status) status = write_page(&r, path, &made);
     if (!status) status = gls_run_commit(&r.run, NULL);
     report_finish(&r);

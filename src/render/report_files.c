@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "bids/dataset.h"
 #include "record/sidecar.h"
@@ -74,20 +73,11 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
     }
 }
 
-gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes)
-{
-    uLongf packed = compressBound((uLong)bytes);
-    uint8_t *small = malloc(packed);
-    const bool done = small && compress2(small, &packed, data, (uLong)bytes, 9) == Z_OK;
-    if (done) gls_html_base64(out, small, packed);
-    free(small);
-    return done ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
-}
-
-gls_status gls_report_lines(const gls_report *report, gls_text *out)
+/* Appends the streamlines of the 3-D view, compressed. A failure is only a warning: the page then has no 3-D view. */
+static void put_lines(const gls_report *report, gls_text *out)
 {
     const gls_scene *scene = &report->scene;
-    if (report->options->no_view || scene->n_lines == 0) return GLS_OK;
+    if (report->options->no_view || scene->n_lines == 0) return;
     size_t bytes = 24 + 2 * scene->n_lines + 6 * scene->n_points;
     uint8_t *raw = malloc(bytes);
     gls_status status = raw ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for the 3-D view");
@@ -99,7 +89,7 @@ gls_status gls_report_lines(const gls_report *report, gls_text *out)
         status = gls_html_packed(out, raw, bytes);
     }
     free(raw);
-    return status;
+    if (status) gls_log(GLS_LOG_WARNING, "the report has no 3-D view: %s", gls_last_error());
 }
 
 /* Appends a column of points: its 2nd and 98th percentile, and, compressed, a byte for each point, from 1 to 255
@@ -139,7 +129,8 @@ static void append_lines(gls_text *json, const gls_line_column *column, size_t n
     gls_text_puts(json, "]}");
 }
 
-void gls_report_columns(const gls_report *report, gls_text *out)
+/* Appends the columns and groups of the streamlines of the 3-D view as a JSON array. */
+static void put_columns(const gls_report *report, gls_text *out)
 {
     const gls_scene *scene = &report->scene;
     gls_text json = {0};
@@ -163,7 +154,16 @@ void gls_report_columns(const gls_report *report, gls_text *out)
     free(text);
 }
 
+const gls_report_section gls_report_data[] = {{"lines", put_lines}, {"columns", put_columns}, {NULL, NULL}};
+
 /* --- MultiQC -------------------------------------------------------------- */
+
+/* Checks that a file may be written to `path`, and adds it, with these bytes, to the output group of the run. */
+static gls_status add_file(gls_report *r, const char *path, const void *data, size_t bytes)
+{
+    gls_status status = gls_run_writes(&r->run, path);
+    return status ? status : gls_file_write(path, r->options->force, &r->run.group, data, bytes);
+}
 
 /* Writes a file of MultiQC, FOLDER/NAME_glslines_WHAT_mqc.json; frees root. */
 static gls_status write_json(gls_report *r, const char *what, cJSON *root)
@@ -172,7 +172,7 @@ static gls_status write_json(gls_report *r, const char *what, cJSON *root)
     gls_status status = GLS_OK;
     if (!text || gls_asprintf(&path, "%s/%s_glslines_%s_mqc.json", r->options->mqc, r->name, what) < 0)
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
-    if (!status) status = gls_report_add_file(r, path, text, strlen(text));
+    if (!status) status = add_file(r, path, text, strlen(text));
     cJSON_Delete(root);
     cJSON_free(text);
     free(path);
@@ -241,7 +241,8 @@ static cJSON *lengths(const gls_report *r)
     return root;
 }
 
-gls_status gls_report_mqc(gls_report *r)
+/* Adds the files for MultiQC. */
+static gls_status add_mqc(gls_report *r)
 {
     const gls_report_picture *views = &r->picture[GLS_PICTURE_VIEWS];
     char *path = NULL;
@@ -251,7 +252,7 @@ gls_status gls_report_mqc(gls_report *r)
     if (status || !views->png) return status;
     if (gls_asprintf(&path, "%s/%s_glslines_tractogram_mqc.png", r->options->mqc, r->name) < 0)
         return gls_fail(GLS_ERR_MEMORY, "out of memory for the files of MultiQC");
-    status = gls_report_add_file(r, path, views->png, views->bytes);
+    status = add_file(r, path, views->png, views->bytes);
     free(path);
     return status;
 }
@@ -276,7 +277,8 @@ static void append_version(gls_text *out, const char *name, const char *version)
     gls_text_puts(out, "\"\n");
 }
 
-gls_status gls_report_versions(gls_report *r)
+/* Adds the file of versions of program and libraries, for pipelines. */
+static gls_status add_versions(gls_report *r)
 {
     gls_text out = {0};
     const char *of_run = gls_report_text(r, "software/version"), *driver = gls_report_text(r, "device/version");
@@ -298,8 +300,8 @@ gls_status gls_report_versions(gls_report *r)
     return status;
 }
 
-gls_status gls_report_add_file(gls_report *r, const char *path, const void *data, size_t bytes)
+gls_status gls_report_add_files(gls_report *r)
 {
-    gls_status status = gls_run_writes(&r->run, path);
-    return status ? status : gls_file_write(path, r->options->force, &r->run.group, data, bytes);
+    gls_status status = r->options->mqc ? add_mqc(r) : GLS_OK;
+    return !status && r->options->versions ? add_versions(r) : status;
 }

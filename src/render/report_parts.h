@@ -33,6 +33,8 @@ void gls_text_number(gls_text *out, double v);
 void gls_html_json(gls_text *out, const char *json);
 /* Appends bytes in base64. */
 void gls_html_base64(gls_text *out, const void *data, size_t bytes);
+/* Appends bytes as the page's script reads them: compressed by deflate, then in base64. */
+gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
 
 /* --- Contents of a report. */
 
@@ -97,9 +99,6 @@ typedef struct gls_report {
     char *no_pictures; /* reason why there are no pictures */
 } gls_report;
 
-/* Checks that a file may be written to `path`, and adds it, with these bytes, to the output group of the run. */
-gls_status gls_report_add_file(gls_report *report, const char *path, const void *data, size_t bytes);
-
 /* Value in the sidecar at a path of keys such as "counts/seeds"; NULL: none. */
 const cJSON *gls_report_get(const gls_report *report, const char *path);
 /* Number in the sidecar at a path of keys; NAN: none. */
@@ -110,41 +109,25 @@ const char *gls_report_text(const gls_report *report, const char *path);
 /* Appends a paragraph saying that `what` is unknown, because there is no sidecar or it is not of tracking. */
 void gls_report_missing(const gls_report *report, gls_text *out, const char *what);
 
-/* --- Sections of the page. Each function appends its HTML; nothing, or a sentence that says why, where the report
- * lacks the data. */
+/* --- Sections of the page. */
 
-/* One line that says whether there is a sidecar and whether there were warnings, and the main numbers in boxes. */
-void gls_report_summary(const gls_report *report, gls_text *out);
-/* Warnings of the run and of the report. */
-void gls_report_warnings(const gls_report *report, gls_text *out);
-/* Streamlines from three sides and in slabs. */
-void gls_report_pictures(const gls_report *report, gls_text *out);
-/* Histogram of the lengths of streamlines, mm. */
-void gls_report_lengths(const gls_report *report, gls_text *out);
-/* Why half-streamlines ended and streamlines were rejected. */
-void gls_report_ends(const gls_report *report, gls_text *out);
-/* The density map from three sides. */
-void gls_report_density(const gls_report *report, gls_text *out);
-/* The connectome as a matrix, as a circle and as a table. */
+/* A section of the page. put() appends its HTML; nothing, or a sentence that says why, where the report lacks the data.
+ */
+typedef struct gls_report_section {
+    const char *name; /* name of the section in the template of the page; NULL ends a list */
+    void (*put)(const gls_report *report, gls_text *out);
+} gls_report_section;
+/* Sections of text and tables, sections with plots, and the data of the 3-D view that the script of the page reads. */
+extern const gls_report_section gls_report_tables[], gls_report_plots[], gls_report_data[];
+
+/* Appends the connectome as a matrix, as a circle and as a table. */
 void gls_report_connectome(const gls_report *report, gls_text *out);
-/* Shells and directions of the gradient table. */
-void gls_report_gradients(const gls_report *report, gls_text *out);
-/* Parameters that were given, and those that kept their defaults. */
-void gls_report_parameters(const gls_report *report, gls_text *out);
-/* Times of the phases of the run, and of its devices. */
-void gls_report_time(const gls_report *report, gls_text *out);
-/* Command line, version, inputs and outputs with their sizes. */
-void gls_report_provenance(const gls_report *report, gls_text *out);
-/* A paragraph for a paper: what was done, with which parameters, by which methods. */
+/* Appends a paragraph for a paper: what was done, with which parameters, by which methods; and its BibTeX. */
 void gls_report_methods(const gls_report *report, gls_text *out);
 /* Makes a PNG file of a canvas. */
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
 /* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
-/* Appends bytes as the page's script reads them: compressed by deflate, then in base64. */
-gls_status gls_html_packed(gls_text *out, const void *data, size_t bytes);
-/* Appends the streamlines of the 3-D view, compressed. */
-gls_status gls_report_lines(const gls_report *report, gls_text *out);
 /* Reads the connectome of the report, if it has one: `input` itself, or what the run wrote. GLS_ERR_INPUT: input is no
  * matrix. */
 gls_status gls_report_find_matrix(gls_report *report, const char *input);
@@ -152,30 +135,19 @@ gls_status gls_report_find_matrix(gls_report *report, const char *input);
 bool gls_report_is_matrix(const char *path);
 /* Frees the matrix and its names. */
 void gls_report_matrix_finish(gls_report_matrix *matrix);
-/* Appends the columns and groups of the streamlines of the 3-D view as a JSON array. */
-void gls_report_columns(const gls_report *report, gls_text *out);
 /* Histogram of lengths in bins of equal width from 0. Returns the number of bins, at most 40; 0 without streamlines. */
 size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[40]);
 
 /* Draws the pictures of the tractogram, and keeps the streamlines of the 3-D view. */
 gls_status gls_report_draw(gls_report *report);
-/* Adds the file of versions of program and libraries, for pipelines. */
-gls_status gls_report_versions(gls_report *report);
-/* Adds the files for MultiQC. */
-gls_status gls_report_mqc(gls_report *report);
+/* Adds the files that the options name for other programs: those of MultiQC, and the versions of program and libraries.
+ */
+gls_status gls_report_add_files(gls_report *report);
 /* Name of a report: the input's name with .html in place of its suffix, from malloc. */
 char *gls_report_name(const char *input);
 
 /* --- Citations: the program and the papers of a run's methods. Entries are in page/report.bib. */
 
-/* Largest number of papers of a run. */
-enum { GLS_CITE_MAX = 20 };
-
-/* Lists the keys of the papers for a run with this sidecar, at most GLS_CITE_MAX. NULL: the papers of all methods.
- * Returns their number. */
-size_t gls_cite_keys(const cJSON *sidecar, const char *key[GLS_CITE_MAX]);
-/* Appends BibTeX of this version of the program and of n papers. */
-void gls_cite_bibtex(gls_text *out, const char *version, const char *const *key, size_t n);
 /* Forms of citations: text for people, BibTeX, CITATION.cff. */
 typedef enum gls_cite_format { GLS_CITE_TEXT, GLS_CITE_BIBTEX, GLS_CITE_CFF } gls_cite_format;
 /* Citations for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.

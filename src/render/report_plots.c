@@ -31,7 +31,8 @@ size_t gls_report_bins(const gls_report *report, double *width, uint64_t bins[BI
     return (size_t)(longest / *width) + 1;
 }
 
-void gls_report_lengths(const gls_report *report, gls_text *out)
+/* Appends the histogram of the lengths of streamlines, mm. */
+static void put_lengths(const gls_report *report, gls_text *out)
 {
     double width;
     uint64_t bins[BINS], most = 1;
@@ -192,7 +193,8 @@ static void append_filter(const gls_report *report, gls_text *out)
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-void gls_report_ends(const gls_report *report, gls_text *out)
+/* Appends why half-streamlines ended and streamlines were rejected. */
+static void put_ends(const gls_report *report, gls_text *out)
 {
     const cJSON *ends = gls_report_get(report, "counts/half_streamline_ends");
     const cJSON *rejected = gls_report_get(report, "counts/rejected");
@@ -255,7 +257,8 @@ static void append_directions(const gls_report *report, gls_text *out)
     gls_gradients_destroy(gradients);
 }
 
-void gls_report_gradients(const gls_report *report, gls_text *out)
+/* Appends the shells and directions of the gradient table. */
+static void put_gradients(const gls_report *report, gls_text *out)
 {
     const cJSON *shell, *shells = gls_report_get(report, "gradients/shells");
     const char *rule = gls_report_text(report, "gradients/rule");
@@ -291,7 +294,8 @@ void gls_report_gradients(const gls_report *report, gls_text *out)
     append_directions(report, out);
 }
 
-void gls_report_time(const gls_report *report, gls_text *out)
+/* Appends the times of the phases of the run, and of its devices. */
+static void put_time(const gls_report *report, gls_text *out)
 {
     static const char *const phases[] = {"read", "fit", "upload", "track", "write"};
     static const char *const columns[] = {"seeds", "streamlines", "batches", "seconds"};
@@ -345,3 +349,6 @@ void gls_report_time(const gls_report *report, gls_text *out)
     }
     gls_text_puts(out, "</tbody></table>\n");
 }
+
+const gls_report_section gls_report_plots[] = {
+    {"lengths", put_lengths}, {"ends", put_ends}, {"gradients", put_gradients}, {"time", put_time}, {NULL, NULL}};

@@ -82,7 +82,9 @@ static void append_counts(const cJSON *counts, gls_text *out)
     }
 }
 
-void gls_report_summary(const gls_report *r, gls_text *out)
+/* Appends one line that says whether there is a sidecar and whether there were warnings, and the main numbers in boxes.
+ */
+static void put_summary(const gls_report *r, gls_text *out)
 {
     size_t n = count_warnings(r);
     const gls_summary_result *c = r->counted;
@@ -127,7 +129,8 @@ void gls_report_summary(const gls_report *r, gls_text *out)
     gls_text_puts(out, "</dl>\n");
 }
 
-void gls_report_warnings(const gls_report *r, gls_text *out)
+/* Appends the warnings of the run and of the report. */
+static void put_warnings(const gls_report *r, gls_text *out)
 {
     const cJSON *warning, *warnings = gls_report_get(r, "warnings");
     if (count_warnings(r) == 0) {
@@ -161,7 +164,8 @@ void gls_report_append_picture(const gls_report_picture *p, const char *caption,
     gls_text_printf(out, "\"><figcaption>%s</figcaption></figure>\n", caption);
 }
 
-void gls_report_pictures(const gls_report *r, gls_text *out)
+/* Appends the streamlines from three sides and in slabs. */
+static void put_pictures(const gls_report *r, gls_text *out)
 {
     if (r->no_pictures) {
         gls_text_puts(out, "<p>There are no pictures: ");
@@ -183,7 +187,8 @@ void gls_report_pictures(const gls_report *r, gls_text *out)
         out);
 }
 
-void gls_report_density(const gls_report *r, gls_text *out)
+/* Appends the density map from three sides. */
+static void put_density(const gls_report *r, gls_text *out)
 {
     if (!r->picture[GLS_PICTURE_DENSITY].png) {
         gls_text_puts(out,
@@ -298,7 +303,8 @@ static void append_parameters(gls_text *out, const gls_report *r, bool given)
     }
 }
 
-void gls_report_parameters(const gls_report *r, gls_text *out)
+/* Appends the parameters that were given, and those that kept their defaults. */
+static void put_parameters(const gls_report *r, gls_text *out)
 {
     const cJSON *parameters = gls_report_get(r, "parameters"), *words = gls_report_get(r, "command_line");
     if (!parameters) {
@@ -335,7 +341,8 @@ static void append_row(gls_text *out, const char *what, const char *value, doubl
                     bytes >= 0 && bytes < 0x1p64 ? gls_format_bytes((uint64_t)bytes, text, sizeof text) : "");
 }
 
-void gls_report_provenance(const gls_report *r, gls_text *out)
+/* Appends the tractogram, its sidecar and inputs with sizes, and the versions of the programs. */
+static void put_provenance(const gls_report *r, gls_text *out)
 {
     struct stat info;
     char made[64];
@@ -374,101 +381,13 @@ void gls_report_provenance(const gls_report *r, gls_text *out)
     gls_text_puts(out, "</tbody></table>\n");
 }
 
-/* Words for a model or getter in a sentence. */
-static const char *in_words(const char *word)
-{
-    static const char *const words[][2] = {{"opdt", "the orientation probability density transform"},
-                                           {"csa", "constant solid angle q-ball imaging"},
-                                           {"csd", "constrained spherical deconvolution"},
-                                           {"msmt", "multi-tissue constrained spherical deconvolution"},
-                                           {"boot", "the residual bootstrap"},
-                                           {"ifod1", "first-order integration over fibre orientation distributions"},
-                                           {"ifod2", "second-order integration over fibre orientation distributions"},
-                                           {"sdstream", "the peaks of fibre orientation distributions"},
-                                           {"fact", "fibre assignment by continuous tracking"},
-                                           {"eudx", "Euler integration along the peaks around each point"},
-                                           {"tensordet", "the main axis of the diffusion tensor"},
-                                           {"tensorprob", "a wild bootstrap of the diffusion tensor"},
-                                           {"closest", "the closest peaks"},
-                                           {"nulldist1", "directions drawn at random, whatever the data"},
-                                           {"nulldist2", "arcs drawn at random, whatever the data"},
-                                           {"seedtest", "no steps, as the points of their seeds"},
-                                           {"bedpost", "samples of the directions of fibres"},
-                                           {"prob", "probabilistic drawing of directions"},
-                                           {"det", "the most probable directions"},
-                                           {"ptt", "parallel transport"}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (word && strcmp(word, words[i][0]) == 0) return words[i][1];
-    return word ? word : "an unknown method";
-}
-
-/* If the run used tissue: appends by which rules tissue ended streamlines, and what happened at bad ends. */
-static void put_tissue(const gls_report *r, gls_text *out)
-{
-    const char *rule = gls_report_text(r, "parameters/act_rule");
-    if (!rule) return;
-    gls_text_printf(out, ", ended by tissue by %s",
-                    strcmp(rule, "act") == 0   ? "MRtrix3's rules of ACT"
-                    : strcmp(rule, "cmc") == 0 ? "the continuous map criterion"
-                                               : "DIPY's thresholds");
-    if (cJSON_IsTrue(gls_report_get(r, "parameters/backtrack"))) gls_text_puts(out, " with back-tracking");
-    if (cJSON_IsTrue(gls_report_get(r, "parameters/pft"))) gls_text_puts(out, " with particle filtering");
-}
-
-void gls_report_methods(const gls_report *r, gls_text *out)
-{
-    const char *model = gls_report_text(r, "model/name"), *dg = gls_report_text(r, "parameters/dg"),
-               *version = gls_report_text(r, "software/version");
-    const char *keys[GLS_CITE_MAX];
-    if (!dg) {
-        gls_report_missing(r, out, "the methods");
-        return;
-    }
-    /* a getter that ends streamlines by its own threshold has no stop map unless one is given */
-    const gls_direction_getter getter = gls_getter_named(dg);
-    const bool by_map =
-        gls_report_text(r, "parameters/fa") || getter == GLS_DG_COUNT || !gls_getter_ends_itself(getter);
-    gls_text_puts(out, "<p>Streamlines were tracked with glslines ");
-    gls_html_puts(out, version);
-    gls_text_puts(out, " by ");
-    gls_html_puts(out, in_words(dg));
-    if (model) {
-        gls_text_puts(out, ", in orientation distributions from ");
-        gls_html_puts(out, in_words(model));
-    }
-    /* a sidecar that lacks a number has NaN here, and the sentence goes without it */
-    const double seeds = gls_report_number(r, "counts/seeds"), step = gls_report_number(r, "parameters/step_size_mm"),
-                 angle = gls_report_number(r, "parameters/max_angle_degrees"),
-                 directions = gls_report_number(r, "counts/directions"),
-                 streamlines = gls_report_number(r, "counts/streamlines"),
-                 length = r->counted ? r->counted->length.mean : gls_report_number(r, "lengths/mean_mm");
-    if (!isnan(seeds)) gls_text_printf(out, ", from %.0f seeds", seeds);
-    if (!isnan(step)) gls_text_printf(out, ", with steps of %g mm", step);
-    if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
-    const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
-    const bool of_fa = strncmp(dg, "tensor", 6) == 0;
-    /* threshold is NaN for getters that stop at no threshold of the data, and below 0 where tissue replaces the stop
-     * map */
-    if (threshold >= 0)
-        gls_text_printf(out, ", and %s of %g",
-                        by_map  ? "a stop threshold"
-                        : of_fa ? "a cutoff of FA"
-                                : "a cutoff of amplitudes",
-                        threshold);
-    put_tissue(r, out);
-    if (!isnan(directions) && !isnan(streamlines)) {
-        gls_text_printf(out, ". Of %.0f initial directions %.0f gave streamlines", directions, streamlines);
-        if (!isnan(length)) gls_text_printf(out, ", of %.1f mm in the mean", length);
-    }
-    gls_text_puts(out, ".</p>\n<label for=\"bibtex\">BibTeX of the methods</label>\n<textarea id=\"bibtex\" readonly "
-                       "rows=\"12\">");
-    gls_text bibtex = {0};
-    gls_cite_bibtex(&bibtex, version, keys, gls_cite_keys(r->sidecar, keys));
-    char *text = gls_text_take(&bibtex);
-    gls_html_puts(out, text ? text : "");
-    free(text);
-    gls_text_puts(out, "</textarea>\n");
-}
+const gls_report_section gls_report_tables[] = {{"summary", put_summary},
+                                                {"warnings", put_warnings},
+                                                {"pictures", put_pictures},
+                                                {"density", put_density},
+                                                {"parameters", put_parameters},
+                                                {"provenance", put_provenance},
+                                                {NULL, NULL}};
 
 const cJSON *gls_report_get(const gls_report *report, const char *path)
 {

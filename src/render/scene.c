@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracts/line_geometry.h"
 #include "util/maths.h"
 #include "util/status.h"
 
@@ -81,17 +82,6 @@ static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
 {
     size_t a = i > 0 ? i - 1 : 0, b = i + 1 < n ? i + 1 : n - 1;
     for (int k = 0; k < 3; k++) v[k] = (double)p[b][k] - p[a][k];
-}
-
-/* Length of n points, mm. */
-static double line_length(const float (*p)[3], size_t n)
-{
-    double sum = 0;
-    for (size_t i = 1; i < n; i++) {
-        double x = (double)p[i][0] - p[i - 1][0], y = (double)p[i][1] - p[i - 1][1], z = (double)p[i][2] - p[i - 1][2];
-        sum += sqrt(x * x + y * y + z * z);
-    }
-    return sum;
 }
 
 /* The one colour of a streamline: of the direction between its ends, of its bundle, or grey if it is not a member of
@@ -201,7 +191,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         /* one colour for the whole streamline, except with the colours of directions */
         uint32_t one = paint->colouring == GLS_COLOUR_DIRECTION ? 0 : plain_colour(paint, column, line, p, n);
         if (paint->colouring == GLS_COLOUR_GROUPS) one = colour_of_groups(paint, s, line);
-        float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)line_length(p, n) : 0;
+        float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)gls_line_length(p, n) : 0;
         for (size_t i = 0; i < n; i++) {
             size_t at = scene->n_points + i;
             double v[3];
@@ -222,12 +212,6 @@ static gls_status append(void *user, const gls_streamlines *s)
 gls_sink gls_scene_sink(gls_painting *painting)
 {
     return (gls_sink){append, NULL, NULL, painting};
-}
-
-void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high)
-{
-    for (size_t i = 0; i < scene->n_points && scene->value; i++)
-        scene->colour[i] = gls_colormap_at(map, high > low ? (scene->value[i] - low) / (high - low) : 0.5);
 }
 
 void gls_scene_finish(gls_scene *scene)

@@ -2,6 +2,8 @@
 #ifndef GLS_RENDER_SCENE_H
 #define GLS_RENDER_SCENE_H
 
+#include <math.h>
+
 #include <glslines/gradients.h>
 #include <glslines/image.h>
 #include <glslines/render.h>
@@ -120,9 +122,6 @@ typedef struct gls_painting {
 } gls_painting;
 /* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */
 gls_sink gls_scene_sink(gls_painting *painting);
-/* Computes colours from values: `low` and below get the first colour of the map, `high` and above the last, NaN
- * grey. */
-void gls_scene_colour(gls_scene *scene, gls_colormap map, double low, double high);
 /* Frees the arrays of the scene, which may be zeroed. */
 void gls_scene_finish(gls_scene *scene);
 
@@ -169,15 +168,21 @@ typedef struct gls_planes {
     double low[3], high[3]; /* world mm: limits of the planes */
 } gls_planes;
 
-/* Depth of a point in a view, in sixteenths of a sample. */
-int64_t gls_depth_of(const gls_camera *camera, const double world[3]);
-/* Computes depth (0: nothing) and colour with alpha of rows first .. first + rows - 1 of samples; rows may lie above or
- * below the picture. */
-void gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows, uint32_t *depth,
-                     uint32_t *colour);
+/* Depths are offset by this, so that all are positive. */
+#define GLS_DEPTH_CENTRE (INT64_C(1) << 26)
 
-/* Draws the glyphs of the planes into what gls_planes_fill() computed. All glyphs of a view have one scale. */
-gls_status gls_glyphs_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
+/* Depth of a point in a view, in sixteenths of a sample, limited so that it is positive and fits into 32 bits. */
+static inline int64_t gls_depth_of(const gls_camera *c, const double world[3])
+{
+    double d = 0;
+    for (int a = 0; a < 3; a++) d += (world[a] - c->centre[a]) * c->toward[a];
+    const double z = d * c->scale * GLS_SAMPLES * 16, most = (double)(GLS_DEPTH_CENTRE / 2);
+    return GLS_DEPTH_CENTRE + llround(fmin(fmax(z, -most), most));
+}
+
+/* Draws slices and glyphs: computes depth (0: nothing) and colour with alpha of rows first .. first + rows - 1 of
+ * samples; rows may lie above or below the picture. */
+gls_status gls_planes_fill(const gls_planes *planes, const gls_camera *camera, int64_t first, uint32_t rows,
                            uint32_t *depth, uint32_t *colour);
 
 /* --- Plan: the options of gls_render_files(), read and checked. */

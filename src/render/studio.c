@@ -254,9 +254,9 @@ static void make_foot(gls_studio *s)
              gls_format_count(s->result.total, total, sizeof total));
     if (s->n_sources > 0) gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
     add_colours(s);
-    size_t i = 1; /* length of the scale bar: 20 mm, or less if 20 mm are more than a third of a tile wide, or more if
+    size_t i = 2; /* length of the scale bar: 20 mm, or less if 20 mm are more than a third of a tile wide, or more if
                      they are below 12 pixels */
-    for (i = 2; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
+    for (; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
     }
     while (i > 0 && lengths[i] * s->scale < 12) i--;
     gls_snprintf(text, sizeof text, "%g mm", lengths[i]);
@@ -346,7 +346,10 @@ static gls_status colour_scene(gls_studio *s)
     if (!s->scene.value) return GLS_OK;
     gls_status status = find_percentiles(&s->scene, 0.02, 0.98, s->range);
     for (int i = 0; i < 2 && o->range.n == 2; i++) s->range[i] = o->range.value[i];
-    if (!status) gls_scene_colour(&s->scene, (gls_colormap)o->colormap, s->range[0], s->range[1]);
+    const double low = s->range[0], high = s->range[1];
+    for (size_t i = 0; i < s->scene.n_points && !status; i++)
+        s->scene.colour[i] =
+            gls_colormap_at((gls_colormap)o->colormap, high > low ? (s->scene.value[i] - low) / (high - low) : 0.5);
     return status;
 }
 
@@ -411,6 +414,14 @@ static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camer
     return true;
 }
 
+/* Copies a picture of width x height pixels to x, y of the canvas, in which it lies whole. */
+static void copy(gls_canvas *canvas, uint32_t x, uint32_t y, uint32_t width, uint32_t height, const uint8_t *rgba)
+{
+    for (uint32_t row = 0; row < height; row++)
+        memcpy(canvas->rgba + (((size_t)y + row) * canvas->width + x) * 4, rgba + (size_t)row * width * 4,
+               (size_t)width * 4);
+}
+
 /* Draws a view with its upper left corner at x, y of the canvas. */
 static gls_status draw_tile(gls_studio *s, const gls_tile *tile, uint32_t x, uint32_t y, gls_canvas *canvas)
 {
@@ -419,7 +430,7 @@ static gls_status draw_tile(gls_studio *s, const gls_tile *tile, uint32_t x, uin
     if (!rgba) return gls_fail(GLS_ERR_MEMORY, "out of memory for a picture");
     bool has_planes = planes_of(s, tile, &tile->camera, &planes);
     gls_status status = gls_raster_draw(s->raster, &s->scene, &tile->camera, has_planes ? &planes : NULL, rgba);
-    if (!status) gls_canvas_copy(canvas, (int)x, (int)y, s->plan.width, s->plan.height, rgba);
+    if (!status) copy(canvas, x, y, s->plan.width, s->plan.height, rgba);
     if (!status && s->outline && tile->slab_axis < 0) gls_outline_draw(s, &tile->camera, (int)x, (int)y, canvas);
     free(rgba);
     return status || s->plan.options->no_labels ? status : gls_tile_label(canvas, tile, x, y, &s->plan);

@@ -180,10 +180,6 @@ void gls_studio_close(gls_studio *studio);
 /* Path of the file beside `sidecar` (NULL: none) with the name of `path`, or `path` if no such file is there. From
  * malloc; NULL: neither can be read. */
 char *gls_file_beside(const char *sidecar, const char *path);
-/* Logarithm of the density of n sources, on the grid of the first source, or on a grid in the box of the streamlines.
- */
-gls_status gls_backdrop_density(const gls_source *source, size_t n, const gls_render_plan *plan, const gls_box *box,
-                                gls_image **image);
 /* Sets the image of a studio: the stop map that the sidecar of its first source names, or the density. */
 gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
 

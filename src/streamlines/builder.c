@@ -138,11 +138,6 @@ gls_status gls_builder_flush(gls_builder *b)
     return gls_sink_append(&b->next, &out);
 }
 
-bool gls_builder_fits(const gls_builder *b, uint64_t n)
-{
-    return b->n < GLS_BUILDER_LINES && (b->n == 0 || b->n_points + n <= GLS_BUILDER_POINTS);
-}
-
 gls_status gls_builder_add(gls_builder *b, size_t i, uint64_t n, uint64_t *first)
 {
     /* hand on a full block first */

@@ -50,7 +50,10 @@ void gls_builder_finish(gls_builder *builder);
 /* Starts a block of new streamlines made from these, which must not change until gls_builder_flush(). */
 gls_status gls_builder_begin(gls_builder *builder, const gls_streamlines *in);
 /* Whether a streamline of n points still fits into the block. */
-bool gls_builder_fits(const gls_builder *builder, uint64_t n);
+static inline bool gls_builder_fits(const gls_builder *b, uint64_t n)
+{
+    return b->n < GLS_BUILDER_LINES && (b->n == 0 || b->n_points + n <= GLS_BUILDER_POINTS);
+}
 /* Adds a streamline of n points with the dps and groups of input streamline i. *first: index of its first point. Set
  * its points and dpv with the functions below. */
 gls_status gls_builder_add(gls_builder *builder, size_t i, uint64_t n, uint64_t *first);

@@ -68,22 +68,8 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *reader, const gls_trx_
 /* Checks at the end of a file that nothing is left and the checksum is right. */
 gls_status gls_trx_part_check(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
 
-/* Size of the largest name of a field, with its NUL. */
-#define GLS_TRX_NAME 128
-
-/* The parts of a file name FIELD[.COLUMNS].TYPE. */
-typedef struct gls_trx_field {
-    /* name of the column, of positions or of offsets */
-    char name[GLS_TRX_NAME];
-    /* values of a row; 1 without COLUMNS */
-    uint32_t components;
-    /* type of a value in the file */
-    gls_type type;
-} gls_trx_field;
 /* Name of a type in file names, e.g. "uint8"; "bit" stands for bytes of 0 or 1. */
 const char *gls_trx_type_name(gls_type type);
-/* Splits a file name. Returns false if it does not have this form. */
-bool gls_trx_field_parse(const char *file_name, gls_trx_field *field);
 
 /* --- TCK and TSF: headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
 
@@ -137,19 +123,6 @@ enum {
 #define GLS_VTK_WORD 128
 #define GLS_VTK_LINE 512
 
-/* Owner of the values of an array: nothing yet, points, or cells (streamlines). */
-typedef enum gls_vtk_owner { GLS_VTK_NOBODY, GLS_VTK_POINT, GLS_VTK_CELL } gls_vtk_owner;
-
-/* A pass over a legacy VTK file from front to back. */
-typedef struct gls_vtk_scan {
-    /* borrowed: path, file descriptor and options */
-    gls_tractogram_reader *reader;
-    /* position of the pass */
-    gls_cursor cursor;
-    /* true: arrays are binary, big-endian; false: arrays are text */
-    bool binary;
-} gls_vtk_scan;
-
 /* An array of a VTK file: found in the pass, then read from its own position. */
 typedef struct gls_vtk_array {
     /* true: the file has this array */
@@ -160,30 +133,28 @@ typedef struct gls_vtk_array {
     gls_cursor cursor;   /* valid once the array is open */
 } gls_vtk_array;
 
-/* Starts reading the file from its first byte. */
-gls_status gls_vtk_scan_begin(gls_vtk_scan *scan, gls_tractogram_reader *reader);
-/* Whether another word follows. */
-bool gls_vtk_scan_more(gls_vtk_scan *scan);
-/* Reads the rest of the line, without its end and NUL bytes; long lines are cut. */
-gls_status gls_vtk_scan_line(gls_vtk_scan *scan, char line[GLS_VTK_LINE]);
-/* Reads the next word. */
-gls_status gls_vtk_scan_token(gls_vtk_scan *scan, char word[GLS_VTK_WORD]);
-/* Reads the next word, which must be `expected`. */
-gls_status gls_vtk_scan_word(gls_vtk_scan *scan, const char *expected);
-/* Reads the next word as a name; %20 and similar codes are decoded. */
-gls_status gls_vtk_scan_name(gls_vtk_scan *scan, char name[GLS_VTK_WORD]);
-/* Reads the next word as a number of items. */
-gls_status gls_vtk_scan_count(gls_vtk_scan *scan, uint64_t *count);
-/* Skips the rest of the current line, and all lines up to and with an empty one. */
-void gls_vtk_scan_paragraph(gls_vtk_scan *scan);
-/* Skips the n values of an array and notes where they are. type NULL: the name of the type comes first. */
-gls_status gls_vtk_scan_array(gls_vtk_scan *scan, const char *type, uint64_t n, gls_vtk_array *array);
+/* State of the reader. */
+typedef struct gls_vtk {
+    /* borrowed: path, file descriptor and options */
+    gls_tractogram_reader *reader;
+    /* position of the pass that finds the arrays */
+    gls_cursor cursor;
+    /* true: arrays are binary, big-endian; false: arrays are text */
+    bool binary;
+    gls_vtk_array points, lines; /* lines: before version 5, for each line its number of points and their indices */
+    /* from version 5 on: the end of each line among the indices, and the indices */
+    gls_vtk_array offsets, connectivity;
+    gls_vtk_array *dps, *dpv;             /* one for each column */
+    uint64_t n_points, n_lines, n_others; /* n_others: cells that are not lines */
+    /* next_point: index that the next line must begin with; last_offset: end of the line before */
+    uint64_t next_point, last_offset;
+    double sign[3]; /* factors to RAS+ */
+} gls_vtk;
 
-/* Starts reading an array. The cursor of the scan is not used any more afterwards. */
-gls_status gls_vtk_array_open(const gls_vtk_scan *scan, gls_vtk_array *array);
-/* Reads the next n values in the byte order of this machine. */
-gls_status gls_vtk_array_read(const gls_vtk_scan *scan, gls_vtk_array *array, uint64_t n, void *values);
-/* Reads the next value of an array of integers; a negative value is an error. */
-gls_status gls_vtk_array_index(const gls_vtk_scan *scan, gls_vtk_array *array, uint64_t *value);
+/* Passes over the file from front to back: reads its head, and notes where each array lies. reader->state is a gls_vtk,
+ * all zero before. */
+gls_status gls_vtk_find(gls_tractogram_reader *reader);
+/* Reads a word. Returns false at the end, or if the word is too long. */
+bool gls_vtk_next_word(gls_cursor *cursor, char word[GLS_VTK_WORD]);
 
 #endif

@@ -370,28 +370,3 @@ const char *gls_trx_type_name(gls_type type)
 {
     return type == GLS_TYPE_BOOL ? "bit" : gls_type_name(type);
 }
-
-bool gls_trx_field_parse(const char *file_name, gls_trx_field *field)
-{
-    /* NAME.TYPE or NAME.COLUMNS.TYPE */
-    const char *dot = strchr(file_name, '.'), *type = dot ? dot + 1 : NULL;
-    field->components = 1;
-    if (!dot || dot == file_name || dot - file_name >= GLS_TRX_NAME) return false;
-    memcpy(field->name, file_name, (size_t)(dot - file_name));
-    field->name[dot - file_name] = '\0';
-    const char *second = strchr(type, '.');
-    if (second) {
-        char *end;
-        if (*type < '1' || *type > '9') return false;
-        unsigned long components = strtoul(type, &end, 10);
-        if (end != second || components > INT32_MAX) return false;
-        field->components = (uint32_t)components;
-        type = second + 1;
-    }
-    for (int t = 0; t < GLS_TYPE_COUNT; t++) {
-        if (strcmp(type, gls_trx_type_name((gls_type)t)) != 0) continue;
-        field->type = (gls_type)t;
-        return true;
-    }
-    return false;
-}

@@ -149,24 +149,62 @@ static gls_status read_json(gls_tractogram_reader *r)
     return status;
 }
 
-/* Checks that an array has `rows` rows. */
-static gls_status check_size(const gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field,
-                             uint64_t rows)
+/* Size of the largest name of a field, with its NUL. */
+#define NAME_BYTES 128
+
+/* The parts of a file name FIELD[.COLUMNS].TYPE. */
+typedef struct field {
+    /* name of the column, of positions or of offsets */
+    char name[NAME_BYTES];
+    /* values of a row; 1 without COLUMNS */
+    uint32_t components;
+    /* type of a value in the file */
+    gls_type type;
+} field;
+
+/* Splits a file name. Returns false if it does not have this form. */
+static bool parse_field(const char *file_name, field *to)
 {
-    uint64_t row = field->components * (uint64_t)gls_type_size(field->type);
+    /* NAME.TYPE or NAME.COLUMNS.TYPE */
+    const char *dot = strchr(file_name, '.'), *type = dot ? dot + 1 : NULL;
+    to->components = 1;
+    if (!dot || dot == file_name || dot - file_name >= NAME_BYTES) return false;
+    memcpy(to->name, file_name, (size_t)(dot - file_name));
+    to->name[dot - file_name] = '\0';
+    const char *second = strchr(type, '.');
+    if (second) {
+        char *end;
+        if (*type < '1' || *type > '9') return false;
+        unsigned long components = strtoul(type, &end, 10);
+        if (end != second || components > INT32_MAX) return false;
+        to->components = (uint32_t)components;
+        type = second + 1;
+    }
+    for (int t = 0; t < GLS_TYPE_COUNT; t++) {
+        if (strcmp(type, gls_trx_type_name((gls_type)t)) != 0) continue;
+        to->type = (gls_type)t;
+        return true;
+    }
+    return false;
+}
+
+/* Checks that an array has `rows` rows. */
+static gls_status check_size(const gls_tractogram_reader *r, const gls_trx_part *part, const field *f, uint64_t rows)
+{
+    uint64_t row = f->components * (uint64_t)gls_type_size(f->type);
     if (part->bytes % row == 0 && part->bytes / row == rows) return GLS_OK;
     return bad(r, part->name, "does not have the size that the counts in header.json ask for");
 }
 
 /* Takes positions.3.TYPE, the points: float16, float32 or float64. */
-static gls_status add_positions(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+static gls_status add_positions(gls_tractogram_reader *r, const gls_trx_part *part, const field *f)
 {
     trx *t = r->state;
     if (t->positions.part) return gls_reader_damaged(r, "it has two arrays of positions");
-    if (field->components != 3 || !gls_type_is_float(field->type)) return bad(r, part->name, "is of an unknown type");
+    if (f->components != 3 || !gls_type_is_float(f->type)) return bad(r, part->name, "is of an unknown type");
     t->positions.part = part;
-    r->info.position_type = field->type;
-    return check_size(r, part, field, t->n_points);
+    r->info.position_type = f->type;
+    return check_size(r, part, f, t->n_points);
 }
 
 /* Whether a type can hold indices. */
@@ -177,44 +215,44 @@ static bool is_index(gls_type type)
 
 /* Takes offsets.TYPE: for each streamline the index of its first point. Some writers leave out the last entry, the
  * number of points. */
-static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+static gls_status add_offsets(gls_tractogram_reader *r, const gls_trx_part *part, const field *f)
 {
     trx *t = r->state;
     if (t->offsets.part) return gls_reader_damaged(r, "it has two arrays of offsets");
-    t->wide = gls_type_size(field->type) == 8;
-    if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
+    t->wide = gls_type_size(f->type) == 8;
+    if (f->components != 1 || !is_index(f->type)) return bad(r, part->name, "is of an unknown type");
     t->offsets.part = part;
-    bool without_last = part->bytes == t->n_lines * gls_type_size(field->type);
-    return without_last ? GLS_OK : check_size(r, part, field, t->n_lines + 1);
+    bool without_last = part->bytes == t->n_lines * gls_type_size(f->type);
+    return without_last ? GLS_OK : check_size(r, part, f, t->n_lines + 1);
 }
 
 /* Takes an array of dps (values of streamlines) or dpv (values of points). */
-static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field,
+static gls_status add_array(gls_tractogram_reader *r, const gls_trx_part *part, const field *f,
                             gls_reader_columns *columns, array **arrays, uint64_t rows)
 {
     array *grown = realloc(*arrays, (columns->n + 1) * sizeof *grown);
     if (!grown) return gls_reader_no_memory(r);
     *arrays = grown;
     grown[columns->n] = (array){.part = part, .cursor = {.fd = -1}};
-    gls_status status = check_size(r, part, field, rows);
-    return !status ? gls_reader_add_column(r, columns, field->name, field->type, field->components) : status;
+    gls_status status = check_size(r, part, f, rows);
+    return !status ? gls_reader_add_column(r, columns, f->name, f->type, f->components) : status;
 }
 
 /* Reads the members of a group, which may come in any order, into one bit for each streamline, so that memory does not
  * depend on the length of the list. */
-static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, const field *f)
 {
     trx *t = r->state;
     if (t->n_lines > 0 && !t->offsets.part) return gls_reader_damaged(r, "it has no offsets");
-    const size_t n = r->group.n, bytes = gls_type_size(field->type);
+    const size_t n = r->group.n, bytes = gls_type_size(f->type);
     uint64_t *size = realloc(r->group_size, (n + 1) * sizeof *size);
     if (size) r->group_size = size;
     unsigned char **bit = realloc(t->bit, (n + 1) * sizeof *bit);
     if (bit) t->bit = bit;
     if (!size || !bit) return gls_reader_no_memory(r);
-    if (field->components != 1 || !is_index(field->type)) return bad(r, part->name, "is of an unknown type");
+    if (f->components != 1 || !is_index(f->type)) return bad(r, part->name, "is of an unknown type");
     if (part->bytes % bytes != 0) return bad(r, part->name, "has not a whole number of values");
-    gls_status status = gls_reader_add_column(r, &r->group, field->name, GLS_TYPE_BOOL, 1);
+    gls_status status = gls_reader_add_column(r, &r->group, f->name, GLS_TYPE_BOOL, 1);
     if (status) return status;
     size[n] = 0;
     bit[n] = calloc((size_t)(t->n_lines / 8) + 1, 1);
@@ -237,11 +275,11 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
 }
 
 /* Reads dpg/GROUP/NAME, values of a whole group, at once because they are few. */
-static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *part, const gls_trx_field *field)
+static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *part, const field *f)
 {
     const char *group = part->name + strlen("dpg/"), *slash = strchr(group, '/');
     const size_t n = r->info.n_dpg;
-    gls_status status = check_size(r, part, field, 1);
+    gls_status status = check_size(r, part, f, 1);
     if (status) return status;
     gls_group_data *dpg = realloc(r->dpg, (n + 1) * sizeof *dpg);
     if (!dpg) return gls_reader_no_memory(r);
@@ -249,8 +287,7 @@ static gls_status add_group_data(gls_tractogram_reader *r, const gls_trx_part *p
     void *data = NULL;
     status = read_part(r, part, &data);
     if (status) return status;
-    dpg[n] = (gls_group_data){strndup(group, (size_t)(slash - group)),
-                              {strdup(field->name), field->type, field->components, data}};
+    dpg[n] = (gls_group_data){strndup(group, (size_t)(slash - group)), {strdup(f->name), f->type, f->components, data}};
     r->info.n_dpg++;
     return dpg[n].group && dpg[n].column.name ? GLS_OK : gls_reader_no_memory(r);
 }
@@ -265,7 +302,7 @@ static bool starts_with(const char *text, const char *start)
 static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
 {
     trx *t = r->state;
-    gls_trx_field field;
+    field name;
     /* depth: folders above the file in the archive */
     const char *slash = strrchr(part->name, '/'), *file = slash ? slash + 1 : part->name;
     const size_t n = strlen(file), depth = slash ? (strchr(part->name, '/') == slash ? 1 : 2) : 0;
@@ -276,12 +313,12 @@ static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
          is_offsets = depth == 0 && starts_with(file, "offsets.");
     if (!is_dps && !is_dpv && !is_group && !is_dpg && !is_positions && !is_offsets) return GLS_OK;
     if (n > 5 && strcmp(file + n - 5, ".json") == 0) return GLS_OK; /* notes on an array, not an array */
-    if (!gls_trx_field_parse(file, &field)) return bad(r, part->name, "is no array of a known type");
-    if (is_positions) return add_positions(r, part, &field);
-    if (is_offsets) return add_offsets(r, part, &field);
-    if (is_dps) return add_array(r, part, &field, &r->dps, &t->dps, t->n_lines);
-    if (is_dpv) return add_array(r, part, &field, &r->dpv, &t->dpv, t->n_points);
-    return is_group ? add_group(r, part, &field) : add_group_data(r, part, &field);
+    if (!parse_field(file, &name)) return bad(r, part->name, "is no array of a known type");
+    if (is_positions) return add_positions(r, part, &name);
+    if (is_offsets) return add_offsets(r, part, &name);
+    if (is_dps) return add_array(r, part, &name, &r->dps, &t->dps, t->n_lines);
+    if (is_dpv) return add_array(r, part, &name, &r->dpv, &t->dpv, t->n_points);
+    return is_group ? add_group(r, part, &name) : add_group_data(r, part, &name);
 }
 
 /* Opens the arrays that are read at the same time. */

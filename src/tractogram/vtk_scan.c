@@ -1,7 +1,8 @@
-/* Reads words, numbers and arrays of legacy VTK files, ASCII or binary. */
+/* Finds the arrays of a legacy VTK file, ASCII or binary, in one pass over its words, numbers and sections. */
 #include "tractogram/file_formats.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,7 @@ static void skip_blanks(gls_cursor *c)
     for (int byte = peek(c); byte >= 0 && gls_is_space(byte); byte = peek(c)) c->next++;
 }
 
-/* Reads a word. Returns false at the end, or if the word is too long. */
-static bool next_word(gls_cursor *c, char word[GLS_VTK_WORD])
+bool gls_vtk_next_word(gls_cursor *c, char word[GLS_VTK_WORD])
 {
     size_t n = 0;
     skip_blanks(c);
@@ -34,19 +34,15 @@ static bool next_word(gls_cursor *c, char word[GLS_VTK_WORD])
     return n > 0 && n < GLS_VTK_WORD - 1;
 }
 
-gls_status gls_vtk_scan_begin(gls_vtk_scan *s, gls_tractogram_reader *r)
-{
-    s->reader = r;
-    return gls_cursor_init(&s->cursor, r->path, r->fd, 0, r->info.bytes);
-}
-
-bool gls_vtk_scan_more(gls_vtk_scan *s)
+/* Whether another word follows. */
+static bool has_more(gls_vtk *s)
 {
     skip_blanks(&s->cursor);
     return peek(&s->cursor) >= 0;
 }
 
-gls_status gls_vtk_scan_line(gls_vtk_scan *s, char line[GLS_VTK_LINE])
+/* Reads the rest of the line, without its end and NUL bytes; long lines are cut. */
+static gls_status read_line(gls_vtk *s, char line[GLS_VTK_LINE])
 {
     size_t n = 0;
     int byte;
@@ -61,25 +57,28 @@ gls_status gls_vtk_scan_line(gls_vtk_scan *s, char line[GLS_VTK_LINE])
     return GLS_OK;
 }
 
-gls_status gls_vtk_scan_token(gls_vtk_scan *s, char word[GLS_VTK_WORD])
+/* Reads the next word. */
+static gls_status read_word(gls_vtk *s, char word[GLS_VTK_WORD])
 {
-    if (next_word(&s->cursor, word)) return GLS_OK;
+    if (gls_vtk_next_word(&s->cursor, word)) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: a word is missing", s->reader->path);
 }
 
-gls_status gls_vtk_scan_word(gls_vtk_scan *s, const char *expected)
+/* Reads the next word, which must be `expected`. */
+static gls_status expect_word(gls_vtk *s, const char *expected)
 {
     char word[GLS_VTK_WORD];
-    gls_status status = gls_vtk_scan_token(s, word);
+    gls_status status = read_word(s, word);
     if (!status && gls_case_compare(word, expected) != 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: damaged: %s is missing where the format requires it", s->reader->path,
                           expected);
     return status;
 }
 
-gls_status gls_vtk_scan_name(gls_vtk_scan *s, char name[GLS_VTK_WORD])
+/* Reads the next word as a name; %20 and similar codes are decoded. */
+static gls_status read_name(gls_vtk *s, char name[GLS_VTK_WORD])
 {
-    gls_status status = gls_vtk_scan_token(s, name);
+    gls_status status = read_word(s, name);
     if (status) return status;
     char *to = name;
     for (const char *from = name; *from; from++, to++) {
@@ -97,10 +96,11 @@ gls_status gls_vtk_scan_name(gls_vtk_scan *s, char name[GLS_VTK_WORD])
     return GLS_OK;
 }
 
-gls_status gls_vtk_scan_count(gls_vtk_scan *s, uint64_t *count)
+/* Reads the next word as a number of items. */
+static gls_status read_count(gls_vtk *s, uint64_t *count)
 {
     char word[GLS_VTK_WORD], *end;
-    gls_status status = gls_vtk_scan_token(s, word);
+    gls_status status = read_word(s, word);
     if (status) return status;
     errno = 0;
     *count = strtoull(word, &end, 10);
@@ -109,15 +109,16 @@ gls_status gls_vtk_scan_count(gls_vtk_scan *s, uint64_t *count)
     return GLS_OK;
 }
 
-void gls_vtk_scan_paragraph(gls_vtk_scan *s)
+/* Skips the rest of the current line, and all lines up to and with an empty one. */
+static void skip_paragraph(gls_vtk *s)
 {
     char line[GLS_VTK_LINE];
-    if (gls_vtk_scan_line(s, line) != GLS_OK) return; /* rest of the current line */
-    while (gls_vtk_scan_line(s, line) == GLS_OK && *line) continue;
+    if (read_line(s, line) != GLS_OK) return; /* rest of the current line */
+    while (read_line(s, line) == GLS_OK && *line) continue;
 }
 
 /* The type that VTK means by a name. vtkIdType is written as 32 bits. */
-static gls_status parse_type(const gls_vtk_scan *s, const char *name, gls_type *type)
+static gls_status parse_type(const gls_vtk *s, const char *name, gls_type *type)
 {
     static const struct {
         const char *name;
@@ -144,11 +145,13 @@ static gls_status parse_type(const gls_vtk_scan *s, const char *name, gls_type *
     return gls_fail(GLS_ERR_INPUT, "%s: values of type %.40s are not known", s->reader->path, name);
 }
 
-gls_status gls_vtk_scan_array(gls_vtk_scan *s, const char *name, uint64_t n, gls_vtk_array *array)
+/* Skips the n values of an array and notes where they are. name: that of their type; NULL: it comes first in the file.
+ */
+static gls_status note_array(gls_vtk *s, const char *name, uint64_t n, gls_vtk_array *array)
 {
     gls_cursor *c = &s->cursor;
     char word[GLS_VTK_WORD];
-    gls_status status = name ? GLS_OK : gls_vtk_scan_token(s, word);
+    gls_status status = name ? GLS_OK : read_word(s, word);
     *array = (gls_vtk_array){.known = true, .n = n, .cursor = {.fd = -1}};
     if (!status) status = parse_type(s, name ? name : word, &array->type);
     if (status) return status;
@@ -166,68 +169,227 @@ gls_status gls_vtk_scan_array(gls_vtk_scan *s, const char *name, uint64_t n, gls
     }
     /* text: the end of the array is known only when all words are read */
     for (uint64_t i = 0; i < n; i++)
-        if (!next_word(c, word))
+        if (!gls_vtk_next_word(c, word))
             return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: an array ends too early", s->reader->path);
     array->end = s->reader->info.bytes - gls_cursor_left(c);
     return GLS_OK;
 }
 
-gls_status gls_vtk_array_open(const gls_vtk_scan *s, gls_vtk_array *array)
-{
-    return gls_cursor_init(&array->cursor, s->reader->path, s->reader->fd, array->at, array->end);
-}
+/* Owner of the values of an array: nothing yet, points, or cells (streamlines). */
+typedef enum owner { NOBODY, OF_POINTS, OF_CELLS } owner;
 
-/* Parses a number as a value of the given type. */
-static bool parse_value(const char *word, gls_type type, void *to)
+/* Finds the sense of the axes: the title says SPACE=RAS or SPACE=LPS, else the caller's option does. LPS coordinates
+ * have x and y negated. */
+static gls_status find_axes(gls_tractogram_reader *r, const char *title)
 {
-    char *end;
-    errno = 0;
-    if (gls_type_is_float(type)) {
-        double value = gls_strtod(word, &end);
-        float single = (float)value;
-        memcpy(to, type == GLS_TYPE_FLOAT64 ? (void *)&value : (void *)&single, gls_type_size(type));
-    } else if (type == GLS_TYPE_UINT64) {
-        uint64_t value = strtoull(word, &end, 10);
-        memcpy(to, &value, sizeof value);
-    } else {
-        const int64_t value = strtoll(word, &end, 10);
-        const int bits = 8 * (int)gls_type_size(type);
-        const bool is_signed = type == GLS_TYPE_INT8 || type == GLS_TYPE_INT16 || type == GLS_TYPE_INT32;
-        /* limits of the type */
-        const int64_t low = is_signed ? -(INT64_C(1) << (bits - 1)) : 0,
-                      high = (INT64_C(1) << (is_signed ? bits - 1 : bits % 64)) - 1;
-        if (type != GLS_TYPE_INT64 && (value < low || value > high)) return false;
-        memcpy(to, &value, gls_type_size(type)); /* copies the low bytes: this machine is little-endian */
-    }
-    return end != word && !*end && (!errno || gls_type_is_float(type));
-}
-
-gls_status gls_vtk_array_read(const gls_vtk_scan *s, gls_vtk_array *array, uint64_t n, void *values)
-{
-    const size_t size = gls_type_size(array->type);
-    char word[GLS_VTK_WORD], *to = values;
-    if (s->binary) {
-        gls_status status = gls_cursor_read(&array->cursor, values, (size_t)n * size);
-        if (!status) gls_swap_bytes(values, (size_t)n, size);
-        return status;
-    }
-    for (uint64_t i = 0; i < n; i++, to += size)
-        if (!next_word(&array->cursor, word) || !parse_value(word, array->type, to))
-            return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: a value is no number", s->reader->path);
+    gls_vtk *t = r->state;
+    bool ras = r->options.vtk_space == GLS_VTK_SPACE_RAS, lps = r->options.vtk_space == GLS_VTK_SPACE_LPS;
+    if (gls_case_find(title, "SPACE=RAS")) ras = true, lps = false;
+    if (gls_case_find(title, "SPACE=LPS")) ras = false, lps = true;
+    if (!ras && !lps)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: does not say its axes (SPACE=RAS or SPACE=LPS in line 2): give --vtk-space ras for a file "
+                        "of MRtrix3, lps for one of DIPY",
+                        r->path);
+    t->sign[0] = t->sign[1] = lps ? -1 : 1;
+    t->sign[2] = 1;
     return GLS_OK;
 }
 
-gls_status gls_vtk_array_index(const gls_vtk_scan *s, gls_vtk_array *array, uint64_t *value)
+/* Notes where the section POINTS lies. */
+static gls_status find_points(gls_tractogram_reader *r)
 {
-    union {
-        int32_t narrow;
-        int64_t wide;
-    } v;
-    gls_status status = gls_vtk_array_read(s, array, 1, &v);
+    gls_vtk *t = r->state;
+    gls_status status = read_count(t, &t->n_points);
+    if (!status && t->points.known) status = gls_reader_damaged(r, "it has two sections POINTS");
+    if (!status) status = note_array(t, NULL, 3 * t->n_points, &t->points);
+    r->info.position_type = t->points.type;
+    if (!status && t->points.type != GLS_TYPE_FLOAT32 && t->points.type != GLS_TYPE_FLOAT64)
+        status = gls_fail(GLS_ERR_INPUT, "%s: its points are neither float nor double", r->path);
+    return status;
+}
+
+/* Finds the cells of one kind. Only lines are kept. */
+static gls_status find_cells(gls_tractogram_reader *r, bool are_lines)
+{
+    gls_vtk *t = r->state;
+    gls_vtk_array first, second = {0};
+    uint64_t n, size;
+    gls_status status = read_count(t, &n);
+    if (!status) status = read_count(t, &size);
     if (status) return status;
-    bool wide = gls_type_size(array->type) == 8;
-    if ((!wide && gls_type_size(array->type) != 4) || gls_type_is_float(array->type) || (wide ? v.wide : v.narrow) < 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: an index is no whole number", s->reader->path);
-    *value = wide ? (uint64_t)v.wide : (uint64_t)v.narrow;
+    /* before version 5 numbers of points and indices are mixed in one array of ints; from then on they are two
+     * arrays */
+    if (r->info.version < 50) {
+        status = note_array(t, "int", size, &first);
+    } else {
+        status = expect_word(t, "OFFSETS");
+        if (!status) status = note_array(t, NULL, n, &first);
+        if (!status) status = expect_word(t, "CONNECTIVITY");
+        if (!status) status = note_array(t, NULL, size, &second);
+        /* there is one offset more than cells */
+        n -= n > 0;
+    }
+    if (!are_lines) t->n_others += n;
+    if (status || !are_lines) return status;
+    if (t->lines.known || t->offsets.known) return gls_reader_damaged(r, "it has two sections LINES");
+    if (second.known) {
+        t->offsets = first;
+        t->connectivity = second;
+    } else {
+        t->lines = first;
+    }
+    t->n_lines = n;
     return GLS_OK;
+}
+
+/* Adds an array as a column, if it has one row for each point or each line; otherwise warns. NOBODY: only skips
+ * it. */
+static gls_status add_data(gls_tractogram_reader *r, owner of, const char *name, const char *type, uint64_t components,
+                           uint64_t rows)
+{
+    gls_vtk *t = r->state;
+    gls_vtk_array array;
+    if (components < 1 || components > INT32_MAX || rows > UINT64_MAX / 8 / components)
+        return gls_reader_damaged(r, "the size of an array is 0 or too large");
+    gls_status status = note_array(t, type, components * rows, &array);
+    if (status || of == NOBODY) return status;
+    bool per_point = of == OF_POINTS;
+    if (rows != (per_point ? t->n_points : t->n_lines)) {
+        gls_reader_warn(r, "%s: %s does not have a value for each of its %s and is left out", r->path, name,
+                        per_point ? "points" : "lines");
+        return GLS_OK;
+    }
+    gls_reader_columns *columns = per_point ? &r->dpv : &r->dps;
+    gls_vtk_array **arrays = per_point ? &t->dpv : &t->dps, *grown = realloc(*arrays, (columns->n + 1) * sizeof *grown);
+    if (!grown) return gls_reader_no_memory(r);
+    *arrays = grown;
+    grown[columns->n] = array;
+    return gls_reader_add_column(r, columns, name, array.type, (uint32_t)components);
+}
+
+/* Reads SCALARS, VECTORS and other attributes, except FIELD. */
+static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, owner of, uint64_t rows)
+{
+    static const struct {
+        const char *kind;
+        uint64_t components;
+    } kinds[] = {{"VECTORS", 3},  {"NORMALS", 3},    {"TENSORS", 9},
+                 {"TENSORS6", 6}, {"GLOBAL_IDS", 1}, {"PEDIGREE_IDS", 1}};
+    gls_vtk *t = r->state;
+    char name[GLS_VTK_WORD], type[GLS_VTK_WORD] = "", word[GLS_VTK_WORD] = "";
+    uint64_t components = 0;
+    gls_status status = read_name(t, name);
+    if (status) return status;
+    /* SCALARS name type [components], then a line LOOKUP_TABLE name */
+    if (!gls_case_compare(kind, "SCALARS")) {
+        status = read_word(t, type);
+        if (!status) status = read_word(t, word);
+        components = strtoull(word, NULL, 10);
+        if (!status && components > 0) status = read_word(t, word);
+        if (components == 0) components = 1;
+        if (!status && !gls_case_compare(word, "LOOKUP_TABLE"))
+            status = read_word(t, word);
+        else if (!status)
+            status = gls_reader_damaged(r, "its SCALARS have no LOOKUP_TABLE");
+    } else if (!gls_case_compare(kind, "COLOR_SCALARS") || !gls_case_compare(kind, "LOOKUP_TABLE")) {
+        /* colours: bytes in binary files, floats from 0 to 1 in text; a table of colours has 4 values a row and is
+         * skipped */
+        status = read_count(t, &components);
+        strcpy(type, t->binary ? "unsigned_char" : "float");
+        if (!gls_case_compare(kind, "LOOKUP_TABLE"))
+            return status ? status : add_data(r, NOBODY, name, type, 4, components);
+    } else if (!gls_case_compare(kind, "TEXTURE_COORDINATES")) {
+        status = read_count(t, &components);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!gls_case_compare(kind, kinds[i].kind)) components = kinds[i].components;
+    if (!status && components == 0) return gls_fail(GLS_ERR_INPUT, "%s: has an unknown section %.40s", r->path, kind);
+    return !status ? add_data(r, of, name, *type ? type : NULL, components, rows) : status;
+}
+
+/* Notes the arrays of a section FIELD, which belong to points or to lines. Paragraphs METADATA are skipped. */
+static gls_status find_field(gls_tractogram_reader *r, owner of)
+{
+    gls_vtk *t = r->state;
+    char name[GLS_VTK_WORD];
+    uint64_t n = 0, components, rows;
+    gls_status status = read_name(t, name);
+    if (!status) status = read_count(t, &n);
+    for (uint64_t i = 0; i < n && !status; i++) {
+        status = read_name(t, name);
+        while (!status && !gls_case_compare(name, "METADATA")) {
+            skip_paragraph(t);
+            status = read_name(t, name);
+        }
+        if (!status) status = read_count(t, &components);
+        if (!status) status = read_count(t, &rows);
+        if (!status) status = add_data(r, of, name, NULL, components, rows);
+    }
+    return status;
+}
+
+/* Reads all sections up to the end of the file. */
+static gls_status find_sections(gls_tractogram_reader *r)
+{
+    gls_vtk *t = r->state;
+    char word[GLS_VTK_WORD];
+    owner of = NOBODY;
+    uint64_t rows = 0;
+    gls_status status = GLS_OK;
+    while (!status && has_more(t)) {
+        status = read_word(t, word);
+        if (status) break;
+        /* keywords of a section in the order of the format; attributes belong to the last POINT_DATA or CELL_DATA */
+        if (!gls_case_compare(word, "DATASET")) {
+            status = read_word(t, word);
+            if (!status && gls_case_compare(word, "POLYDATA") != 0)
+                status = gls_fail(GLS_ERR_INPUT, "%s: holds %.40s; only POLYDATA is known", r->path, word);
+        } else if (!gls_case_compare(word, "POINTS")) {
+            status = find_points(r);
+        } else if (!gls_case_compare(word, "LINES")) {
+            status = find_cells(r, true);
+        } else if (!gls_case_compare(word, "VERTICES") || !gls_case_compare(word, "POLYGONS") ||
+                   !gls_case_compare(word, "TRIANGLE_STRIPS")) {
+            status = find_cells(r, false);
+        } else if (!gls_case_compare(word, "POINT_DATA") || !gls_case_compare(word, "CELL_DATA")) {
+            of = !gls_case_compare(word, "POINT_DATA") ? OF_POINTS : OF_CELLS;
+            status = read_count(t, &rows);
+        } else if (!gls_case_compare(word, "METADATA")) {
+            skip_paragraph(t);
+        } else if (!gls_case_compare(word, "FIELD")) {
+            status = find_field(r, of);
+        } else {
+            status = find_attribute(r, word, of, rows);
+        }
+    }
+    return status;
+}
+
+gls_status gls_vtk_find(gls_tractogram_reader *r)
+{
+    char line[GLS_VTK_LINE], version[32] = "";
+    int major = 0, minor = 0;
+    gls_vtk *t = r->state;
+    t->reader = r;
+    gls_status status = gls_cursor_init(&t->cursor, r->path, r->fd, 0, r->info.bytes);
+    if (!status) status = read_line(t, line);
+    if (status) return status;
+    /* "# vtk DataFile Version 3.0": major and minor number */
+    if (sscanf(line, "# vtk DataFile Version %31s", version) != 1 || sscanf(version, "%1d.%1d", &major, &minor) != 2)
+        return gls_reader_damaged(r, "its first line names no version");
+    r->info.version = 10 * major + minor;
+    /* the second line is a title of any text; MRtrix3 and others state the axes there */
+    status = read_line(t, line);
+    if (!status) status = gls_reader_add_header(r, "title", line);
+    if (!status) status = find_axes(r, line);
+    if (!status) status = read_line(t, line);
+    if (status) return status;
+    t->binary = !gls_case_compare_n(line, "BINARY", 6);
+    if (!t->binary && gls_case_compare_n(line, "ASCII", 5) != 0)
+        return gls_reader_damaged(r, "it says neither ASCII nor BINARY");
+    /* the cursor has run to the end; the arrays are read by cursors of their own */
+    status = find_sections(r);
+    gls_cursor_finish(&t->cursor);
+    return status;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tracts/bundle_parts.h"
+#include "tracts/line_geometry.h"
 
 #define LENGTH_SLACK 1e-4 /* tolerance of lengths, mm */
 #define DEGREE (3.14159265358979323846 / 180)

@@ -114,17 +114,22 @@ struct gls_bundles {
 };
 
 /* Whether outliers of bundle i are removed once all streamlines are collected. */
-bool gls_bundles_cleans(const gls_bundles *bundles, size_t i);
+static inline bool gls_bundles_cleans(const gls_bundles *b, size_t i)
+{
+    return b->options.clean || b->rules.rule[i].clean;
+}
+
 /* Names of the regions that the rules name, FILE or FILE:LABELS; *n of them. Owned by the bundles. */
-const char *const *gls_bundles_files(const gls_bundles *bundles, size_t *n);
+static inline const char *const *gls_bundles_files(const gls_bundles *b, size_t *n)
+{
+    *n = b->rules.n_files;
+    return (const char *const *)b->rules.file;
+}
 
 /* Flips members of a bundle so that all run in one direction. nodes: number of nodes of each streamline. */
 void gls_bundle_orient(gls_bundle *bundle, uint32_t nodes);
 /* Removes the outliers of a bundle. nodes: number of nodes of each streamline. */
 gls_status gls_bundle_clean(gls_bundle *bundle, uint32_t nodes, const gls_clean_options *options);
-
-/* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */
-void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);
 
 /* --- A rule as text, cell by cell: tables and JSON files of rules both become such rows. */
 

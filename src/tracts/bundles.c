@@ -27,10 +27,11 @@ typedef struct nearness {
 } nearness;
 
 /* Adds the distances of a line of n points from one region to the sum, mm. */
-static nearness add(nearness sum, const gls_roi_distance *d, const float (*point)[3], size_t n)
+static nearness add(nearness sum, const gls_rois *rois, size_t index, const float (*point)[3], size_t n)
 {
-    sum.from_regions += gls_roi_distance_of_line(d, point, n);
-    sum.from_centres += gls_roi_distance_of_centre(d, point, n);
+    double from_centre;
+    sum.from_regions += gls_rois_distance(rois, index, point, n, &from_centre);
+    sum.from_centres += from_centre;
     return sum;
 }
 
@@ -40,12 +41,11 @@ static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r,
 {
     nearness sum = {0, 0}, ends[2] = {{0, 0}, {0, 0}};
     size_t n_regions = r->n_include;
-    for (size_t k = 0; k < r->n_include; k++) sum = add(sum, gls_rois_distance(rules->rois, r->include[k]), point, n);
+    for (size_t k = 0; k < r->n_include; k++) sum = add(sum, rules->rois, r->include[k], point, n);
     for (int e = 0; e < 2; e++) {
         if (r->end[e] == GLS_RULE_NONE) continue;
         for (int backwards = 0; backwards < 2; backwards++)
-            ends[backwards] =
-                add(ends[backwards], gls_rois_distance(rules->rois, r->end[e]), &point[e == backwards ? 0 : n - 1], 1);
+            ends[backwards] = add(ends[backwards], rules->rois, r->end[e], &point[e == backwards ? 0 : n - 1], 1);
         n_regions++;
     }
     bool is_backwards = direction == GLS_BUNDLE_AGAINST;
@@ -173,20 +173,6 @@ void gls_bundles_destroy(gls_bundles *b)
     free(b);
 }
 
-/* Whether a streamline runs against options.given. */
-static bool is_given_backwards(const gls_bundles *b, const float (*point)[3], size_t n)
-{
-    const gls_orientation *o = b->options.given;
-    double there = 0, back = 0;
-    if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
-    if (o->line) return gls_line_is_backwards(point, n, b->standard);
-    for (int a = 0; a < 3; a++) {
-        there += pow(point[0][a] - o->centre[a], 2);
-        back += pow(point[n - 1][a] - o->centre[a], 2);
-    }
-    return back < there;
-}
-
 /* Fills in the verdicts and directions of streamline i for all bundles. */
 static void judge(void *user, int thread, const gls_streamlines *s, size_t i)
 {
@@ -212,9 +198,11 @@ static void judge(void *user, int thread, const gls_streamlines *s, size_t i)
         for (size_t k = 0; k < m; k++)
             if (verdict[k] == GLS_BUNDLE_TESTS && k != chosen) verdict[k] = GLS_BUNDLE_UNIQUE;
     }
+    const gls_orientation *given = b->options.given;
     for (size_t k = 0; k < m; k++) {
         if (verdict[k] == GLS_BUNDLE_TESTS && b->options.orientation == GLS_ORIENT_GIVEN)
-            way[k] = is_given_backwards(b, point, n) ? GLS_BUNDLE_AGAINST : GLS_BUNDLE_ALONG;
+            way[k] = gls_line_is_backwards(given, given->centre, b->standard, point, n) ? GLS_BUNDLE_AGAINST
+                                                                                        : GLS_BUNDLE_ALONG;
         if (b->options.orientation == GLS_ORIENT_NONE) way[k] = GLS_BUNDLE_ALONG;
     }
 }
@@ -329,11 +317,6 @@ gls_sink gls_bundles_sink(gls_bundles *bundles)
     return (gls_sink){.append = append, .user = bundles};
 }
 
-bool gls_bundles_cleans(const gls_bundles *b, size_t i)
-{
-    return b->options.clean || b->rules.rule[i].clean;
-}
-
 gls_status gls_bundles_complete(gls_bundles *b)
 {
     GLS_REQUIRE(b);
@@ -344,12 +327,6 @@ gls_status gls_bundles_complete(gls_bundles *b)
         if (gls_bundles_cleans(b, k)) status = gls_bundle_clean(bundle, b->options.nodes, &b->options.cleaning);
     }
     return status;
-}
-
-const char *const *gls_bundles_files(const gls_bundles *b, size_t *n)
-{
-    *n = b->rules.n_files;
-    return (const char *const *)b->rules.file;
 }
 
 size_t gls_bundles_count(const gls_bundles *b)

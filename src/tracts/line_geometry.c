@@ -1,4 +1,5 @@
-/* Geometry of single streamlines in double precision. */
+/* Geometry of single streamlines in double precision, and the axes of a cloud of points: eigenvectors of its matrix by
+ * Jacobi rotations (Golub and Van Loan, Matrix Computations). */
 #include "tracts/line_geometry.h"
 
 #include <math.h>
@@ -69,11 +70,21 @@ bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3],
     return there > back;
 }
 
-bool gls_line_is_backwards(const float (*point)[3], size_t n, const float (*standard)[3])
+bool gls_line_is_backwards(const gls_orientation *o, const double centre[3], const float (*standard)[3],
+                           const float (*point)[3], size_t n)
 {
     float node[GLS_ORIENT_POINTS][3];
-    gls_line_resample(point, n, GLS_ORIENT_POINTS, node);
-    return gls_nodes_are_backwards((const float(*)[3])node, standard, GLS_ORIENT_POINTS);
+    double there = 0, back = 0;
+    if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
+    if (o->line) {
+        gls_line_resample(point, n, GLS_ORIENT_POINTS, node);
+        return gls_nodes_are_backwards((const float(*)[3])node, standard, GLS_ORIENT_POINTS);
+    }
+    for (int a = 0; a < 3; a++) {
+        there += (point[0][a] - centre[a]) * (point[0][a] - centre[a]);
+        back += (point[n - 1][a] - centre[a]) * (point[n - 1][a] - centre[a]);
+    }
+    return back < there;
 }
 
 void gls_line_reverse(float (*point)[3], size_t n)
@@ -84,4 +95,41 @@ void gls_line_reverse(float (*point)[3], size_t n)
         memcpy(point[i], point[n - 1 - i], sizeof keep);
         memcpy(point[n - 1 - i], keep, sizeof keep);
     }
+}
+
+void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) vector[i][j] = i == j;
+    /* sweeps converge quadratically: about 6 are enough for a 3 x 3 matrix; 60 bounds the loop for values that are
+     * not finite */
+    for (int sweep = 0; sweep < 60; sweep++) {
+        double off = fabs(a[0][1]) + fabs(a[0][2]) + fabs(a[1][2]);
+        if (off == 0) break;
+        for (int p = 0; p < 2; p++)
+            for (int q = p + 1; q < 3; q++) {
+                if (a[p][q] == 0) continue;
+                /* the rotation by the smaller of the two angles that make a[p][q] zero */
+                double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
+                double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
+                if (isinf(theta)) t = 0;
+                double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < 3; k++) {
+                    double x = a[k][p], y = a[k][q];
+                    a[k][p] = c * x - s * y;
+                    a[k][q] = s * x + c * y;
+                }
+                for (int k = 0; k < 3; k++) {
+                    double x = a[p][k], y = a[q][k];
+                    a[p][k] = c * x - s * y;
+                    a[q][k] = s * x + c * y;
+                    x = vector[k][p];
+                    y = vector[k][q];
+                    vector[k][p] = c * x - s * y;
+                    vector[k][q] = s * x + c * y;
+                }
+                a[p][q] = a[q][p] = 0;
+            }
+    }
+    for (int i = 0; i < 3; i++) value[i] = a[i][i];
 }

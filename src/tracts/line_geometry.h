@@ -1,9 +1,11 @@
-/* Geometry of single streamlines: length, resampling, parts, direction. */
+/* Geometry of single streamlines: length, resampling, parts, direction; eigenvectors of a symmetric matrix. */
 #ifndef GLS_TRACTS_LINE_GEOMETRY_H
 #define GLS_TRACTS_LINE_GEOMETRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include <glslines/select.h>
 
 /* Points to which lines are resampled before their directions are compared, as in DIPY. */
 #define GLS_ORIENT_POINTS 12
@@ -16,12 +18,18 @@ void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)
 /* Writes the part of a line from `from` to `until`, in mm from its start. out: memory for n + 1 points. Returns the
  * number of points, at least 1. */
 size_t gls_line_part(const float (*point)[3], size_t n, double from, double until, float (*out)[3]);
-/* Whether GLS_ORIENT_POINTS points along the line are closer to the standard in reverse order: by the sum of distances,
- * as DIPY's orient_by_streamline(). */
-bool gls_line_is_backwards(const float (*point)[3], size_t n, const float (*standard)[3]);
-/* Like gls_line_is_backwards(), for lines that have m points already. */
+/* Whether m nodes of a line are closer to m nodes of the standard in reverse order: by the sum of distances, as DIPY's
+ * orient_by_streamline(). */
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m);
+/* Whether a line of n >= 1 points runs against an orientation: towards lower coordinates along the axis, against the
+ * line, or with its last point nearer to the centre than its first. centre: that of the orientation, mm; standard: its
+ * line at GLS_ORIENT_POINTS nodes; each is needed only if the orientation has one. */
+bool gls_line_is_backwards(const gls_orientation *orientation, const double centre[3], const float (*standard)[3],
+                           const float (*point)[3], size_t n);
 /* Reverses the order of n points. */
 void gls_line_reverse(float (*point)[3], size_t n);
+
+/* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */
+void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);
 
 #endif

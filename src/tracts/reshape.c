@@ -112,27 +112,13 @@ static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
     return status || pieces == GLS_CROP_ALL || isinf(from) ? status : add_piece(f, s, i, from, until);
 }
 
-/* Whether a streamline runs against the orientation. */
-static bool is_backwards(const reshaper *f, const float (*point)[3], size_t n)
-{
-    const gls_orientation *o = &f->orientation;
-    double there = 0, back = 0;
-    if (o->axis > 0) return point[n - 1][o->axis - 1] < point[0][o->axis - 1];
-    if (o->line) return gls_line_is_backwards(point, n, (const float(*)[3])f->standard);
-    /* the end that is nearer to the centre becomes the start */
-    for (int a = 0; a < 3; a++) {
-        there += (point[0][a] - f->centre[a]) * (point[0][a] - f->centre[a]);
-        back += (point[n - 1][a] - f->centre[a]) * (point[n - 1][a] - f->centre[a]);
-    }
-    return back < there;
-}
-
 /* Copies streamline i, from its last point to its first if it runs backwards. */
 static gls_status turn(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
     uint64_t to;
-    bool turned = n > 1 && is_backwards(f, s->point + s->offset[i], (size_t)n);
+    bool turned = n > 1 && gls_line_is_backwards(&f->orientation, f->centre, (const float(*)[3])f->standard,
+                                                 s->point + s->offset[i], (size_t)n);
     gls_status status = gls_builder_add(&f->builder, i, n, &to);
     if (status) return status;
     *f->n_turned += turned;

@@ -167,11 +167,6 @@ static double square_from(const double from[3], const float (*point)[3], size_t 
     return least;
 }
 
-double gls_roi_distance_of_centre(const gls_roi_distance *d, const float (*point)[3], size_t n)
-{
-    return sqrt(square_from(d->centre, point, n));
-}
-
 /* Coordinates in the box, with corners of voxels at whole numbers. */
 static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
 {
@@ -204,9 +199,9 @@ static double min_of_voxels(const gls_roi_distance *d, const float (*point)[3], 
     return least;
 }
 
-double gls_roi_distance_of_line(const gls_roi_distance *d, const float (*point)[3], size_t n)
+double gls_roi_distance_measure(const gls_roi_distance *d, const float (*point)[3], size_t n, double *from_centre)
 {
+    *from_centre = sqrt(square_from(d->centre, point, n));
     if (d->mm) return min_of_voxels(d, point, n);
-    if (d->radius < 0 || d->widened <= 0) return 0;
-    return fmax(0, sqrt(square_from(d->centre, point, n)) - d->radius);
+    return d->radius < 0 || d->widened <= 0 ? 0 : fmax(0, *from_centre - d->radius);
 }

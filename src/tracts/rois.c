@@ -184,9 +184,9 @@ void gls_rois_keep_distances(gls_rois *r)
     r->keeps_distances = true;
 }
 
-const gls_roi_distance *gls_rois_distance(const gls_rois *r, size_t index)
+double gls_rois_distance(const gls_rois *r, size_t index, const float (*point)[3], size_t n, double *from_centre)
 {
-    return &r->roi[index].distance;
+    return gls_roi_distance_measure(&r->roi[index].distance, point, n, from_centre);
 }
 
 gls_status gls_rois_add_area(gls_rois *r, gls_region_area *area, const char *text, double mm, size_t *index)
@@ -236,25 +236,19 @@ gls_status gls_rois_add_ends(gls_rois *r, const char *text, double mm, size_t in
     return status;
 }
 
-size_t gls_rois_count(const gls_rois *r)
+const char *gls_rois_find_far(const gls_rois *r, const double low[3], const double high[3])
 {
-    return r->n;
+    for (size_t i = 0; i < r->n; i++)
+        for (int a = 0; a < 3; a++)
+            if (r->roi[i].low[a] > high[a] || r->roi[i].high[a] < low[a]) return r->roi[i].text;
+    return NULL;
 }
 
-const char *gls_rois_text(const gls_rois *r, size_t index)
+const char *gls_rois_find_graded(const gls_rois *r)
 {
-    return r->roi[index].text;
-}
-
-void gls_rois_box(const gls_rois *r, size_t index, double low[3], double high[3])
-{
-    memcpy(low, r->roi[index].low, sizeof r->roi[index].low);
-    memcpy(high, r->roi[index].high, sizeof r->roi[index].high);
-}
-
-bool gls_rois_is_graded(const gls_rois *r, size_t index)
-{
-    return r->roi[index].is_graded;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->roi[i].is_graded) return r->roi[i].text;
+    return NULL;
 }
 
 /* Finds coordinates and voxel of a point. Returns false if the point is too far away for integer arithmetic. */

@@ -29,10 +29,9 @@ gls_status gls_roi_distance_init(gls_roi_distance *distance, const gls_region_ar
 /* Frees the distances. */
 void gls_roi_distance_finish(gls_roi_distance *distance);
 /* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest value of the voxels it passes; 0
- * if it meets the region itself. */
-double gls_roi_distance_of_line(const gls_roi_distance *distance, const float (*point)[3], size_t n);
-/* Smallest distance, mm, between the line and the region's centre. */
-double gls_roi_distance_of_centre(const gls_roi_distance *distance, const float (*point)[3], size_t n);
+ * if it meets the region itself. *from_centre: smallest distance, mm, between the line and the region's centre. */
+double gls_roi_distance_measure(const gls_roi_distance *distance, const float (*point)[3], size_t n,
+                                double *from_centre);
 
 /* --- A set of regions on any grids, in double precision. The straight lines between points are cut exactly at the
  * faces of voxels. */
@@ -46,8 +45,8 @@ void gls_rois_destroy(gls_rois *rois);
 /* Regions added after this call keep what gls_rois_distance() needs: 4 bytes for each voxel of the box of a widened
  * region. */
 void gls_rois_keep_distances(gls_rois *rois);
-/* Distances from a region added after gls_rois_keep_distances(). Owned by `rois`. */
-const gls_roi_distance *gls_rois_distance(const gls_rois *rois, size_t index);
+/* Distance from a region added after gls_rois_keep_distances(), see gls_roi_distance_measure(). */
+double gls_rois_distance(const gls_rois *rois, size_t index, const float (*point)[3], size_t n, double *from_centre);
 /* Adds a region, widened by mm. option: name of the option, for messages. *index: index of the region, from 0; a region
  * with the same text and width is added only once. */
 gls_status gls_rois_add(gls_rois *rois, const char *option, const char *text, double mm, size_t *index);
@@ -61,14 +60,11 @@ gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text
 /* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
  * one further left, back or down along the axis that separates them most. GLS_ERR_INPUT if there is only one blob. */
 gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
-/* Number of regions. */
-size_t gls_rois_count(const gls_rois *rois);
-/* Text of a region. Owned by `rois`. */
-const char *gls_rois_text(const gls_rois *rois, size_t index);
-/* Box around a region, world mm. */
-void gls_rois_box(const gls_rois *rois, size_t index, double low[3], double high[3]);
-/* Whether the region's image had values between 0 and 1, which count as inside. */
-bool gls_rois_is_graded(const gls_rois *rois, size_t index);
+/* Text of the first region whose box lies outside the box low .. high, world mm; NULL: none. Owned by `rois`. */
+const char *gls_rois_find_far(const gls_rois *rois, const double low[3], const double high[3]);
+/* Text of the first region whose image had values between 0 and 1, which count as inside; NULL: none. Owned by `rois`.
+ */
+const char *gls_rois_find_graded(const gls_rois *rois);
 /* Whether a point, world mm, lies in a region. */
 bool gls_rois_has(const gls_rois *rois, size_t index, const float point[3]);
 

@@ -165,20 +165,12 @@ const char *gls_selection_far_region(const gls_selection *s)
             all.low[a] = fmin(all.low[a], s->box[t].low[a]);
             all.high[a] = fmax(all.high[a], s->box[t].high[a]);
         }
-    for (size_t i = 0; i < gls_rois_count(s->rois) && s->counts.taken > 0; i++) {
-        double low[3], high[3];
-        gls_rois_box(s->rois, i, low, high);
-        for (int a = 0; a < 3; a++)
-            if (low[a] > all.high[a] || high[a] < all.low[a]) return gls_rois_text(s->rois, i);
-    }
-    return NULL;
+    return s->counts.taken > 0 ? gls_rois_find_far(s->rois, all.low, all.high) : NULL;
 }
 
 const char *gls_selection_graded_region(const gls_selection *s)
 {
-    for (size_t i = 0; i < gls_rois_count(s->rois); i++)
-        if (gls_rois_is_graded(s->rois, i)) return gls_rois_text(s->rois, i);
-    return NULL;
+    return gls_rois_find_graded(s->rois);
 }
 
 /* Whether no angle between steps exceeds max_turn, nor their sum max_winding, degrees. */
@@ -254,7 +246,7 @@ static bool regions_fit(const gls_selection *s, gls_roi_hits *hits, const float 
     const size_t *include = s->index[GLS_REGION_INCLUDE], *exclude = s->index[GLS_REGION_EXCLUDE],
                  *ordered = s->index[GLS_REGION_INCLUDE_ORDERED], *all = s->index[GLS_REGION_ALL],
                  n_ordered = s->n[GLS_REGION_INCLUDE_ORDERED];
-    if (gls_rois_count(s->rois) == 0) return true;
+    if (s->options.n_regions == 0) return true;
     if (n == 0 || !ends_fit(s, point[0], point[n - 1])) return false;
     if (s->has_ends_alone) return true;
     gls_rois_find(s->rois, hits, point, n);
@@ -338,7 +330,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
 {
     const trial *t = user;
     gls_selection *s = t->filter->selection;
-    if (gls_rois_count(s->rois) > 0) note_box(&s->box[thread], t->in, from, until);
+    if (s->options.n_regions > 0) note_box(&s->box[thread], t->in, from, until);
     for (size_t i = from; i < until; i++)
         t->filter->verdict[i] = (uint8_t)judge(s, &s->hits[thread], t->weights, t->in, i);
 }

@@ -22,6 +22,37 @@ static void find_voxel(const gls_visit_grid *g, const float p[3], double v[3])
     }
 }
 
+/* Index of voxel v, whole numbers; false outside the grid. */
+static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
+{
+    for (int a = 0; a < 3; a++)
+        if (!(v[a] >= 0 && v[a] < g->dim[a])) return false;
+    *voxel = ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0];
+    return true;
+}
+
+/* Counts a lookup of voxel v, whole numbers, and notes its visit with a length in mm. */
+static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
+{
+    uint64_t voxel;
+    s->places++;
+    if (index_of(g, v, &voxel)) {
+        gls_visits_note(s, voxel, mm);
+        return;
+    }
+    s->outside = true;
+    s->places_outside++;
+}
+
+/* Extrapolates one point beyond each end of a line of n >= 2 points, for the spline. */
+static void extend_ends(const float (*p)[3], size_t n, float before[3], float after[3])
+{
+    for (int a = 0; a < 3; a++) {
+        before[a] = p[0][a] + (p[0][a] - p[1][a]);
+        after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
+    }
+}
+
 /* --- Lengths along the spline as in tckmap -precise: upsamples the streamline and finds each face between two voxels
  * by bisection, to 0.005 of a voxel. A streamline with a step of over a million voxels gets the lengths of its straight
  * steps. */
@@ -59,11 +90,7 @@ static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u
     u->n = (n - 1) * ratio + 1;
     u->p = malloc(u->n * sizeof *u->p);
     if (!u->p) return false;
-    /* the points that the spline needs beyond both ends */
-    for (int a = 0; a < 3; a++) {
-        before[a] = p[0][a] + (p[0][a] - p[1][a]);
-        after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
-    }
+    extend_ends(p, n, before, after);
     for (size_t i = 0; i + 1 < n; i++) {
         memcpy(u->p[i * ratio], p[i], sizeof *u->p);
         for (uint32_t k = 1; k < ratio; k++)
@@ -129,22 +156,6 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     return mu;
 }
 
-/* Counts a lookup of a voxel, whose indices are given as whole numbers, and notes the voxel with a length in mm. */
-static void add_visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
-{
-    uint64_t voxel = 0;
-    s->places++;
-    for (int a = 2; a >= 0; a--) {
-        if (!(v[a] >= 0 && v[a] < g->dim[a])) {
-            s->outside = true;
-            s->places_outside++;
-            return;
-        }
-        voxel = voxel * (uint64_t)g->dim[a] + (uint64_t)v[a];
-    }
-    gls_visits_note(s, voxel, mm);
-}
-
 /* Largest number of voxels that a step may pass: longer steps are damage, and following them would never end. */
 #define MAX_VOXELS 1e6
 
@@ -193,31 +204,9 @@ static void visits_precise(gls_visits *s, const gls_visit_grid *g, uint32_t rati
         else
             mu = leave(&u, g, k, mu, here, last, exit, next);
         mm += distance(last, exit);
-        if (distance(exit, entry) > 0) add_visit(s, g, here, mm);
+        if (distance(exit, entry) > 0) visit(s, g, here, mm);
     }
     free(u.p);
-}
-
-/* Index of voxel v, whole numbers; false outside the grid. */
-static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel)
-{
-    for (int a = 0; a < 3; a++)
-        if (!(v[a] >= 0 && v[a] < g->dim[a])) return false;
-    *voxel = ((uint64_t)v[2] * (uint64_t)g->dim[1] + (uint64_t)v[1]) * (uint64_t)g->dim[0] + (uint64_t)v[0];
-    return true;
-}
-
-/* Notes a visit of voxel v, whole numbers. */
-static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
-{
-    uint64_t voxel;
-    s->places++;
-    if (index_of(g, v, &voxel)) {
-        gls_visits_note(s, voxel, mm);
-        return;
-    }
-    s->outside = true;
-    s->places_outside++;
 }
 
 /* Voxel coordinates with corners at whole numbers. */
@@ -285,15 +274,6 @@ static void take_point(point_stream *t, const float p[3])
 static void end_stream(point_stream *t)
 {
     if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
-}
-
-/* Extrapolates one point beyond each end. */
-static void extend_ends(const float (*p)[3], size_t n, float before[3], float after[3])
-{
-    for (int a = 0; a < 3; a++) {
-        before[a] = p[0][a] + (p[0][a] - p[1][a]);
-        after[a] = p[n - 1][a] + (p[n - 1][a] - p[n - 2][a]);
-    }
 }
 
 /* Visits the points of a streamline, upsampled by `ratio`. */
