@@ -15,8 +15,9 @@
 #define FONT_CAPITAL 21
 #define FONT_BASE 9
 
-/* Strokes of Hershey's Roman simplex letters, from blank to tilde; see third_party_notes/hershey.md. The first two
- * characters are the left and right border, then pairs of x and y follow, each minus 'R'; " R" lifts the pen. */
+/* Strokes of Hershey's Roman simplex letters, from blank to tilde; see third_party_notes/hershey.md. Each character of
+ * a text stands for its code minus that of 'R'. First come the left and the right border of the letter, then the points
+ * x, y of its strokes; the pair " R" lifts the pen. */
 static const char *const font_glyphs[FONT_GLYPHS] = {
     "JZ",
     "MWRFRT RRYQZR[SZRY",
@@ -141,12 +142,12 @@ static double text_width(const char *text, double size)
     return width;
 }
 
-/* Pixels around a line of text: how much of each the strokes cover. */
+/* A rectangle of pixels around a line of text, with the share of each pixel that the strokes cover. */
 typedef struct mask {
     /* rectangle in the picture, pixels */
     int x, y, width, height;
-    double pen; /* half the width of a stroke */
-    uint8_t *share;
+    double pen;     /* half the width of a stroke */
+    uint8_t *share; /* of each pixel the covered share, 0 .. 255, in rows from the top */
 } mask;
 
 /* Draws a line with round ends into the mask. Each pixel gets the share of its area that the pen covers, 0 .. 255,
@@ -259,7 +260,8 @@ static double width_of(const gls_foot *foot, const gls_item *item)
     return text;
 }
 
-/* Shortens the text of an item, ending it with dots, until the item is at most `most` pixels wide. */
+/* Cuts the text of an item and ends it with dots, until the item is at most `most` pixels wide or the text has 4
+ * characters. */
 static void shorten(const gls_foot *foot, gls_item *item, double most)
 {
     size_t n = strlen(item->text);
@@ -273,7 +275,7 @@ void gls_foot_lay(gls_foot *foot, uint32_t width)
 {
     double gap = 1.6 * foot->size, x = gap;
     foot->lines = foot->n > 0;
-    /* items from left to right; one that does not fit begins a line */
+    /* place items from left to right; an item that does not fit into its line begins the next line */
     for (size_t i = 0; i < foot->n; i++) {
         gls_item *item = &foot->item[i];
         shorten(foot, item, width - 2 * gap);
@@ -296,7 +298,7 @@ static uint32_t halo_of(const gls_render_plan *plan)
     return (plan->ink & 255) > 128 ? 0xc0000000u : 0xc0ffffffu;
 }
 
-/* Draws a rectangle with an edge that contrasts with any background. */
+/* Draws a rectangle with an edge of one pixel around it. box: x, y, width and height, without the edge. */
 static void draw_bar(gls_canvas *canvas, const int box[4], uint32_t ink, uint32_t edge)
 {
     gls_canvas_fill(canvas, box[0] - 1, box[1] - 1, box[2] + 2, box[3] + 2, edge);
@@ -358,7 +360,7 @@ static void name_direction(const double direction[3], char letters[4])
 {
     static const char names[3][2] = {{'L', 'R'}, {'P', 'A'}, {'I', 'S'}};
     int order[3] = {0, 1, 2}, n = 0;
-    /* axes by falling size */
+    /* sort the axes: the largest component of the direction first */
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 2 - i; k++)
             if (fabs(direction[order[k]]) < fabs(direction[order[k + 1]])) {
@@ -377,7 +379,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
     double s = gls_label_size(plan->width, plan->height), w = plan->width, h = plan->height, edge = 0.6 * s;
     char text[48], letters[4][4]; /* letters: right, left, up, down */
     double minus[2][3];
-    /* the letters of the left and the lower side are those of the opposite directions */
+    /* the left side gets the letters of minus `right`, the lower side the letters of minus `up` */
     for (int a = 0; a < 3; a++) {
         minus[0][a] = -c->right[a];
         minus[1][a] = -c->up[a];
@@ -393,7 +395,7 @@ gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, 
      * same drop, whatever their names */
     double name = text_width(tile->slab_axis < 0 ? text : "z = -100.0 mm", s);
     double drop = edge + name + s > w / 2 - wide[2] / 2 ? 1.5 * s : 0;
-    /* right, left, upper and lower edge: left end of each letter's baseline, pixels */
+    /* left end of the baseline of the letters at the right, left, upper and lower edge of the tile, pixels */
     const double place[4][2] = {{w - edge - wide[0], h / 2 + 0.6 * s},
                                 {edge, h / 2 + 0.6 * s},
                                 {w / 2 - wide[2] / 2, edge + 1.2 * s + drop},

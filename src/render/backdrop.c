@@ -120,15 +120,16 @@ gls_status gls_backdrop_find(gls_studio *s, const gls_box *streamlines)
 
 /* --- The outline. */
 
-/* The mask is smoothed, so that voxels do not show as steps: sum of the radii of the box filters along an axis, mm, and
- * their number. */
+/* Box filters that smooth the mask along each axis, so that voxels do not show as steps: the sum of their radii, mm,
+ * and their number. */
 #define SMOOTH_MM 3.0
 #define PASSES 2
 /* Opacity of the surface where it faces the viewer, and the opacity that its rim has in addition. */
 #define FACE 0.05
 #define RIM 0.7
 
-/* Mean of 2 r + 1 neighbours along a line of n values; 0 beyond its ends. line: memory for n values. */
+/* Replaces each of n values by the mean of the 2 r + 1 values around it; beyond both ends the values count as 0.
+ * stride: distance between neighbours in elements; line: memory for n values. */
 static void smooth_line(float *data, size_t stride, int32_t n, int32_t r, float *line)
 {
     double sum = 0;
@@ -178,13 +179,13 @@ gls_status gls_outline_open(gls_studio *s, const gls_box *streamlines)
 
 /* A ray from the viewer. Positions on it are in mm from its start. */
 typedef struct ray {
-    /* the mask, smoothed */
+    /* interpolates the smoothed mask */
     const gls_sampler *sampler;
     /* start and unit vector, world mm; start and vector in voxel coordinates */
     double from[3], along[3], voxel_from[3], voxel_along[3];
 } ray;
 
-/* Value of the smoothed mask at t mm; 0 outside the image. */
+/* Value of the smoothed mask at t mm from the start of the ray; 0 outside the image. */
 static double value_at(const ray *r, double t)
 {
     float p[3];
@@ -193,7 +194,7 @@ static double value_at(const ray *r, double t)
     return isnan(v) ? 0 : v;
 }
 
-/* Limits t[0] .. t[1] to the part of the ray inside the image. */
+/* Limits the part t[0] .. t[1] of a ray to what lies inside the image. Returns false if nothing is left. */
 static bool enter(const ray *r, double t[2])
 {
     const int32_t *dim = r->sampler->image->grid.dim;
@@ -235,7 +236,8 @@ static bool meet(const ray *r, double step, double *place)
     return false;
 }
 
-/* Opacity of the glass along a ray: how far its surface is turned from the viewer. */
+/* Opacity of the surface where a ray meets it, which grows the more the surface is turned away from the viewer; 0 if
+ * the ray does not meet it. */
 static double opacity(const ray *r, double step)
 {
     double place, gradient[3], size = 0, facing = 0;

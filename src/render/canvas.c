@@ -11,7 +11,7 @@
 /* Number of colours that a map lists; the colours between them are interpolated. */
 #define STOPS 33
 
-/* 0xrrggbb at equal distances along the map; see third_party_notes/colour_maps.md */
+/* colours 0xrrggbb at equal distances along each map; see third_party_notes/colour_maps.md */
 static const uint32_t maps[][STOPS] = {
     [GLS_VIRIDIS] = {0x440154, 0x470d60, 0x48186a, 0x482374, 0x472d7b, 0x453781, 0x424086, 0x3e4989, 0x3b528b,
                      0x375b8d, 0x33638d, 0x2f6b8e, 0x2c728e, 0x297a8e, 0x26828e, 0x23898e, 0x21918c, 0x1f988b,

@@ -94,7 +94,10 @@ static int by_name(const void *a, const void *b)
 /* Lists the groups of a file, sorted by name. */
 static gls_status list_groups(gls_source *source, const gls_tractogram_info *info)
 {
-    if (info->n_groups == 0) return gls_fail(GLS_ERR_INPUT, "%s: has no groups for --color groups", source->path);
+    if (info->n_groups == 0)
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has no groups, by which --color groups colours streamlines: give another --color",
+                        source->path);
     source->group = calloc(info->n_groups, sizeof *source->group);
     if (!source->group) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for its groups", source->path);
     source->n_groups = info->n_groups;

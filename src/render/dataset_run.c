@@ -194,7 +194,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
     run->end();
 }
 
-/* Chooses the device of worker number `place`: the names, separated by commas, are taken in turn. */
+/* Chooses the device of worker number `place`, from 0: the workers take the names, separated by commas, in turn. */
 static void choose_device(const char *names, size_t place, char *device, size_t size)
 {
     size_t n = 1;
@@ -253,8 +253,8 @@ static outcome collect(const gls_dataset_task *run, worker *w, int status)
 
 /* Outcomes of all units so far. */
 typedef struct counts {
-    outcome *of; /* one outcome for each unit; state -1: not begun */
-    size_t counts[4];
+    outcome *of;      /* one outcome for each unit; state -1: not begun */
+    size_t counts[4]; /* number of units of each gls_dataset_state */
     /* status of the first failure, or of the failure that ended the run; GLS_OK: none failed */
     gls_status worst;
     bool ends; /* true: no further unit is started */

@@ -8,7 +8,7 @@
 
 /* A picture in memory. */
 typedef struct gls_canvas {
-    /* pixels */
+    /* size in pixels */
     uint32_t width, height;
     uint8_t *rgba; /* pixels in rows from the top, 4 bytes each */
 } gls_canvas;

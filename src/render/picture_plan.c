@@ -23,7 +23,8 @@ static const char *const axes[3] = {"sagittal", "coronal", "axial"};
 #define MAX_FIT_MM 1e5
 #define MAX_PIXELS (UINT64_C(1) << 29)
 
-/* Takes the next word from a list; *text moves behind it. Returns false at the end. */
+/* Takes the next word of a list; *text moves behind its separator, or becomes NULL after the last word. Returns false
+ * for a word that is empty or too long. */
 static bool next_word(const char **text, char separator, char *word, size_t size)
 {
     const char *end = strchr(*text, separator);
@@ -57,7 +58,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
  * views. */
 #define CROWD_SLABS "axial:4,coronal:4,sagittal:4"
 
-/* Slabs across an axis: their number, and their thickness in mm; 0: by the image. */
+/* Slabs of one thickness across an axis. */
 typedef struct slabs {
     /* axis of the world, 0 to 2; number of slabs */
     int axis, n;
@@ -85,7 +86,7 @@ static gls_status read_slabs(const char *text, slabs *slab)
     return GLS_OK;
 }
 
-/* Name of the view on a slice along an axis. */
+/* Name of the side from which slices across an axis of the world are seen. */
 static const char *slice_stand(const gls_render_options *o, int axis)
 {
     bool radiological = o->convention == GLS_RENDER_RADIOLOGICAL;
@@ -185,11 +186,13 @@ static gls_status read_views(gls_render_plan *p)
                      ? add_view(p, word)
                      : gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' is no list of %s", views, VIEWS);
     if (status) return status;
-    /* slabs are small views, four a row */
+    /* a picture with slabs has smaller views by default, four in a row */
     bool slabs = p->n_slabs > 0;
     if (o->turn > 0 && p->n_tiles != 1)
-        return gls_fail(GLS_ERR_ARGUMENT, "--turn: takes one view, got %zu: name it with --views", p->n_tiles);
-    if (o->turn > 0 && slabs) return gls_fail(GLS_ERR_ARGUMENT, "--turn: a slab cannot be turned");
+        return gls_fail(GLS_ERR_ARGUMENT, "--turn: needs a single view, but there are %zu: name one with --views",
+                        p->n_tiles);
+    if (o->turn > 0 && slabs)
+        return gls_fail(GLS_ERR_ARGUMENT, "--turn: a slab cannot be turned: name another view with --views");
     const char *text = o->tile                           ? o->tile
                        : slabs                           ? "400x400"
                        : o->odf && !o->views && !o->turn ? "1200x1200"
@@ -283,7 +286,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
         gls_named_colour *named = &p->named[p->n_named];
         bool blank = rest[strspn(rest, " \t\r")] == 0;
         if (!blank && p->n_named == GLS_MAX_NAMED)
-            status = gls_fail(GLS_ERR_INPUT, "%s: more than %d colours", path, GLS_MAX_NAMED);
+            status = gls_fail(GLS_ERR_INPUT, "%s: names more than %d colours", path, GLS_MAX_NAMED);
         else if (!blank &&
                  (sscanf(rest, "%63s %15s", named->name, colour) != 2 || !parse_colour(colour, &named->colour)))
             status = gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME #rrggbb", path, line);
@@ -310,7 +313,7 @@ static gls_status read_rest(gls_render_plan *p)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm from %g to %g",
                         o->fit, MIN_FIT_MM, MAX_FIT_MM);
     if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fit image: needs --image");
+        return gls_fail(GLS_ERR_ARGUMENT, "--fit image: has no effect without an image: give --image");
     /* --planes: one word or three positions, mm in the world */
     const char *planes = o->planes ? o->planes : "centre", *background = o->background ? o->background : "black";
     p->planes = strcmp(planes, "none") == 0 ? GLS_PLANES_NONE : GLS_PLANES_CENTRE;
@@ -319,7 +322,7 @@ static gls_status read_rest(gls_render_plan *p)
         if (!read_numbers(planes, ',', p->planes_at, 3))
             return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", planes);
         if (!o->image && !o->image_data && !o->odf)
-            return gls_fail(GLS_ERR_ARGUMENT, "--planes: needs --image or --odf");
+            return gls_fail(GLS_ERR_ARGUMENT, "--planes: has no effect without slices: give --image or --odf");
     }
     if (o->outline && p->n_slabs == (int)p->n_tiles)
         return gls_fail(GLS_ERR_ARGUMENT, "--outline: has no effect on slabs: name other --views");
@@ -335,15 +338,19 @@ static gls_status read_rest(gls_render_plan *p)
         for (int a = 0; a < 3; a++)
             if (o->crop.n != 6 || !are_finite(&o->crop) || !(o->crop.value[2 * a] < o->crop.value[2 * a + 1]))
                 return gls_fail(GLS_ERR_ARGUMENT,
-                                "--crop: takes X0,X1,Y0,Y1,Z0,Z1 in mm, each first one below its second");
+                                "--crop: needs X0,X1,Y0,Y1,Z0,Z1 in mm, with X0 below X1, Y0 below Y1 and Z0 below Z1");
     const gls_numbers *ranges[] = {&o->range, &o->image_range};
     for (int i = 0; i < 2; i++)
         if (ranges[i]->n > 0 &&
             (ranges[i]->n != 2 || !are_finite(ranges[i]) || !(ranges[i]->value[0] < ranges[i]->value[1])))
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s: takes LOW,HIGH with LOW below HIGH", i ? "image-range" : "range");
-    if (o->frames && o->turn == 0) return gls_fail(GLS_ERR_ARGUMENT, "--frames: needs --turn");
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs two numbers LOW,HIGH with LOW below HIGH",
+                            i ? "image-range" : "range");
+    if (o->frames && o->turn == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--frames: has no effect without --turn: give the number of frames by --turn");
     if (o->palette && (o->turn > 0 || transparent))
-        return gls_fail(GLS_ERR_ARGUMENT, "--palette: has no effect on a turn or a transparent background");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--palette: has no effect on a turn or a transparent background: leave it out");
     if (!(o->min_length <= o->max_length)) return gls_fail(GLS_ERR_ARGUMENT, "--min-length: is above --max-length");
     return o->colors ? read_named(p, o->colors) : GLS_OK;
 }

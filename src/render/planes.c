@@ -60,7 +60,7 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     if (n > 0) gls_quantiles_of_floats(sorted, n, (const double[]){0.02, 0.98}, 2, range);
     window->low = range[0];
     window->high = range[1];
-    /* where some voxels are 0, as around a mask, black is at most 0 */
+    /* where some voxels are 0 or not finite, as around a mask, black is at most 0 */
     if (n > 0 && n < voxels && window->low > 0) window->low = fmin(window->low, 0);
     *flat = !(window->high > window->low) || n == 0;
     if (*flat) window->high = window->low + 1;
@@ -68,8 +68,8 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
     return GLS_OK;
 }
 
-/* Intersection of the ray through a sample with the plane across axis a. Returns false if there is none, or it lies
- * beyond the borders of the plane. */
+/* Finds the point at which the ray through a sample meets the plane across axis a. on: a point of the ray, world mm.
+ * Returns false if there is no such point, or if it lies beyond the borders of the plane. */
 static bool meet(const gls_planes *planes, const gls_camera *c, int a, const double on[3], double world[3])
 {
     if (fabs(c->toward[a]) < 1e-6) return false;
@@ -95,7 +95,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
             if (!planes->sampler || !planes->shown[a] || !meet(planes, c, a, on, world)) continue;
             double v = sample(planes->sampler, world);
             int64_t z = planes->is_behind ? 1 : gls_depth_of(c, world);
-            /* a value of 0 lies outside the mask of the image, and hides nothing */
+            /* a value of 0 counts as outside the mask of the image, where nothing is drawn */
             if (isnan(v) || v == 0 || (uint32_t)z <= depth[i]) continue;
             double grey = (v - planes->window.low) / (planes->window.high - planes->window.low);
             depth[i] = (uint32_t)z;
@@ -106,7 +106,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
 
 /* --- Glyphs. */
 
-/* Rings and meridians of a glyph: 7.5 degrees, less than half the width of a lobe of order 8. */
+/* Rings and meridians of a glyph, 7.5 degrees apart: less than half the width of a lobe of order 8. */
 #define RINGS 25
 #define MERIDIANS 48
 #define VERTICES (RINGS * MERIDIANS)
@@ -115,7 +115,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
 #define FITTING 0.9
 /* Glyphs whose largest radius is below this share of half a voxel are left out. */
 #define SMALLEST 0.1
-/* Depth of glyphs behind all streamlines: below that of any streamline. */
+/* Depth of glyphs that are drawn behind all streamlines; the depth of every streamline is larger. */
 #define BEHIND (1 << 24)
 /* Rows of samples that a thread draws at a time. */
 #define BAND 64
@@ -126,7 +126,7 @@ struct gls_glyphs {
     /* number of coefficients of a voxel */
     size_t n_coefficients;
     double direction[VERTICES][3]; /* unit vectors of the sphere's vertices, in world axes */
-    double *matrix;                /* VERTICES x n_coefficients */
+    double *matrix;                /* VERTICES x n_coefficients: amplitudes at the vertices, from coefficients */
     double half;                   /* half of the smallest edge of a voxel, mm */
 };
 
@@ -248,7 +248,7 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
 /* Scales the radii of the glyphs from amplitudes to mm, so that nearly all glyphs fit into their voxels. */
 static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 {
-    /* the FITTING quantile of the glyphs' largest radii becomes half a voxel; larger glyphs are cut */
+    /* the FITTING quantile of the glyphs' largest radii becomes half a voxel; radii are cut at twice this length */
     float *sorted = malloc((n + 1) * sizeof *sorted);
     double most = 1;
     if (!sorted) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu glyphs", n);
@@ -264,7 +264,7 @@ static gls_status scale(const gls_glyphs *g, glyph *list, size_t n)
 
 /* --- Surfaces --------------------------------------------------------------- */
 
-/* The rows of samples that one thread fills, and what is drawn in them. */
+/* The rows of samples that one thread fills, and what the thread draws into them. */
 typedef struct band {
     /* slices that have glyphs */
     const gls_planes *planes;
@@ -287,7 +287,7 @@ static double dot(const double a[3], const double b[3])
 static uint32_t shade(const double direction[3], const double normal[3], const gls_camera *c)
 {
     double size = sqrt(dot(normal, normal)), light = size > 0 ? fabs(dot(normal, c->toward)) / size : 1;
-    /* 0.3 of the light reaches every side, the rest by the angle to the viewer */
+    /* 0.3 of the light reaches every side; the rest falls with the angle between the normal and the viewer */
     uint32_t rgb = gls_colour_of_direction(direction), out = 0xff000000u;
     for (int shift = 0; shift < 24; shift += 8)
         out |= (uint32_t)((rgb >> shift & 255) * (0.3 + 0.7 * light) + 0.5) << shift;

@@ -13,10 +13,10 @@
 /* Maximum length of a segment, in samples: keeps the numbers of the kernel within 32 bits. */
 #define GLS_SEGMENT_MOST 64
 
-/* A strip of rows that is drawn at a time. */
+/* A strip of the picture; the strips are drawn one after another. */
 typedef struct gls_strip {
     int64_t first; /* row of samples of the picture that is row 0 of the strip; may be negative */
-    uint32_t rows;
+    uint32_t rows; /* number of rows of samples */
     double radius; /* in samples */
 } gls_strip;
 
@@ -52,8 +52,8 @@ static bool narrow(double at, double step, double low, double high, double t[2])
     return t[0] <= t[1];
 }
 
-/* Part of the line from a to b inside the camera's box, as shares t[0] and t[1] of its length. Returns false if there
- * is none. */
+/* Finds the part t[0] .. t[1] of the line from a to b inside the camera's box, as shares of the line. Returns false if
+ * there is none. */
 static bool cut(const gls_camera *c, const float a[3], const float b[3], double t[2])
 {
     t[0] = 0;
@@ -82,7 +82,8 @@ static void between(const float a[3], const float b[3], double t, double out[3])
     for (int k = 0; k < 3; k++) out[k] = a[k] + t * ((double)b[k] - a[k]);
 }
 
-/* Cuts off what is far from the picture from the part t[0] .. t[1] of a line. Returns false if nothing is left. */
+/* Shortens the part t[0] .. t[1] of a line to what lies within FAR of the corner of the picture. Returns false if
+ * nothing is left. */
 static bool cut_far(const maker *m, const float a[3], const float b[3], double t[2])
 {
     double ends[2][3], place[2][2], part[2] = {0, 1}, length = t[1] - t[0];
@@ -255,7 +256,7 @@ struct gls_raster {
     gls_kernel *pass[N_PASSES], *resolve;
     /* buffers on the device, for the size of the last picture */
     gls_buffer *buffer[N_BUFFERS];
-    /* a batch of segments in the host's memory */
+    /* the batch of segments that is being filled, in the host's memory */
     gls_segment_record *segments;
     uint32_t batch;  /* number of segments for which memory is allocated */
     uint32_t *words; /* depth and colour of what lies behind the streamlines: two words for each sample of a strip */

@@ -56,8 +56,8 @@ static gls_status find_image(gls_report *r)
     return status;
 }
 
-/* Appends an image as the page's script reads it: u32 dim[3], f32 voxel mm, f32 centre of the first voxel[3] mm, then
- * the values, x fastest; little-endian, compressed. */
+/* Appends an image as the page's script reads it: u32 dim[3], f32 size of a voxel, f32 centre[3] of the first voxel,
+ * both in mm, then the values, one byte each, x fastest; little-endian, compressed. */
 static gls_status pack(const gls_image *image, gls_text *out)
 {
     gls_box box;
@@ -300,7 +300,7 @@ static gls_status read_tractogram(gls_report *r)
     gls_status status = gls_tractogram_reader_open(r->tractogram, &read, &reader);
     if (status) return status;
     choose_grid(r, gls_tractogram_reader_info(reader));
-    /* one pass serves three sinks */
+    /* one pass over the file serves up to three sinks */
     gls_sink sinks[3] = {{append_lengths, NULL, NULL, r}}, tee, chain;
     size_t n = 1;
     if (r->has_grid && gls_grid_voxels(&r->grid) < UINT32_MAX) status = gls_density_create(&r->grid, NULL, &r->density);
@@ -363,7 +363,7 @@ static void append_value(void *user, gls_text *out, const char *name)
         gls_log(GLS_LOG_WARNING, "the 3-D view has no slices: %s", gls_last_error());
 }
 
-/* Appends a section of the page: the template `page`, in which value() replaces each {{name}}. */
+/* Appends the template `page`, in which value() replaces each {{name}}. */
 static void fill_page(gls_text *out, const char *page, void (*value)(void *user, gls_text *out, const char *name),
                       void *user)
 {

@@ -28,7 +28,7 @@ static char separator_of(const char *text)
     return memchr(text, '\t', line) ? '\t' : memchr(text, ',', line) ? ',' : ' ';
 }
 
-/* Reads a cell; n/a and nan are cells without a value. Returns false for other text. */
+/* Reads a cell; n/a and nan give NaN. Returns false for other text that is no number. */
 static bool is_number(const char *field, double *value)
 {
     const bool missing = strcmp(field, "n/a") == 0 || gls_case_compare(field, "nan") == 0;

@@ -109,7 +109,7 @@ static void append_bar_plot(gls_text *out, const cJSON *member, const char *capt
                     "<svg viewBox=\"0 0 760 %d\" width=\"760\" role=\"img\" aria-label=\"%s; the table below has "
                     "the numbers\">\n",
                     n * 26 + 6, caption);
-    /* the second style is hatched: both kinds of bars differ without colour, too */
+    /* bars of the style bar2 are hatched, so that the two styles differ without colour, too */
     if (strcmp(style, "bar2") == 0)
         gls_text_puts(out, "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
                            "patternTransform=\"rotate(45)\"><line class=\"hatch\" x1=\"0\" y1=\"0\" x2=\"0\" "
@@ -328,7 +328,7 @@ static void put_time(const gls_report *report, gls_text *out)
         else
             gls_text_printf(out, "%.3f s</text>\n", v);
     }
-    /* devices: one row each; the run lists those that tracked */
+    /* a row for each device that tracked, as the sidecar lists them */
     gls_text_puts(out, "</svg>\n<table><caption>Devices</caption><thead><tr><th scope=\"col\">device</th>");
     for (int k = 0; k < 4; k++) gls_text_printf(out, "<th scope=\"col\">%s</th>", columns[k]);
     gls_text_puts(out, "</tr></thead><tbody>\n");

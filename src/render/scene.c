@@ -49,7 +49,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box)
 /* Allocates memory for more lines and points. values: each point has a number, too. */
 static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool values)
 {
-    /* one offset more than streamlines; the room doubles, so that many small blocks copy little */
+    /* there is one offset more than streamlines; the memory doubles, so that many small blocks cause few copies */
     if (scene->n_lines + lines + 1 > scene->line_room || !scene->offset) {
         size_t room = 2 * (scene->n_lines + lines) + 64;
         uint64_t *offset = realloc(scene->offset, room * sizeof *offset);
@@ -76,8 +76,8 @@ fail:
     return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu points of streamlines to draw", scene->n_points + points);
 }
 
-/* Direction of a streamline at point i, not of unit length: from point i - 1 to point i + 1; at an end along its one
- * step. */
+/* Direction of a streamline at point i, not of unit length: from point i - 1 to point i + 1; at an end, the direction
+ * of the first or the last step. */
 static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
 {
     size_t a = i > 0 ? i - 1 : 0, b = i + 1 < n ? i + 1 : n - 1;
@@ -147,7 +147,7 @@ static const gls_column *find_column(const gls_streamlines *s, const gls_line_co
     return found && found->components == 1 ? found : NULL;
 }
 
-/* Appends the values of a block's streamlines; NAN where the block has no such column. */
+/* Appends the values of a block's streamlines to the columns of the scene; NAN where the block lacks the column. */
 static gls_status keep_columns(gls_scene *scene, const gls_streamlines *s)
 {
     gls_status status = create_columns(scene, s);
@@ -179,7 +179,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     gls_status status = make_room(scene, s->n, s->offset[s->n], values);
     if (!status) status = keep_columns(scene, s);
     if (status) return status;
-    /* column of this block; its position may differ from that of other blocks */
+    /* find the column by its name in each block, because its position in the list may differ between blocks */
     const gls_column *column = NULL;
     if (paint->colouring == GLS_COLOUR_DPS) column = gls_column_find(s->dps, s->n_dps, paint->name);
     if (paint->colouring == GLS_COLOUR_DPV) column = gls_column_find(s->dpv, s->n_dpv, paint->name);
@@ -188,7 +188,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         size_t n = s->offset[line + 1] - s->offset[line];
         const float(*p)[3] = s->point + s->offset[line];
         if (n == 0) continue;
-        /* one colour for the whole streamline, except with the colours of directions */
+        /* the colour of the whole streamline, unless its points are coloured by their directions */
         uint32_t one = paint->colouring == GLS_COLOUR_DIRECTION ? 0 : plain_colour(paint, column, line, p, n);
         if (paint->colouring == GLS_COLOUR_GROUPS) one = colour_of_groups(paint, s, line);
         float length = paint->colouring == GLS_COLOUR_LENGTH ? (float)gls_line_length(p, n) : 0;

@@ -72,7 +72,7 @@ typedef struct gls_scene {
     float (*point)[3]; /* world mm */
     uint32_t *colour;  /* one for each point: red, green << 8, blue << 16 */
     float *value;      /* one for each point if colours come from a colour map, else NULL */
-    /* allocated lines and points */
+    /* lines and points for which memory is allocated */
     size_t line_room, point_room;
     gls_line_column *column; /* columns of the first file: of lines and groups, then of points */
     size_t n_columns;
@@ -143,8 +143,8 @@ typedef struct gls_window {
     /* values that are black and white */
     double low, high;
 } gls_window;
-/* Chooses the 2nd and 98th percentile of the values that are neither 0 nor NaN; black is at most 0 if some voxels are
- * 0. *flat: there is no range of values. */
+/* Chooses the 2nd and 98th percentile of the values that are finite and not 0; black is at most 0 if there are other
+ * values. *flat: all these values are alike, or there are none. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
@@ -157,7 +157,7 @@ gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis
 /* Frees `glyphs`, which may be NULL. */
 void gls_glyphs_destroy(gls_glyphs *glyphs);
 
-/* The planes of a view, and what stands on them. */
+/* The planes of a view, and what is drawn on them. */
 typedef struct gls_planes {
     const gls_sampler *sampler; /* the image shown on the planes; NULL: none */
     const gls_glyphs *glyphs;   /* ODFs shown on the planes; NULL: none */
@@ -237,9 +237,9 @@ typedef struct gls_render_plan {
 
 /* Makes the plan for n files. GLS_ERR_ARGUMENT names the option that is wrong. */
 gls_status gls_render_plan_make(const gls_render_options *options, size_t n, gls_render_plan *plan);
-/* Replaces the views of a plan by slabs in three axes, which show what lies where in a crowd of streamlines. Returns
- * false where the options set views, tile, columns, turn or outline, which leaves the plan as it is, and where memory
- * is lacking. */
+/* Replaces the views of a plan by the slabs of --slab or, by default, slabs across three axes, because a crowd of
+ * streamlines hides what is inside it. Returns false, and leaves the plan as it is, if the options set views, tile,
+ * columns, turn or outline; also returns false, with a message, if --slab is not valid. */
 bool gls_render_plan_slice(gls_render_plan *plan);
 /* Frees what the plan owns. Accepts a zeroed plan. */
 void gls_render_plan_finish(gls_render_plan *plan);

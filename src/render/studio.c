@@ -25,7 +25,7 @@
 
 /* --- Image ---------------------------------------------------------------- */
 
-/* Chooses the values of the image that are black and white. */
+/* Makes this image the background, and chooses its values that are black and white. */
 static gls_status use_image(gls_studio *s, const gls_image *image)
 {
     const gls_render_options *o = s->plan.options;

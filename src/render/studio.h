@@ -13,7 +13,7 @@
 
 /* --- Labels: letters of orientation, names of views, and a foot with counts, scale and legends. */
 
-/* Items of a foot; more are left out. */
+/* Largest number of items of a foot; further items are left out. */
 #define GLS_MAX_ITEMS 64
 
 /* Kinds of items: text; a square of a colour with text; a bar of a length in mm; the colours of a map with its
@@ -66,7 +66,7 @@ typedef struct gls_source {
     const char *path;
     char name[64];           /* name without folder and suffix */
     uint64_t total;          /* number of streamlines in the file */
-    gls_filter_counts valid; /* streamlines whose points are finite */
+    gls_filter_counts valid; /* taken: all streamlines of the file; kept: those with points, all of them finite */
     uint64_t candidates;     /* number of streamlines with finite points and the wanted lengths */
     /* colour of the file's streamlines, for GLS_COLOUR_BUNDLE and GLS_COLOUR_GROUP */
     uint32_t colour;
@@ -136,7 +136,7 @@ void gls_raster_destroy(gls_raster *raster);
 typedef struct gls_studio {
     /* options, checked and translated */
     gls_render_plan plan;
-    /* n_sources of them; owned */
+    /* the tractograms, n_sources of them; owned */
     gls_source *source;
     /* number of tractograms */
     size_t n_sources;

@@ -107,7 +107,8 @@ static void new_point(reshaper *f, size_t i, uint64_t to, uint64_t from, double 
         gls_builder_mix(&f->builder, to, from, share);
 }
 
-/* Stores n points at multiples of step along streamline i, at index `to`; the last one at its end. */
+/* Stores n points at multiples of step along streamline i, from index `to` on; the last point is the end of the
+ * streamline. */
 static void place(reshaper *f, const gls_streamlines *s, size_t i, double step, uint64_t to, uint64_t n)
 {
     const uint64_t last = s->offset[i + 1] - 1;

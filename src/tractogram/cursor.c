@@ -31,7 +31,7 @@ static gls_status make_buffer(gls_cursor *c)
     free(c->buffer);
     c->capacity = c->left < BUFFER_BYTES ? (size_t)c->left : BUFFER_BYTES;
     c->buffer = malloc(c->capacity + 1);
-    return c->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+    return c->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", c->path);
 }
 
 gls_status gls_cursor_init(gls_cursor *c, const char *path, int fd, uint64_t at, uint64_t end)
@@ -45,7 +45,7 @@ gls_status gls_cursor_unpack(gls_cursor *c, uint64_t bytes)
     unpacker *u = calloc(1, sizeof *u);
     if (!u || inflateInit2(&u->stream, -MAX_WBITS) != Z_OK) {
         free(u);
-        return gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", c->path);
     }
     c->unpacker = u;
     c->left = bytes;
@@ -92,7 +92,7 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
         }
         int result = inflate(&u->stream, Z_NO_FLUSH);
         u->ended = result == Z_STREAM_END;
-        if (result == Z_MEM_ERROR) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", c->path);
+        if (result == Z_MEM_ERROR) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", c->path);
         if (u->ended || result != Z_OK) break;
     } while (u->stream.avail_out > 0);
     if (u->stream.avail_out > 0) return gls_fail(GLS_ERR_INPUT, "%s: damaged: deflated data end too early", c->path);

@@ -316,14 +316,14 @@ static gls_status sort(merge *m)
 {
     uint32_t count = m->file[0].shard.count, n_missing;
     m->order = malloc(count * sizeof *m->order);
-    if (!m->order) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", m->output);
+    if (!m->order) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", m->output);
     /* order[k]: which path is shard k + 1; SIZE_MAX: none so far */
     for (uint32_t k = 0; k < count; k++) m->order[k] = SIZE_MAX;
     for (size_t i = 0; i < m->n; i++) {
         size_t *at = &m->order[m->file[i].shard.index - 1];
         if (*at != SIZE_MAX)
-            return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, as %s is", m->paths[i], m->file[i].shard.index,
-                            count, m->paths[*at]);
+            return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, and so is %s: give each shard once", m->paths[i],
+                            m->file[i].shard.index, count, m->paths[*at]);
         *at = i;
     }
     if (m->n == count) return GLS_OK;
@@ -437,7 +437,7 @@ gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, cons
     gls_status status = gls_tractogram_format_parse(output, &format);
     if (status) return status;
     m.file = calloc(n, sizeof *m.file);
-    if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", output);
+    if (!m.file) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output);
     /* the first shard decides on the format; all others must agree with it */
     for (size_t i = 0; i < n && !status; i++) {
         status = read_head(&m, i);

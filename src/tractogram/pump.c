@@ -1,6 +1,6 @@
 /* Reads the streamlines of a file block by block, checks them, and hands them to a sink. With more than one thread, a
  * reading thread reads, decompresses and checks the next blocks while the sink works; gls_reader_ahead_start() starts
- * it before there is a sink. Here is, too, what the readers of all formats call. */
+ * it before there is a sink. Also has the functions that the readers of all formats call. */
 #include "tractogram/readers.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ gls_status gls_reader_damaged(const gls_tractogram_reader *r, const char *what)
 
 gls_status gls_reader_no_memory(const gls_tractogram_reader *r)
 {
-    return gls_fail(GLS_ERR_MEMORY, "%s: no memory", r->path);
+    return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", r->path);
 }
 
 gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *data, size_t bytes)
@@ -138,7 +138,7 @@ gls_status gls_reader_reserve(gls_tractogram_reader *r, uint64_t n)
         if (ok) c->data = data;
     }
     if (!ok)
-        return gls_fail(GLS_ERR_MEMORY, "%s: no memory for a streamline of %llu points", r->path,
+        return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a streamline of %llu points", r->path,
                         (unsigned long long)n);
     r->point_capacity = capacity;
     return GLS_OK;

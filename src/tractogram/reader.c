@@ -44,7 +44,7 @@ static gls_status unknown_format(const char *path, const char *start)
                    {"\x28\xb5\x2f\xfd", "zstd", "unzstd"}};
     for (size_t i = 0; i < sizeof packers / sizeof *packers; i++)
         if (memcmp(start, packers[i].start, strlen(packers[i].start)) == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: is packed by %s: unpack it first, by '%s -k' and its name", path,
+            return gls_fail(GLS_ERR_INPUT, "%s: is packed by %s: unpack it first, with '%s -k FILE'", path,
                             packers[i].name, packers[i].unpack);
     return gls_fail(GLS_ERR_INPUT, "%s: is no tractogram of TRX, TRK, TCK or VTK", path);
 }
@@ -74,11 +74,11 @@ gls_status gls_tractogram_reader_open(const char *path, const gls_tractogram_rea
     GLS_REQUIRE(path && reader);
     struct stat info;
     gls_tractogram_reader *r = calloc(1, sizeof *r);
-    if (!r) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    if (!r) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     r->fd = -1;
     r->path = strdup(path);
     r->options = options ? *options : gls_tractogram_read_options_default();
-    gls_status status = r->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    gls_status status = r->path ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     /* a folder can only be an uncompressed TRX; files are recognised by their first bytes, whatever their name is */
     if (!status && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         r->driver = &gls_trx_reader;

@@ -16,7 +16,7 @@ typedef struct gls_cursor {
     int fd;
     /* true: gls_cursor_finish() closes fd */
     bool owns_fd;
-    uint64_t at, end; /* the part of the file that was not read yet: bytes at .. end - 1 */
+    uint64_t at, end; /* bytes `at` to `end` - 1 of the file are not read yet */
     uint64_t left;    /* uncompressed bytes that are not in the buffer yet */
     bool checked;     /* whether crc is computed, the CRC-32 of all bytes that have passed through the buffer */
     uint32_t crc;

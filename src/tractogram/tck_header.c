@@ -1,4 +1,4 @@
-/* Headers of MRtrix3's tracks and track scalars. */
+/* Reads the headers of MRtrix3's tracks and track scalars. */
 #include "tractogram/file_formats.h"
 #include "tractogram/readers.h"
 
@@ -27,7 +27,7 @@ static gls_status read_text(const char *path, int fd, uint64_t bytes, char **out
         free(text);
         text = malloc(got + 1);
         gls_status status =
-            text ? gls_regular_read(path, fd, 0, text, got) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+            text ? gls_regular_read(path, fd, 0, text, got) : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
         *n = status ? 0 : gls_mrtrix_header_bytes(text, got, whole);
         if (!status && *n == 0 && (whole || want >= MAX_HEADER))
             status = gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: its header has no end", path);
@@ -64,7 +64,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
     char *rest = status ? NULL : gls_mrtrix_lines(text, n);
     for (char *found; !status && (found = gls_mrtrix_next(&rest));) {
         char *copy = strdup(found);
-        if (!copy) status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+        if (!copy) status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
         if (status || !gls_mrtrix_split(found, &key, &value)) {
             free(copy);
             continue; /* ignore lines without a colon, as MRtrix3 does */
@@ -73,8 +73,11 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
             has_type = true;
             status = read_type(path, value, h);
         } else if (gls_case_compare(key, "file") == 0) {
-            status = has_file ? gls_fail(GLS_ERR_INPUT, "%s: damaged: its header names two places of data", path)
-                              : gls_mrtrix_data_file(path, value, &h->file, &h->start);
+            status = has_file
+                         ? gls_fail(GLS_ERR_INPUT,
+                                    "%s: damaged: its header has the line 'file', which says where the data are, twice",
+                                    path)
+                         : gls_mrtrix_data_file(path, value, &h->file, &h->start);
             has_file = true;
         } else {
             status = line(user, key, value, copy, (size_t)(value - found));

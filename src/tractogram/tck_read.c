@@ -77,7 +77,7 @@ static gls_status open_tck(gls_tractogram_reader *r)
     return GLS_OK;
 }
 
-/* Number of float32 triplets, of n, before the first one that is not finite. */
+/* Number of triplets of float32, of n triplets, before the first triplet that has a number that is not finite. */
 static size_t count_finite(const unsigned char *data, size_t n)
 {
     enum { BLOCK = 8 };
@@ -120,7 +120,7 @@ static gls_status take_points(gls_tractogram_reader *r, uint64_t *points, float 
         *points += finite;
         n -= finite;
     }
-    /* one triplet after the other: NaN or Inf in all three numbers are marks */
+    /* one triplet after the other: three NaN end a streamline, three Inf end the file */
     for (size_t i = 0; i < n && *end == 0; i++, c->next += row) {
         float *p = r->point[*points];
         double full[3];

@@ -132,7 +132,7 @@ static void read_order(const unsigned char *header, char order[4])
 }
 
 /* Sets the grid from the affine of the header. A file without valid dimensions gets a warning, and read_grid() refuses
- * it if axes have to be turned. */
+ * it if its axes must be permuted or flipped. */
 static gls_status set_grid(gls_tractogram_reader *r, const int32_t dim[3], const double affine[3][4])
 {
     int32_t used[3];
@@ -187,9 +187,10 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     if (has_affine && strcmp(order, codes) != 0) {
         if (!r->info.has_grid)
             return gls_reader_damaged(r, "its voxel order contradicts its affine, and it has no dimensions by which "
-                                         "axes could be turned");
-        gls_reader_warn(r, "%s: its voxel order %s contradicts its affine (%s): axes are turned, as nibabel does",
-                        r->path, order, codes);
+                                         "axes could be permuted or flipped");
+        gls_reader_warn(
+            r, "%s: its voxel order %s contradicts its affine (%s): axes are permuted and flipped, as nibabel does",
+            r->path, order, codes);
     }
     /* voxel sizes as in the header: computed from the rounded affine, they may differ in the last bit */
     for (int i = 0; i < 3; i++)

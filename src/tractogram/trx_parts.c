@@ -80,9 +80,9 @@ static gls_status find_directory(archive *a)
     gls_status status = GLS_OK;
     size_t have = a->bytes < END_BYTES + MAX_COMMENT ? (size_t)a->bytes : END_BYTES + MAX_COMMENT, at;
     unsigned char *tail = malloc(have + 1), *end = NULL;
-    if (!tail) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", a->path);
+    if (!tail) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", a->path);
     status = gls_regular_read(a->path, a->fd, a->bytes - have, tail, have);
-    /* from the back: the signature whose comment ends with the file */
+    /* search backwards for the signature of the end record whose comment ends where the file ends */
     for (at = have; !status && !end && at-- > 0;)
         if (at + END_BYTES <= have && get(tail + at, 4) == 0x06054b50 &&
             get(tail + at + 20, 2) == have - at - END_BYTES)
@@ -105,8 +105,8 @@ static gls_status find_directory(archive *a)
     return GLS_OK;
 }
 
-/* Takes from the ZIP64 field the values that do not fit into 32 bits. Returns false if the extra fields contradict
- * their length. */
+/* Replaces the values that do not fit into 32 bits by those of the ZIP64 field. p, n: the extra fields of a record and
+ * their bytes. Returns false if the fields contradict their length. */
 static bool read_extra(const unsigned char *p, size_t n, uint64_t *bytes, uint64_t *packed, uint64_t *offset)
 {
     uint64_t *values[] = {bytes, packed, offset};
@@ -137,7 +137,7 @@ static gls_status read_record(const archive *a, const unsigned char *p, size_t l
     if (*used > left || name == 0 || memchr(p + 46, '\0', name))
         return damaged(a, "the directory of the archive is not valid");
     item->name = strndup((const char *)p + 46, name);
-    if (!item->name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", a->path);
+    if (!item->name) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", a->path);
     unsigned flags = (unsigned)get(p + 8, 2), method = (unsigned)get(p + 10, 2);
     uint64_t at = get(p + 42, 4);
     item->crc = (uint32_t)get(p + 16, 4);
@@ -188,7 +188,7 @@ static gls_status zip_read(const char *path, int fd, uint64_t bytes, gls_zip_ite
     directory = malloc((size_t)a.size + 1);
     item = calloc((size_t)a.n + 1, sizeof *item);
     if (!directory || !item) {
-        status = gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+        status = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
         goto fail;
     }
     status = gls_regular_read(path, fd, a.start, directory, (size_t)a.size);

@@ -236,7 +236,8 @@ static gls_status list_offsets(gls_assigner *a)
         boxes *= 2 * ceil(reach / size[c]) + 1;
     }
     if (boxes > MAX_OFFSETS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a search radius of %g mm is too large for voxels of %g mm", a->radius,
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "a search radius of %g mm is too large for voxels of %g mm: give a smaller radius", a->radius,
                         size[0]);
     for (int c = 0; c < 3; c++) a->reach[c] = (int32_t)ceil(reach / size[c]);
     a->offset = malloc((size_t)boxes * sizeof *a->offset);

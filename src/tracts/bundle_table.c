@@ -21,7 +21,7 @@ typedef enum value_kind { IMAGE, DEGREES, LIMITS, LIMIT_CELLS } value_kind;
 static const struct {
     const char *key;
     value_kind kind;
-    gls_bundle_cell cell; /* LIMIT_CELLS: cell of the lower limit; that of the upper one follows */
+    gls_bundle_cell cell; /* LIMIT_CELLS: cell of the lower limit; the cell of the upper limit follows it */
 } keys[] = {{"endpoints", IMAGE, GLS_CELL_ENDS},
             {"head", IMAGE, GLS_CELL_START},
             {"tail", IMAGE, GLS_CELL_END},
@@ -275,7 +275,9 @@ static gls_status add_ends(gls_bundle_rules *rules, const row *r, double mm, gls
 {
     gls_status status = GLS_OK;
     if (r->cell[GLS_CELL_ENDS] && (r->cell[GLS_CELL_START] || r->cell[GLS_CELL_END]))
-        return gls_fail(GLS_ERR_INPUT, "%s: %s: ends excludes start and end", r->path, r->where);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: %s: has the column ends together with start or end: give ends alone, or start and end",
+                        r->path, r->where);
     if (r->cell[GLS_CELL_ENDS]) {
         char *path = NULL;
         status = path_of(rules, r, r->cell[GLS_CELL_ENDS], &path);
@@ -364,7 +366,7 @@ gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const row *r)
 /* Finds the column of each cell of the header. */
 static gls_status read_header(const char *path, char *const *cell, size_t n, column at[MAX_COLUMNS])
 {
-    if (n > MAX_COLUMNS) return gls_fail(GLS_ERR_INPUT, "%s: too many columns", path);
+    if (n > MAX_COLUMNS) return gls_fail(GLS_ERR_INPUT, "%s: has more than %d columns", path, MAX_COLUMNS);
     for (size_t i = 0; i < n; i++) {
         int c = 0;
         while (c < GLS_CELLS && strcmp(column_names[c], cell[i]) != 0) c++;
@@ -372,7 +374,8 @@ static gls_status read_header(const char *path, char *const *cell, size_t n, col
             return gls_fail(GLS_ERR_INPUT, "%s: the header has a column \"%s\", which is no column of a table of rules",
                             path, cell[i]);
         for (size_t k = 0; k < i; k++)
-            if ((int)at[k] == c) return gls_fail(GLS_ERR_INPUT, "%s: the column %s is there twice", path, cell[i]);
+            if ((int)at[k] == c)
+                return gls_fail(GLS_ERR_INPUT, "%s: the header has the column %s twice", path, cell[i]);
         at[i] = (column)c;
     }
     for (size_t k = 0; k < n; k++)
@@ -404,8 +407,8 @@ static gls_status read_rows(gls_bundle_rules *rules, const row *from, char *text
         for (size_t k = 0; k < found && k < n; k++)
             if (*cell[k]) r.cell[at[k]] = cell[k];
         if (found > n)
-            status = gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, the header %zu", from->path, records.line,
-                              found, n);
+            status = gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, but the header has %zu", from->path,
+                              records.line, found, n);
         else
             status = gls_bundle_rules_add(rules, &r);
     }

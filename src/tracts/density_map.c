@@ -125,7 +125,7 @@ gls_status gls_density_create(const gls_grid *grid, const gls_density_options *o
     return GLS_OK;
 }
 
-/* Adds to a sum that other threads may add to at the same time, if `shared`. */
+/* Adds a value to a sum; atomically if `shared`, because other threads may add to the sum at the same time. */
 static void add_narrow(int64_t *to, int64_t value, bool shared)
 {
     if (!shared) {

@@ -110,7 +110,7 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
     return GLS_OK;
 }
 
-/* A region as it was named. mm: by which distance it is widened; is_graded: the image has values between 0 and 1. */
+/* A region as it was named. is_graded: its image has values between 0 and 1. */
 typedef struct roi {
     /* the region as it stands on the command line; an owned copy */
     char *text;
@@ -366,7 +366,8 @@ static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
     double a[3] = {0}, b[3] = {0}, at = 0;
     int u[3] = {0}, v[3] = {0};
     bool near = false, stays;
-    /* near: the last point has a voxel that integers can hold; then the voxels of two ends can be compared */
+    /* near: the coordinates of the last point are small enough for integers; if those of both ends are, their voxels
+     * are compared */
     if (p->voxel) near = find_corner(p, point[0], a, u);
     for (size_t i = 1; i < n; i++) {
         double x = (double)point[i][0] - point[i - 1][0], y = (double)point[i][1] - point[i - 1][1],

@@ -13,7 +13,7 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-#define SAME_WEIGHT 1e-9 /* relative tolerance of "half of the weight" */
+#define SAME_WEIGHT 1e-9 /* relative tolerance for a sum of weights that is half of the total */
 
 gls_sample_options gls_sample_options_default(void)
 {
@@ -193,7 +193,8 @@ static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float
     return r->visits.n;
 }
 
-/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns how many i. */
+/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns the number of points
+ * or voxels. */
 static size_t collect(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_sample_column *c = &s->column[k];

@@ -89,7 +89,8 @@ static gls_status add_regions(gls_selection *s)
     }
     if (status) return status;
     if (s->n[GLS_REGION_INCLUDE_END] > 2)
-        return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends, %zu regions were given",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--include-end: a streamline has two ends, but %zu regions were given: give at most two",
                         s->n[GLS_REGION_INCLUDE_END]);
     /* bits of gls_region_ends_fit(): 1 and 2 for the regions of include-end, 4 for include-both-ends, 8 for
      * exclude-end */

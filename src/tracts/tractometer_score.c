@@ -12,7 +12,7 @@
 /* Largest distance by which regions are widened, voxels. */
 #define MAX_DISTANCE 16
 #define NO_VOXEL SIZE_MAX
-#define FAR_AWAY 1000.0 /* voxels outside the grid beyond which lines are cut off */
+#define FAR_AWAY 1000.0 /* lines are cut off at this distance from the grid, voxels */
 
 /* One bit for each bundle, GLS_SCORE_MAX_BUNDLES at most. */
 typedef uint64_t bundle_set;

@@ -1,4 +1,5 @@
-/* Voxels that a streamline visits, by the mapping of a density map: points, upsampled points, ends, precise lengths. */
+/* Finds the voxels that a streamline visits: those of its points, of its upsampled points or of its ends, or with the
+ * precise length in each. */
 #include "tracts/visits.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ static void extend_ends(const float (*p)[3], size_t n, float before[3], float af
  * by bisection, to 0.005 of a voxel. A streamline with a step of over a million voxels gets the lengths of its straight
  * steps. */
 
-#define ACCURACY 0.005 /* accuracy of a face, in smallest sides of a voxel */
+#define ACCURACY 0.005 /* accuracy of the position of a face, as a share of the smallest side of a voxel */
 
 /* The points of an upsampled streamline, and one point mirrored at each end. */
 typedef struct upsampled {
@@ -130,7 +131,7 @@ static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, d
         double v[3];
         mu = 0.5 * (low + high);
         if ((float)mu == (float)low || (float)mu == (float)high)
-            break; /* stop: far from the origin, neighbouring floats lie farther apart than ACCURACY */
+            break; /* stop: there is no float between the shares low and high */
         gls_spline_at((float)mu, a, u->p[k - 1], u->p[k], d, q);
         find_voxel(g, q, v);
         if (is_same(v, here)) {
@@ -217,7 +218,7 @@ static void to_corner(const gls_visit_grid *g, const float point[3], double c[3]
     for (int a = 0; a < 3; a++) c[a] += 0.5;
 }
 
-/* Points of a streamline, one after the other, for the mappings of points. With directions a point gets the direction
+/* The points of a streamline, one after the other, for mappings of points. With directions a point gets the direction
  * from its predecessor to its successor, so it waits until the successor arrives. */
 typedef struct point_stream {
     /* receives the voxels */
@@ -325,8 +326,8 @@ void gls_visits_find(gls_visits *s, const gls_visit_grid *g, const gls_density_o
     case GLS_DENSITY_PRECISE: visits_precise(s, g, o->upsample, point, n); break;
     case GLS_DENSITY_ENDS: visit_ends(s, g, point, n); return;
     }
-    /* empties the hash table: whole, or slot by slot where it is mostly free; in reverse order, since a slot is found
-     * only while the slots before it in its chain are taken */
+    /* empty the hash table: all of it, or only the taken slots if most are free. The last voxel goes first, since a
+     * slot is found only while the slots before it in its chain are taken */
     if (s->slots <= 4 * s->n) {
         if (s->slot) memset(s->slot, 0, s->slots * sizeof *s->slot);
         return;

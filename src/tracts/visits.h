@@ -1,18 +1,18 @@
-/* Finds the voxels that a streamline visits, for all mappings of density maps. */
+/* Finds the voxels that a streamline visits, by each gls_density_mapping. */
 #ifndef GLS_TRACTS_VISITS_H
 #define GLS_TRACTS_VISITS_H
 
 #include <glslines/density.h>
 
-/* The grid in the form that the mappings need. */
+/* A grid, prepared for finding the voxels of points. */
 typedef struct gls_visit_grid {
     /* size in voxels */
     int32_t dim[3];
     /* from world mm to voxel coordinates, whose whole numbers are centres of voxels */
     double world_to_voxel[3][4];
     float turned[3][4]; /* world to voxels with axes flipped towards RAS, in float32 as in MRtrix3 */
-    bool flip[3];
-    float min_side; /* smallest side of a voxel, mm */
+    bool flip[3];       /* whether `turned` flips the axis */
+    float min_side;     /* smallest side of a voxel, mm */
 } gls_visit_grid;
 
 /* The visits of one streamline; each voxel occurs once, except with GLS_DENSITY_ENDS. All zero: empty. */
@@ -21,15 +21,15 @@ typedef struct gls_visits {
     size_t n, capacity;
     /* index of each voxel, x fastest */
     uint64_t *voxel;
-    /* with mappings of lengths the length in each voxel, mm; with mappings of points the number of points; else not
-     * defined */
+    /* by a mapping of lengths, the length in each voxel, mm; by a mapping of points, the number of points in each
+     * voxel; else not defined */
     double *mm;
-    double (*direction)[3]; /* sum of unsigned directions, for mappings that have them; NULL unless `directed` */
-    bool directed;          /* compute directions; set it before the first use */
-    size_t slots;           /* size of the hash table: a power of two, at least twice the capacity */
-    uint32_t *slot;         /* index into voxel + 1; 0: free. All slots are free between streamlines */
-    double heading[3];      /* unsigned direction of the visit being noted */
-    bool outside;           /* a part of the streamline lies outside the grid */
+    double (*direction)[3];          /* for each voxel the sum of directions without signs; NULL unless `directed` */
+    bool directed;                   /* compute directions; set it before the first use */
+    size_t slots;                    /* size of the hash table: a power of two, at least twice the capacity */
+    uint32_t *slot;                  /* index into voxel + 1; 0: free. All slots are free between streamlines */
+    double heading[3];               /* direction, without signs, of the visit that gls_visits_note() adds next */
+    bool outside;                    /* a part of the streamline lies outside the grid */
     uint64_t places, places_outside; /* lookups of voxels, and those outside the grid: one for each point, or with
                                         GLS_DENSITY_PRECISE for each voxel */
     bool failed;                     /* memory ran out */
@@ -43,7 +43,7 @@ void gls_visits_finish(gls_visits *visits);
 void gls_visits_find(gls_visits *visits, const gls_visit_grid *grid, const gls_density_options *options,
                      const float (*point)[3], size_t n);
 
-/* --- For the files that implement mappings. */
+/* --- For the files that find the visits. */
 
 /* Enlarges the arrays. Returns false if memory ran out. */
 bool gls_visits_grow(gls_visits *visits);
@@ -73,7 +73,7 @@ static inline size_t gls_visits_index(gls_visits *v, uint64_t voxel)
 
 /* Adds mm to the visit of a voxel, which becomes a new visit if it is not in the list. */
 void gls_visits_note(gls_visits *visits, uint64_t voxel, double mm);
-/* Visits for GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH. measured: compute mm. */
+/* Finds the visits for GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH. measured: compute mm. */
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],
                          size_t n);
 

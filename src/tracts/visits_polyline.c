@@ -131,7 +131,7 @@ static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3
     }
     cut[n + 1] = 1;
     least = 1 - cut[n] < least ? 1 - cut[n] : least;
-    /* a piece this short may be an error of rounding: only the walk decides such cases as the other mappings do */
+    /* a piece this short may be an error of rounding: the caller then uses walk_step() */
     if (!(least * way > SHORTEST)) return false;
     for (int k = 0; k <= n; k++) {
         const double part = cut[k + 1] - cut[k];

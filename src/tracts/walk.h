@@ -10,10 +10,10 @@
 /* The state of a walk (Amanatides and Woo 1987). */
 typedef struct gls_walk {
     double a[3], b[3];  /* ends of the line; if the line goes far outside, of the part inside */
-    double first, part; /* where that part begins, and its length, as shares of the whole line */
+    double first, part; /* begin and length of the part from a to b, as shares of the whole line */
     double at, end;     /* current position and end, as shares of the way from a to b */
     double next[3];     /* next face along each axis */
-    double face[3];     /* share of the way from a to b at which that face is crossed; 2: never */
+    double face[3];     /* share of the way from a to b at which the line crosses the face `next`; 2: never */
     int step[3];        /* direction along each axis, 1 or -1 */
     bool is_cut;        /* a part of the line lies outside low .. high */
 } gls_walk;

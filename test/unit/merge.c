@@ -274,7 +274,7 @@ static void test_wrong_sets(void **state)
         for (uint32_t i = 1; i <= 9; i++) write_shard(i, 9, s, &plain);
         refuses(s, (uint32_t[]){1, 2, 3, 5, 6, 7, 8, 9}, 8, GLS_ERR_INPUT, "of 9 shards 4 is missing");
         refuses(s, (uint32_t[]){9, 1}, 2, GLS_ERR_INPUT, "of 9 shards 2, 3, 4, 5, 6 and 2 more are missing");
-        refuses(s, (uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8, 8}, 9, GLS_ERR_INPUT, "is shard 8 of 9, as ");
+        refuses(s, (uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8, 8}, 9, GLS_ERR_INPUT, "is shard 8 of 9, and so is ");
         refuses(s, (uint32_t[]){1, 2, 99}, 3, GLS_ERR_INPUT, "cannot open");
         snprintf(name, sizeof name, "s3.%s", s);
         write_shard(3, 4, s, &plain);

@@ -284,7 +284,7 @@ static void test_odd_trk(void **state)
     assert_non_null(strstr(warning, "no valid dimensions"));
     file[948] = file[948] == 'l' ? 'r' : 'l';
     put_file(path, file, bytes);
-    refuses(path, NULL, "no dimensions by which axes could be turned");
+    refuses(path, NULL, "no dimensions by which axes could be permuted or flipped");
     memcpy(file, saved, sizeof saved);
     put_int(file + 440, 0x7fc00000, 4);
     put_file(path, file, bytes);
@@ -389,9 +389,9 @@ static void test_odd_trx(void **state)
     static const char xz[] = "\xfd"
                              "7zXZ is how a packed file begins";
     put_file(scratch("x.tck.gz"), gzip, sizeof gzip);
-    refuses(scratch("x.tck.gz"), NULL, "is packed by gzip: unpack it first, by 'gunzip -k'");
+    refuses(scratch("x.tck.gz"), NULL, "is packed by gzip: unpack it first, with 'gunzip -k FILE'");
     put_file(scratch("x.trk.xz"), xz, sizeof xz);
-    refuses(scratch("x.trk.xz"), NULL, "is packed by xz: unpack it first, by 'unxz -k'");
+    refuses(scratch("x.trk.xz"), NULL, "is packed by xz: unpack it first, with 'unxz -k FILE'");
     refuses(scratch("none.trx"), NULL, "cannot open");
 }
 
