@@ -193,8 +193,7 @@ static size_t collect_voxels(const sampler *s, scratch *r, size_t k, const float
     return r->visits.n;
 }
 
-/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns the number of points
- * or voxels. */
+/* Collects values and weights of a streamline: value[i * volumes + t] at point or voxel i. Returns their number. */
 static size_t collect(const sampler *s, scratch *r, size_t k, const float (*point)[3], size_t n)
 {
     const gls_sample_column *c = &s->column[k];
