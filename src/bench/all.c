@@ -84,7 +84,7 @@ static gls_status make_data(bench_run *run)
 /* Fits the model of one direction getter as `track` does. Free with finish_model(). */
 static gls_status fit_model(bench_run *run, int dg, bench_model *model)
 {
-    gls_job_inputs one = run->data; /* shares everything except model and ODFs */
+    gls_job_inputs one = run->data; /* shares all data of the run but the model, the ODFs and the peaks */
     gls_job_options options = run->job;
     options.track.dg = (gls_direction_getter)dg;
     one.odf = NULL;
@@ -117,7 +117,7 @@ typedef struct peer_folder {
     gls_output_group group;
 } peer_folder;
 
-/* Path of a file of the folder, for the caller to free; NULL after a message. */
+/* Path of a file of the folder, for the caller to free. NULL: out of memory, as gls_last_error() says. */
 static char *path_in(const peer_folder *to, const char *name)
 {
     char *path = NULL;
@@ -151,11 +151,11 @@ static gls_status write_array(peer_folder *to, const char *name, const double *v
     if (!file) return gls_fail(GLS_ERR_MEMORY, "out of memory for %s", name);
     memset(file, ' ', HEADER);
     memcpy(file, "\x93NUMPY\x01\x00", 8);
-    file[8] = HEADER - MAGIC; /* length of what follows, two bytes with the low one first */
+    file[8] = HEADER - MAGIC; /* number of bytes of the header that follow, as two bytes, the low one first */
     file[9] = 0;
     int length = snprintf(file + MAGIC, HEADER - MAGIC,
                           "{'descr': '<f8', 'fortran_order': False, 'shape': (%zu, %zu), }", n, columns);
-    file[MAGIC + length] = ' '; /* in place of the NUL */
+    file[MAGIC + length] = ' '; /* a blank replaces the NUL that snprintf() wrote */
     file[HEADER - 1] = '\n';
     memcpy(file + HEADER, value, bytes);
     gls_status status = write_bytes(to, name, file, HEADER + bytes);
@@ -233,7 +233,7 @@ static gls_status find_cutoff(const bench_run *run, const gls_odf_source *odf, d
     return status;
 }
 
-/* Writes how the benchmark tracks, with lengths in voxels. */
+/* Writes to job.json how the benchmark tracks, with lengths in voxels. */
 static gls_status write_job(peer_folder *to, const bench_run *run, double cutoff)
 {
     const gls_track_params *p = &run->params;
@@ -305,7 +305,9 @@ static gls_status write_files(peer_folder *to, const bench_run *run, const bench
     return status ? status : gls_output_group_commit(&to->group);
 }
 
-gls_status bench_check_data(const bench_options *options)
+/* Checks before anything is measured that write_data() can write its files. GLS_ERR_OUTPUT names the file that exists,
+ * without options->force, or the folder that is closed or missing. */
+static gls_status check_data(const bench_options *options)
 {
     static const char *const names[] = {"dwi.nii",    "gradients.npy",  "mask.nii",  "seed_mask.nii",
                                         "fa.nii",     "track_mask.nii", "seeds.npy", "fod.nii",
@@ -324,7 +326,10 @@ gls_status bench_check_data(const bench_options *options)
     return status;
 }
 
-gls_status bench_write_data(bench_run *run)
+/* Writes the data of the benchmark to the folder run->options->write_data: dwi.nii, gradients.npy (b, x, y, z along the
+ * voxel axes), mask.nii, seed_mask.nii, fa.nii, track_mask.nii (FA above the threshold), seeds.npy (voxels),
+ * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */
+static gls_status write_data(bench_run *run)
 {
     peer_folder to = {.path = run->options->write_data, .force = run->options->force};
     bench_model model = {.odf = NULL};
@@ -372,7 +377,7 @@ static gls_status make_directory(bench_run *run)
                     place, strerror(errno));
 }
 
-/* Measures one getter on each device with each mapping. A mapping that a device lacks is left out with a warning. */
+/* Measures one getter on each device with each gls_mapping. One that a device lacks is left out with a warning. */
 static gls_status measure_columns(bench_run *run, int dg, const bench_model *model)
 {
     gls_status status = GLS_OK;
@@ -431,12 +436,12 @@ gls_status bench_measure_all(bench_run *run, const bench_options *o, const gls_m
     run->job.model = o->model;
     run->job.mask_stop = o->mask_stop;
     gls_warnings_begin(&run->warnings);
-    gls_status status = o->write_data ? bench_check_data(o) : GLS_OK;
+    gls_status status = o->write_data ? check_data(o) : GLS_OK;
     if (!status) status = open_devices(run);
     for (int i = 0; !status && !o->no_ceilings && i < o->n_devices; i++)
         status = bench_ceilings_measure(run->device[i].device, &run->device[i].ceilings);
     if (!status) status = make_data(run);
-    if (!status && o->write_data) status = bench_write_data(run);
+    if (!status && o->write_data) status = write_data(run);
     return status ? status : measure_getters(run);
 }
 

@@ -5,7 +5,6 @@
 
 #include <time.h>
 
-#include "bench/bench_stats.h"
 #include <glslines/glslines.h>
 
 #include "run/job_inputs.h"
@@ -130,7 +129,7 @@ double bench_busy_others(const bench_busy *from, const bench_busy *to);
 typedef struct bench_run {
     const bench_options *options;
     const gls_monitor *monitor;
-    gls_track_params params; /* parameters of all columns except getter and mapping; set with the data */
+    gls_track_params params; /* parameters of all columns, except the getter and the gls_mapping */
     gls_job_options job;     /* equivalent options of `track`, for all columns */
     gls_job_inputs data;     /* phantom, masks, stop map, seeds, sphere */
     bench_device device[BENCH_MAX_DEVICES];
@@ -140,7 +139,7 @@ typedef struct bench_run {
     time_t started;  /* date of the results */
     bench_busy busy; /* CPU seconds when the benchmark began */
     gls_warnings warnings;
-    double seconds_phantom, seconds_fa; /* time of making the data */
+    double seconds_phantom, seconds_fa; /* times, s, in which the phantom and the map of FA were made */
     char *directory;                    /* folder of temporary files; NULL: none */
 } bench_run;
 
@@ -148,14 +147,6 @@ typedef struct bench_run {
 gls_status bench_measure_all(bench_run *run, const bench_options *options, const gls_monitor *monitor);
 /* Frees the data and closes the devices. */
 void bench_finish(bench_run *run);
-
-/* Checks before anything is measured that bench_write_data() can write its files. GLS_ERR_OUTPUT names the file that
- * exists, without options->force, or the folder that is closed or missing. */
-gls_status bench_check_data(const bench_options *options);
-/* Writes the data of the benchmark to the folder run->options->write_data: dwi.nii, gradients.npy (b, x, y, z along the
- * voxel axes), mask.nii, seed_mask.nii, fa.nii, track_mask.nii (FA above the threshold), seeds.npy (voxels),
- * sphere.npy, sh.nii (descoteaux07, legacy, voxel axes), fod.nii (tournier07, scanner axes), job.json. */
-gls_status bench_write_data(bench_run *run);
 
 /* Measures a column: runs once to warm up, repeats, and fills in the times and the result. */
 gls_status bench_measure(bench_run *run, const bench_model *model, bench_column *column);
@@ -171,6 +162,28 @@ char *bench_json_text(const bench_run *run);
 
 /* Median of a time over the repetitions. */
 double bench_median(const bench_column *column, bench_time time);
+
+/* --- Figures and lists that need no device. */
+
+/* Order statistics of n >= 1 values. The median of an even number of values is the mean of the middle two. */
+typedef struct bench_spread {
+    double median, min, max;
+} bench_spread;
+/* Computes the order statistics of n >= 1 values, which may be in any order. */
+bench_spread bench_spread_of(const double *value, int n);
+
+/* Number of streamlines that begin at x < 0 and end at x > 0 in world space, or the other way round. The phantom is
+ * centred at x = 0. */
+uint64_t bench_commissural(const gls_streamlines *streamlines);
+
+/* Parses a list with commas. index: gets for each word its index in choices ("a|b|c"), in the order of the list,
+ * without repetitions; has space for max entries. "all" stands for every word if all is true. Returns the number of
+ * entries; -1 if a word is not among the choices, with that word in *bad (borrowed from list, *bad_length characters).
+ */
+int bench_parse_list(const char *list, const char *choices, bool all, int *index, int max, const char **bad,
+                     int *bad_length);
+/* Parses "81x106x76": three whole numbers from 16 to 512. Returns false otherwise. */
+bool bench_parse_shape(const char *text, int shape[3]);
 
 /* --- `glslines score`: how well methods do. */
 

@@ -1,5 +1,5 @@
 /* Figures and lists of `glslines bench` that need no device. */
-#include "bench/bench_stats.h"
+#include "bench/bench.h"
 
 #include <stdlib.h>
 #include <string.h>

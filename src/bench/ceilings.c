@@ -30,7 +30,7 @@ typedef struct probe {
     uint32_t group_size, max_groups;
 } probe;
 
-/* Number of work groups whose output, bytes_each for each invocation, fits the buffer `to`. */
+/* Number of work groups whose output, bytes_each for each invocation, fits the buffer `to`; at most max_groups. */
 static uint32_t groups_of(const probe *p, uint64_t bytes_each)
 {
     uint64_t groups = gls_buffer_size(p->to) / (bytes_each * p->group_size);

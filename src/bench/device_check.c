@@ -96,8 +96,8 @@ static void print_statistics(const statistics *s)
     if (s->spills >= 0) printf(", %ld spilled", s->spills);
 }
 
-/* Reads one line of the child process, one of its own with tabs, or statistics that the driver printed, and prints
- * results as they come. user: check_run. Returns false: the reading goes on. */
+/* Reads one line of the child process, a line of check_one() or statistics that the driver printed, and prints results
+ * as they come. user: check_run. Always returns false, so that no line restarts the time limit. */
 static bool read_line(void *user, const char *line)
 {
     check_run *run = user;

@@ -401,7 +401,7 @@ static gls_status tract_score_phantom(gls_tract_run *job, const gls_score_cli *o
     if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
     if (o->model - FIRST_MODEL > GLS_MODEL_CSA && o->dg > 0 &&
         gls_getter_source_of((gls_direction_getter)(o->dg - 1)) == GLS_FROM_QBALL)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: only with --model opdt or csa");
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: works only with --model opdt or csa");
     method_scores *scores = calloc(1, sizeof *scores);
     gls_status status = scores ? GLS_OK : gls_no_memory();
     if (!status) status = score(job, o, scores);

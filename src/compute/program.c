@@ -158,12 +158,12 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
                             program->label, block[0], block[1], block[2]);
         if (grid[a] > most)
             return gls_fail(GLS_ERR_UNSUPPORTED,
-                            "program '%s': a grid of %u blocks along axis %d is over the device's limit of %u",
-                            program->label, grid[a], a, most);
+                            "program '%s': a grid of %u blocks along %c is over the device's limit of %u",
+                            program->label, grid[a], "xyz"[a], most);
         if (block[a] > program->max_block[a])
             return gls_fail(GLS_ERR_UNSUPPORTED,
-                            "program '%s': a block of %u along axis %d is over the device's limit of %u",
-                            program->label, block[a], a, program->max_block[a]);
+                            "program '%s': a block of %u invocations along %c is over the device's limit of %u",
+                            program->label, block[a], "xyz"[a], program -> max_block[a]);
         invocations *= block[a]; /* at most 2^96 by type, 2^33 by the limits of any device */
     }
     if (invocations > info->max_work_group_size)
@@ -203,7 +203,7 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
         /* Mesa rounds the size of a storage block up to 16 bytes; a buffer may be smaller */
         uint64_t least = slot->kind == GLS_ARG_BUFFER && slot->bytes > 15 ? slot->bytes - 15 : slot->bytes;
         if (gls_buffer_size(given->value.buffer) < least && gls_handle_alive(given->value.buffer, GLS_HANDLE_BUFFER))
-            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes, its buffer has %zu",
+            return gls_fail(GLS_ERR_ARGUMENT, "program '%s': '%s' in slot %u takes %llu bytes, but its buffer has %zu",
                             program->label, slot->name, slot->slot, (unsigned long long)slot->bytes,
                             gls_buffer_size(given->value.buffer));
     }

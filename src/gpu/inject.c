@@ -78,9 +78,10 @@ static gls_status set_locked(const char *text)
         size_t length = strcspn(at, ",");
         rule r;
         if (n == MAX_RULES || !parse_rule(at, length, &r))
-            return gls_fail(GLS_ERR_ARGUMENT,
-                            "faults to inject: '%.*s' is not of the form KIND:N, or is one too many after %d",
-                            (int)length, at, MAX_RULES);
+            return gls_fail(
+                GLS_ERR_ARGUMENT,
+                "faults to inject: '%.*s' is not of the form KIND:N, or is more than the %d that are possible",
+                (int)length, at, MAX_RULES);
         rules[n++] = r;
         at += length;
         if (*at) at++;

@@ -267,7 +267,7 @@ static gls_status check_argument(const gls_kernel *kernel, size_t number, const 
     for (size_t i = 0; i < kernel->program->n_slots; i++) {
         const gls_slot *slot = &kernel->program->slots[i];
         if (slot->kind < GLS_ARG_INT || slot->slot != arg->slot || slot->kind == arg->kind) continue;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, uniform '%s' of type %s",
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, but uniform '%s' is of type %s",
                         kernel->label, number, names[arg->kind], slot->name, names[slot->kind]);
     }
     return GLS_OK;

@@ -344,7 +344,9 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
                      "may leave drivers too little",
                      offer, (unsigned long long)gls_address_limit());
     else if (any)
-        status = gls_fail(GLS_ERR_DEVICE, "no device offers compute shaders of %s", offer);
+        status =
+            gls_fail(GLS_ERR_DEVICE,
+                     "no device offers compute shaders of %s; 'glslines devices --doctor' says what is missing", offer);
     else if (strcmp(name, "gpu") == 0)
         status = gls_fail(GLS_ERR_DEVICE,
                           "no GPU offers compute shaders of %s%s; 'glslines devices --doctor' says what "
@@ -391,7 +393,7 @@ static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **d
     }
     free(found);
     if (!status && *n_open < n)
-        status = gls_fail(GLS_ERR_DEVICE, "%zu devices are wanted, there are %zu%s%s", n, *n_open,
+        status = gls_fail(GLS_ERR_DEVICE, "%zu devices are wanted, but there are only %zu%s%s", n, *n_open,
                           any ? "" : " of the name ", any ? "" : first->renderer);
     return status;
 }

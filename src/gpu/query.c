@@ -121,8 +121,9 @@ gls_status gls_limits_force(gls_device_info *info, const char *text)
         if (length == 6 && strncmp(text, "gles31", 6) == 0)
             status = gls_limits_force(info, GLES31_LIMITS);
         else if (!named || end != text + length || !force_limit(info, key, value))
-            status = gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_FORCE_LIMITS: '%.*s' is no limit and its number", (int)length,
-                              text);
+            status =
+                gls_fail(GLS_ERR_ARGUMENT, "GLSLINES_FORCE_LIMITS: '%.*s' is not LIMIT=NUMBER with the name of a limit",
+                         (int)length, text);
         text += length;
         if (*text) text++;
     }

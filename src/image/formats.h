@@ -35,9 +35,9 @@ gls_status gls_image_count_voxels(const gls_image *image, const char *name, cons
  * "peak". */
 gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
 
-/* --- Voxel values: from the types of files to float, and back. */
+/* --- Voxel values: from the types in files to float. */
 
-/* How the values of a NIfTI file are stored. */
+/* How a file stores the values of voxels. */
 typedef struct gls_values {
     int datatype;        /* a NIFTI_TYPE_... code */
     size_t bytes;        /* size of one value */
@@ -95,7 +95,7 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
  * what: a few words for the header's description; NULL: only the name of the program. */
 gls_status gls_nifti_write(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                            const char *what, size_t n_volumes, gls_type type, const void *data);
-/* Writes a NIfTI file from its bytes, header and voxels, compressed if the name ends in .gz. */
+/* Writes a NIfTI file from its bytes, header and voxels, compressed if the name ends in .nii.gz. */
 gls_status gls_nifti_write_bytes(const char *path, bool overwrite, gls_output_group *group, const void *data,
                                  size_t bytes);
 /* Like gls_image_write(), but as part of a group unless group is NULL. An existing file is an error unless
@@ -115,7 +115,8 @@ typedef enum gls_mif_coding { GLS_MIF_VALUES, GLS_MIF_FLOAT16, GLS_MIF_BITS } gl
 typedef struct gls_mif_header {
     gls_grid grid; /* grid of the axes in the order of storage: the fastest axis of the file is the first */
     size_t n_volumes;
-    int volumes_rank;    /* number of space axes that are faster in the file than the volumes */
+    int volumes_rank; /* number of the axes of space whose index changes faster in the file than the index of the volume
+                       */
     bool volumes_turned; /* true: the last volume is stored first */
     gls_mif_coding coding;
     gls_values values; /* slope and intercept for all codings; type only for GLS_MIF_VALUES */

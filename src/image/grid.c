@@ -16,7 +16,7 @@
 #define SAME_GRID 0.01
 #define NEARLY_SAME_GRID 0.1
 
-/* Largest grid: array sizes with some values a voxel cannot overflow. */
+/* Largest number of voxels of a grid, so that the sizes of arrays with several values a voxel do not overflow. */
 #define MAX_VOXELS (UINT64_C(1) << 48)
 
 /* Largest number in an affine or its inverse: the product of two such numbers is finite in single precision. */

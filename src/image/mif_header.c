@@ -85,7 +85,8 @@ static gls_status read_text(const char *path, char **text, size_t *header_bytes)
     return GLS_OK;
 }
 
-/* Parses numbers separated by commas, at most `room` of them. Returns their number, or -1 for an invalid text. */
+/* Parses numbers separated by commas, at most `room` of them. Returns their number; -1: the text is invalid, or has
+ * more numbers. */
 static int parse_numbers(char *text, double *value, int room)
 {
     int n = 0;
@@ -232,12 +233,13 @@ static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
         status =
             gls_fail(GLS_ERR_INPUT, "%s: the header has no line \"file\", which says where the values are", l->path);
     if (!status && !h->file && h->offset < n)
-        status = gls_fail(GLS_ERR_INPUT, "%s: its header, of %zu bytes, says that the values begin at byte %llu",
-                          l->path, n, (unsigned long long)h->offset);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: damaged header: it has %zu bytes, but says that the values begin at byte %llu",
+                     l->path, n, (unsigned long long)h->offset);
     return status;
 }
 
-/* Sets sizes, order of axes, and number of bytes. */
+/* Checks and sets the sizes, the order of the axes, and the number of bytes of the values. */
 static gls_status set_axes(const lines *l, gls_mif_header *h)
 {
     uint64_t n = 1;
@@ -255,7 +257,7 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
                             l->path);
         seen[l->rank[i]] = true;
         if (i >= GLS_MIF_AXES && l->dim[i] > 1)
-            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, at most 4 are supported", l->path, l->n_dim);
+            return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %d axes, but at most 4 are supported", l->path, l->n_dim);
         if (__builtin_mul_overflow(n, (uint64_t)l->dim[i], &n) || n > MAX_VALUES)
             return gls_fail(GLS_ERR_INPUT, "%s: its header states more than 2^45 values, too many for an image",
                             l->path);

@@ -34,7 +34,7 @@ static gls_status not_nifti(const char *path, const raw_header *raw)
         if (memcmp(raw->h.bytes + others[i].at, others[i].bytes, others[i].n) == 0)
             return gls_fail(GLS_ERR_INPUT, "%s: is %s, not a NIfTI image: convert it first, for example by mrconvert",
                             path, others[i].name);
-    return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image", path);
+    return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image: give a file that a NIfTI writer or mrconvert made", path);
 }
 
 /* Reads the header, and swaps its bytes if its first number, the size of the header, is right only in the other byte
@@ -64,7 +64,8 @@ static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw
     return GLS_OK;
 }
 
-/* Requires "n+1" or "n+2" (values in the same file), or "ni1" or "ni2" (in an .img file). */
+/* Requires the magic "n+1" or "n+2", whose values are in the same file, or "ni1" or "ni2", whose values are in an .img
+ * file. */
 static gls_status check_magic(const char *path, const raw_header *raw, bool *single_file)
 {
     const char *magic = raw->version == 1 ? raw->h.v1.magic : raw->h.v2.magic;
@@ -90,7 +91,8 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
                         (long long)all[0]);
     for (int i = 1; i <= all[0]; i++) {
         if (all[i] < 1)
-            return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld", path, i, (long long)all[i]);
+            return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld, but must be at least 1", path, i,
+                            (long long)all[i]);
         if (i >= 5 && all[i] > 1)
             return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path,
                             i, i, (long long)all[i]);
@@ -162,7 +164,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     return GLS_OK;
 }
 
-/* Warns if sform and qform give the axes different names, because one of them then swaps sides. Logs smaller
+/* Warns if sform and qform give the axes different names, because one of both forms is wrong then. Logs smaller
  * differences. */
 static void warn_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
@@ -228,8 +230,8 @@ static bool has_quaternion(const raw_header *raw)
            isfinite(FIELD(raw, qoffset_x) + FIELD(raw, qoffset_y) + FIELD(raw, qoffset_z));
 }
 
-/* Checks the numbers for an affine from the qform or the voxel sizes. nifti_clib would replace a number that is not
- * finite by 0 or 1, and a negative voxel size by 1. */
+/* Checks the numbers for an affine from the qform or the voxel sizes, and makes voxel sizes positive. nifti_clib alone
+ * would replace a number that is not finite by 0 or 1, and a negative voxel size by 1. */
 static gls_status check_affine(const char *path, raw_header *raw, const int64_t dim[5])
 {
     const bool qform = FIELD(raw, qform_code) > 0;

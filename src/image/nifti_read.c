@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Size of a block: a multiple of every value size, and small enough that the block is still in the cache when it is
- * converted. */
+/* Bytes of a block: a multiple of the size of any value, and so few that the block is still in the cache when it is
+ * converted. RING: number of blocks between the thread that decompresses and the thread that converts. */
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define RING 4
 
@@ -98,7 +98,8 @@ typedef struct pipeline {
     pthread_cond_t changed;
     uint64_t filled, emptied; /* number of blocks that were decompressed into the ring, and that were converted */
     gls_status status;
-    char message[1024]; /* error message of the second thread, because gls_last_error() is that of the calling thread */
+    char message[1024]; /* error message of the second thread, for the calling thread, because gls_last_error() is kept
+                           by thread */
 } pipeline;
 
 /* Reads the next block of voxel values from the stream, in the order of the file. */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Level of compression of .nii.gz, and bytes of voxel values that are converted at a time. */
+/* Level of compression of .nii.gz; bytes that are converted at a time; bytes of a piece that one thread compresses. */
 #define GZIP_LEVEL 3
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define PIECE_BYTES ((size_t)1 << 20)
@@ -27,7 +27,7 @@ typedef struct packed_header {
     } h;
 } packed_header;
 
-/* The map from voxels to world mm as nifti_clib takes it. */
+/* Returns the affine of a grid as a matrix of nifti_clib. */
 static nifti_dmat44 to_matrix(const gls_grid *grid)
 {
     nifti_dmat44 m = {{{0}}};
@@ -38,7 +38,8 @@ static nifti_dmat44 to_matrix(const gls_grid *grid)
     return m;
 }
 
-/* Describes the image, without its values, for nifti_clib. The caller calls nifti_image_free(). */
+/* Describes an image without its values for nifti_clib. small: as NIfTI-1, else NIfTI-2. The caller calls
+ * nifti_image_free(). */
 static nifti_image *describe(const gls_grid *g, const char *what, size_t n_volumes, int code, bool small)
 {
     const int64_t dim[8] = {n_volumes > 1 ? 4 : 3, g->dim[0], g->dim[1], g->dim[2], (int64_t)n_volumes, 1, 1, 1};
@@ -74,7 +75,7 @@ static gls_status make_header(const char *path, const gls_grid *grid, const char
     int result = small ? nifti_convert_nim2n1hdr(nim, &header->h.v1) : nifti_convert_nim2n2hdr(nim, &header->h.v2);
     header->bytes = (size_t)nim->iname_offset;
     nifti_image_free(nim);
-    return result == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: cannot make a header", path);
+    return result == 0 ? GLS_OK : gls_fail(GLS_ERR_OUTPUT, "%s: nifti_clib makes no header for this image", path);
 }
 
 /* The parts of a NIfTI file to be written: its header and its values. */

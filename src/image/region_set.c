@@ -146,7 +146,7 @@ static gls_status check_reach(const gls_regions *r, gls_region_role role, const 
 static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
 {
     if (role == GLS_REGION_INCLUDE_END && __builtin_popcount(r->role_bits[role]) == 2)
-        return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends: at most two regions");
+        return gls_fail(GLS_ERR_ARGUMENT, "--include-end: a streamline has two ends: give at most two regions");
     if (!gls_region_kind_of(role)->apart && r->role_bits[role]) {
         *bit = 0;
         while (!(r->role_bits[role] >> *bit & 1)) ++*bit;
@@ -167,8 +167,8 @@ static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_
 {
     const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_layers;
     if (!s->inside && r->n_spheres == GLS_REGION_MAX_SPHERES)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: at most %d spheres", gls_region_role_name(role), text,
-                        GLS_REGION_MAX_SPHERES);
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s %s: a run can have at most %d spheres", gls_region_role_name(role),
+                        text, GLS_REGION_MAX_SPHERES);
     if (fresh && r->n_groups == GLS_REGION_MAX_GRIDS)
         return gls_fail(GLS_ERR_UNSUPPORTED,
                         "%s: with this region there are more than %d different grids: bring "

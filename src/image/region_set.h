@@ -52,7 +52,7 @@ struct gls_regions {
     float world[3][4]; /* affine of the run's grid */
     bool complete;
     gls_region_store *store; /* NULL once the set is complete */
-    /* These members are set when the set is complete. */
+    /* The members below have values once `complete` is true. */
     gls_region_group group[GLS_REGION_MAX_GRIDS];
     gls_region_sphere sphere[GLS_REGION_MAX_SPHERES];
     uint32_t *word; /* words of the boxes of all groups, one after the other, x fastest */

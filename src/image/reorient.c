@@ -52,7 +52,7 @@ static bool find_axes(const gls_grid *wanted, const gls_grid *g, axes *found)
     return false;
 }
 
-/* Copies all volumes into an image with the axes `a`. */
+/* Copies all volumes of an image to `made`, whose axes are taken in the order and directions of `a`. */
 static void move_values(const gls_image *image, const axes *a, gls_image *made)
 {
     const int32_t *dim = made->grid.dim, *old = image->grid.dim;

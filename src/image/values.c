@@ -1,4 +1,4 @@
-/* Converts voxel values between the types of files and float. */
+/* Converts voxel values from the types in files to float. */
 #include "image/formats.h"
 
 #include <nifti1.h>

@@ -67,7 +67,7 @@ static struct {
     size_t n, capacity;
     lane *lane;
     unsigned n_lanes;
-    unsigned run; /* how often the timeline was started; a thread whose own_run differs needs a new lane */
+    unsigned run; /* how often the timeline was started; a thread whose own_run differs needs a new row */
     bool failed;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER};
 /* row of the calling thread, valid if own_run equals trace.run */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/bench_stats.h"
+#include "bench/bench.h"
 #include "util/maths.h"
 
 static void expect_spread(const double *value, int n, double median, double min, double max)
