@@ -44,7 +44,7 @@ struct Corners {
 
 Corners corners_of(vec3 p)
 {
-    // p is rounded to 1/1024 voxel as in volume_base(), so that signals and residuals have the same weights.
+    // p is rounded as in volume_base(), so that signals and residuals have the same weights.
     Corners c;
     vec3 q = volume_position(p);
     vec3 low = min(floor(q), max(GRID - 2.0, vec3(0.0)));

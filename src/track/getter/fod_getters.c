@@ -110,7 +110,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     uint32_t channel[(GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2];
     (void)params;
     find_channels(input->odf->order, channel);
-    return gls_odf_field_fill(models, n, input, true, channel, failed);
+    return gls_odf_field_fill(models, n, input, GLS_ODF_COEFFICIENTS, channel, failed);
 }
 
 /* Plans the field of coefficients, and adds the definitions and rows that the shaders need. */

@@ -69,12 +69,6 @@ static float largest_value(const gls_odf_source *odf)
     return largest;
 }
 
-/* The failure of an image of ODFs without a positive value. */
-static gls_status fail_empty(void)
-{
-    return gls_fail(GLS_ERR_INPUT, "the image of ODFs has no positive value: all are 0, negative or no numbers");
-}
-
 /* Whether a source has SH coefficients of even order that may be interpolated: amplitudes normalised by voxel may
  * not. */
 static bool has_coefficients(const gls_odf_source *odf)
@@ -117,36 +111,33 @@ const gls_sphere *gls_no_sphere(const gls_track_input *input)
     return &octahedron;
 }
 
-/* Fills the fields of n models, block by block. index_of: see gls_field_source. */
-static gls_status fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_field_block block,
-                       const odf_fill *f, const uint32_t *index_of, size_t *failed)
-{
-    gls_field *field[GLS_TRACKER_MAX_DEVICES];
-    for (size_t i = 0; i < n; i++) field[i] = &models[i]->field;
-    const gls_field_source source = {.block = block, .user = f, .n_scratch = GLS_ODF_SCRATCH, .index_of = index_of};
-    return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
-}
-
-gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
+gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_odf_values values,
                               const uint32_t *index_of, size_t *failed)
 {
     const gls_odf_source *odf = input->odf;
-    odf_fill f = {.odf = odf, .n_channels = models[0]->field.plan.n_channels, .index_of = index_of};
+    const bool coefficients = values == GLS_ODF_COEFFICIENTS;
+    odf_fill f = {.odf = odf,
+                  .scale = 1,
+                  .per_voxel = values == GLS_ODF_NORMALISED,
+                  .n_channels = models[0]->field.plan.n_channels,
+                  .index_of = coefficients ? index_of : NULL};
+    const gls_field_source source = {.block = coefficients ? coefficient_block : amplitude_block,
+                                     .user = &f,
+                                     .n_scratch = GLS_ODF_SCRATCH,
+                                     .index_of = coefficients ? NULL : index_of};
+    gls_field *field[GLS_TRACKER_MAX_DEVICES];
     float largest = largest_value(odf);
-    if (largest <= 0) return fail_empty();
-    /* Only the largest coefficient is known, not the largest amplitude. An amplitude is the sum of k coefficients times
-     * basis functions, whose root mean square over the sphere is 1 / sqrt(4 pi). Headroom for a factor of sqrt(k)
-     * between amplitudes and coefficients keeps amplitudes in the range of half floats. */
-    double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
-    f.scale = odf->options.normalise ? VOLUME_MAXIMUM : gls_field_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
-    for (size_t i = 0; i < n; i++) models[i]->scale = f.scale;
-    return fill(models, n, input, coefficients ? coefficient_block : amplitude_block, &f, NULL, failed);
-}
-
-gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
-                                         const uint32_t *index_of, size_t *failed)
-{
-    if (largest_value(input->odf) <= 0) return fail_empty();
-    const odf_fill f = {.odf = input->odf, .per_voxel = true, .n_channels = input->odf->sphere->n, .scale = 1};
-    return fill(models, n, input, amplitude_block, &f, index_of, failed);
+    if (largest <= 0)
+        return gls_fail(GLS_ERR_INPUT, "the image of ODFs has no positive value: all are 0, negative or no numbers");
+    if (!f.per_voxel) {
+        /* Only the largest coefficient is known, not the largest amplitude. An amplitude is the sum of k coefficients
+         * times basis functions, whose root mean square over the sphere is 1 / sqrt(4 pi). Headroom for a factor of
+         * sqrt(k) between amplitudes and coefficients keeps amplitudes in the range of half floats. */
+        double headroom = odf->is_sh && !coefficients ? sqrt((double)odf->parts->n_inputs) : 1;
+        f.scale =
+            odf->options.normalise ? VOLUME_MAXIMUM : gls_field_scale(largest, (float)(VOLUME_MAXIMUM / headroom));
+        for (size_t i = 0; i < n; i++) models[i]->scale = f.scale;
+    }
+    for (size_t i = 0; i < n; i++) field[i] = &models[i]->field;
+    return gls_field_fill(field, n, &input->stop_map->grid, &source, failed);
 }

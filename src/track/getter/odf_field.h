@@ -16,15 +16,17 @@ const gls_sphere *gls_no_sphere(const gls_track_input *input);
  * (coefficients) and the source allow it, else amplitudes. */
 gls_odf_interpolation gls_odf_field_interpolation(bool coefficients, const gls_track_params *params,
                                                   const gls_odf_source *odf);
-/* Fills the fields of n models with amplitudes or coefficients in a common scale. index_of: channel of each
- * coefficient; NULL: its number. *failed: see gls_getter.fill. */
-gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, bool coefficients,
+/* Values of a field of ODFs. Amplitudes and coefficients have one scale for all voxels, model->scale. */
+typedef enum gls_odf_values {
+    GLS_ODF_AMPLITUDES,   /* at the vertices of the sphere */
+    GLS_ODF_COEFFICIENTS, /* of SH */
+    GLS_ODF_NORMALISED    /* amplitudes, each voxel divided by its maximum */
+} gls_odf_values;
+/* Fills the fields of n models with these values. index_of: channel of each coefficient; or, in a field of cells, index
+ * of each vertex among the values of a voxel; NULL: the number of the coefficient or vertex. *failed: see
+ * gls_getter.fill. */
+gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_odf_values values,
                               const uint32_t *index_of, size_t *failed);
-/* Fills the fields with amplitudes, each voxel scaled to a maximum of 1. index_of: for fields of cells, the index of
- * each vertex among the values of a voxel.
- */
-gls_status gls_odf_field_fill_normalised(gls_model *const *models, size_t n, const gls_track_input *input,
-                                         const uint32_t *index_of, size_t *failed);
 
 /* Adds TABLE_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
  * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, z < 0. A

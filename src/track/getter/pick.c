@@ -167,7 +167,8 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {
-    return gls_odf_field_fill(models, n, input, uses_coefficients(params, input), NULL, failed);
+    return gls_odf_field_fill(
+        models, n, input, uses_coefficients(params, input) ? GLS_ODF_COEFFICIENTS : GLS_ODF_AMPLITUDES, NULL, failed);
 }
 
 const gls_getter gls_getter_prob = {

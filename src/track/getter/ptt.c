@@ -194,7 +194,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     const gls_sphere *sphere = input->odf->sphere;
     uint32_t *index_of = malloc(sphere->n * sizeof *index_of);
     gls_status status = index_of && order_cells(sphere, index_of)
-                            ? gls_odf_field_fill_normalised(models, n, input, index_of, failed)
+                            ? gls_odf_field_fill(models, n, input, GLS_ODF_NORMALISED, index_of, failed)
                             : gls_fail(GLS_ERR_MEMORY, "out of memory for the sphere");
     free(index_of);
     return status;

@@ -14,7 +14,7 @@
 #include "util/text.h"
 
 #define LARGEST_TEXTURE 2048u /* number of texels along each axis of a texture, which every device supports */
-#define ROUNDING 8192         /* samples lie at multiples of 1 / ROUNDING voxel, exact on LARGEST_TEXTURE texels */
+#define ROUNDING 8192         /* positions are rounded to 1 / ROUNDING voxel, exact on LARGEST_TEXTURE texels */
 /* Most quads of volumes that are written out in the source: more take too long to compile. */
 #define MAX_ROWS 40u
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
@@ -198,9 +198,9 @@ static gls_status add_fit(gls_model_plan *model, const gls_track_input *input)
 }
 
 /* Plans the field: on a software renderer a buffer of texels, unless the shader has loops or the buffer would be too
- * large; else textures. For the bootstrap, signals and residuals of the same volumes must lie in the same texture. The
- * limit on the size of a texture lets samples lie at finer positions than those of other getters, because an axis turns
- * faster with the position than an ODF changes. */
+ * large; else textures. For the bootstrap, signals and residuals of the same volumes must lie in the same texture.
+ * Textures have at most LARGEST_TEXTURE texels along an axis, so that positions can be rounded to 1 / ROUNDING voxel,
+ * more finely than for other getters: an axis turns faster with the position than an ODF changes. */
 static gls_status plan_field(const gls_model_request *request, bool bootstrap, gls_field_plan *plan)
 {
     const uint32_t quads = n_quads(request->input);
@@ -211,7 +211,8 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
         return GLS_OK;
     if (limits.max_texture_3d > LARGEST_TEXTURE) limits.max_texture_3d = LARGEST_TEXTURE;
     gls_status status = GLS_OK;
-    /* More quads than needed make other shares for the textures: try until each has an even number of tiles. */
+    /* A tile of signals and its tile of residuals share a texture if each texture has an even number of tiles: add
+     * quads, which change this number, until it is even. */
     for (uint32_t n = quads; n < quads + GLS_FIELD_MAX_TEXTURES; n++) {
         status = gls_textures_plan(&request->input->stop_map->grid, n * (bootstrap ? 8 : 4),
                                    floats ? GLS_TEXTURE_RGBA32F : GLS_TEXTURE_RGBA16F, &limits, request->n_units, plan);
