@@ -243,8 +243,8 @@ static void use_seed_batch(gls_batch *c, const gls_seed_batch *seed_batch)
     c->direction = seed_batch->direction;
 }
 
-/* Estimated iterations for each step of a half-streamline, as if the particle filter, if on, ran once in every second
- * half-streamline. */
+/* Estimated iterations for each step of a half-streamline. With particle filtering this assumes a run of the filter in
+ * every second half-streamline. */
 static double filter_cost(const gls_batch *c)
 {
     const gls_guide_plan *guide = &c->engine->plan.guide;
@@ -363,8 +363,9 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bo
     if (!status && !*gave_way) status = finish_round(c, r, result, done);
     if (result && !c->pending.any) c->host.drop(c->host.user, result);
     if (!status && !*gave_way && *done == r->from && r->until == r->from + 1)
-        status = gls_fail(GLS_ERR_DEVICE,
-                          "the device did not finish the streamlines of one seed; 'glslines devices --check' tests it");
+        status = gls_fail(
+            GLS_ERR_DEVICE,
+            "the device did not finish the streamlines of one seed; 'glslines devices --check' tests the device");
     if (!status && !c->engine->plan.in_flight) status = deliver(c);
     return status;
 }

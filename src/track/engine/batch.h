@@ -67,9 +67,8 @@ typedef struct gls_seed_batch {
     float (*seed)[3];    /* voxel coordinates; capacity batch_seeds */
     uint32_t *direction; /* batch_seeds x gls_direction_words() words */
 } gls_seed_batch;
-#define GLS_SEED_BATCHES                                                                        \
-    3 /* one batch whose streamlines are placed in the output, one being tracked, one in pass 1 \
-       */
+/* One batch whose streamlines are placed in the output, one being tracked, and one in pass 1. */
+#define GLS_SEED_BATCHES 3
 
 /* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
 typedef union gls_upload {

@@ -35,7 +35,7 @@ typedef struct gls_batch_result {
     float (*seed)[3];
     float (*point)[3];
     size_t point_capacity;
-    uint64_t bytes;        /* bytes in use when the result was sent */
+    uint64_t bytes;        /* bytes that the streamlines took when the result was sent */
     gls_outcomes outcomes; /* set if the writer thread counts outcomes, see gls_writer_counts() */
     bool journaled;        /* read from the journal, not tracked in this run */
     gls_visited visited;

@@ -116,7 +116,7 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
          * seeds. */
         uint32_t batch = t->plan.batch_seeds / 2;
         if (!status && t->halvings > 0)
-            gls_log(GLS_LOG_WARNING, "%s: out of memory: a batch gets %u instead of %u seeds",
+            gls_log(GLS_LOG_WARNING, "%s: out of memory: batches now have %u instead of %u seeds",
                     gls_device_kept_info(t->device)->renderer, t->plan.batch_seeds, wanted);
         if (!gls_status_is_memory(status) ||
             batch < (t->params.precision == GLS_PRECISION_FLOAT ? SMALLEST_FLOAT_BATCH : 1))

@@ -1,5 +1,5 @@
-/* Counts outcomes into the statistics of a run, and computes lengths from histograms. No function locks: the caller
- * owns the outcomes and the statistics. */
+/* Outcomes of streamlines: counts them into the statistics of a run, computes lengths from histograms, and names ends
+ * and verdicts. No function locks: the caller owns the outcomes and the statistics. */
 #include "track/engine/outcomes.h"
 
 #include <stdlib.h>
@@ -213,4 +213,36 @@ void gls_track_stats_finish(gls_track_stats *stats)
     free(stats->steps.bin);
     free(stats->parts.bin);
     stats->steps.bin = stats->parts.bin = NULL;
+}
+
+/* --- Names of ends and verdicts, from the lists that the kernels share. */
+
+const char *gls_end_name(gls_end end)
+{
+    static const char *const names[GLS_END_COUNT] = {
+#define GLS_END_ROW(symbol, value, name, keeps) [value] = #name,
+#include <glslines/ends.def>
+#undef GLS_END_ROW
+    };
+    return (unsigned)end < GLS_END_COUNT ? names[end] : "unknown";
+}
+
+const char *gls_verdict_name(gls_verdict verdict)
+{
+    static const char *const names[GLS_VERDICT_COUNT] = {
+#define GLS_VERDICT_ROW(symbol, value, name, ...) [value] = #name,
+#include <glslines/verdicts.def>
+#undef GLS_VERDICT_ROW
+    };
+    return (unsigned)verdict < GLS_VERDICT_COUNT ? names[verdict] : "unknown";
+}
+
+const char *gls_verdict_words(gls_verdict verdict)
+{
+    static const char *const words[GLS_VERDICT_COUNT] = {
+#define GLS_VERDICT_ROW(symbol, value, name, first, words) [value] = #words,
+#include <glslines/verdicts.def>
+#undef GLS_VERDICT_ROW
+    };
+    return (unsigned)verdict < GLS_VERDICT_COUNT ? words[verdict] : "unknown";
 }

@@ -41,7 +41,7 @@ typedef struct gls_outcome {
     uint32_t met;               /* bits of the regions that the streamline met, as in gls_regions_at() */
     uint16_t retries;           /* how often the streamline was tracked again */
     uint16_t filter_runs;       /* runs of the particle filter in both half-streamlines */
-    uint16_t filter_lost;       /* runs of the particle filter that no particle outlived */
+    uint16_t filter_lost;       /* runs of the particle filter after which all weights were 0 */
     uint8_t verdict;            /* a gls_verdict */
     uint8_t end[2];             /* gls_end of the backward and of the forward half-streamline */
     uint8_t filter_ends;        /* half-streamlines that came to a bad end after their last run of the filter */

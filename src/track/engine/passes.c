@@ -193,7 +193,7 @@ static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, 
     gls_status status = upload_uniforms(t, n, n, 1, true);
     if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);
     if (status) return status;
-    /* Storage 0 seeds, 1 directions; the uniform at location 0 holds the upper 32 bits of the seeds' indices. */
+    /* Storage buffers: 0 seeds, 1 directions. Uniform at location 0: the upper 32 bits of the seeds' indices. */
     size_t n_args = common_arguments(t, true, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
@@ -253,7 +253,7 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
     if (!status) status = reset_state(c, 2 * n_lines);
     if (status) return status;
-    /* Storage 0 lines, 1 pool, 2 state, see glsl/kernel/track.comp. */
+    /* Storage buffers: 0 lines, 1 pool, 2 state, see glsl/kernel/track.comp. */
     size_t n_args = common_arguments(t, false, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
@@ -390,8 +390,9 @@ static void fill_halves(gls_batch *c, uint32_t n)
     }
 }
 
-/* Keeps the running half-streamlines among the first n entries of the host's list, sorted by the steps in their cells;
- * returns their number. The words of slots, behind the list, were sent to the device and are work space. */
+/* Keeps the running half-streamlines among the first n entries of the host's list, sorted by the number of steps that
+ * they will probably take in their cells (HALF_RUNNING); returns the number of those kept. The words of slots, behind
+ * the list, were sent to the device and are work space. */
 static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
 {
     enum { STATES = 16 }; /* number of states from HALF_RUNNING to the largest 32-bit number */
@@ -443,7 +444,7 @@ static gls_status track_staged(gls_batch *c, uint32_t n_lines)
         if (iterations > max_iterations(c->engine))
             return gls_fail(GLS_ERR_DEVICE,
                             "the device makes no progress with %" PRIu32
-                            " half-streamlines; 'glslines devices --check' tests it",
+                            " half-streamlines; 'glslines devices --check' tests the device",
                             n_active);
         status = run_pieces(c, n_items, n_active, false, &iterations);
         if (!status) status = read_state(c, n_items);
@@ -471,9 +472,8 @@ static gls_status check_directions(const gls_engine *t, const gls_seed_batch *se
         bool sound = n <= (uint32_t)t->params.max_directions_per_seed;
         for (uint32_t k = 0; sound && vertices && k < n; k++) sound = word[DIRECTIONS_VERTEX + k] < t->n_vertices;
         if (!sound)
-            return gls_fail(
-                GLS_ERR_DEVICE,
-                "the device did not finish the initial directions of a seed; 'glslines devices --check' tests it");
+            return gls_fail(GLS_ERR_DEVICE, "the device did not finish the initial directions of a seed; 'glslines "
+                                            "devices --check' tests the device");
     }
     return GLS_OK;
 }

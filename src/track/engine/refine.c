@@ -53,7 +53,7 @@ bool gls_refine_is_needed(const gls_guide *guide)
 /* The streamline that is being checked. */
 typedef struct refined {
     const gls_guide *guide;
-    const double (*space)[4]; /* voxel coordinates to the space of the points; inverse: the way back */
+    const double (*space)[4]; /* affine map from voxel coordinates to the space of the points; inverse: its inverse */
     double inverse[3][4];
     float (*point)[3]; /* points of the streamline, in the space of the output */
     size_t n;          /* number of its points */

@@ -149,7 +149,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
         c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
     else if (n == 1)
         return gls_fail(GLS_ERR_DEVICE,
-                        "the device did not finish one streamline; 'glslines devices --check' tests it");
+                        "the device did not finish one streamline; 'glslines devices --check' tests the device");
     /* if none finished, halve the pass: fewer streamlines then share the pool */
     r->limit = n_ended > 0 ? UINT32_MAX : (n + 1) / 2;
     return GLS_OK;

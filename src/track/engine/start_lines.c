@@ -70,7 +70,7 @@ static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
     return word[0] & 1;
 }
 
-/* Edits one seed's directions: `word` holds their number, the directions follow it. */
+/* Edits the directions of one seed: `word` points to the word with their number, behind which they lie. */
 static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *word)
 {
     const gls_engine *t = c->engine;

@@ -1,5 +1,5 @@
-/* Computes the plan of an engine: work groups, batch sizes and buffer sizes that respect the device's limits. Pure
- * functions of limits, parameters and input; no device is touched. */
+/* Computes the plan of an engine: the mapping of streamlines to invocations, work groups, batch sizes and buffer sizes
+ * that respect the device's limits. Pure functions of limits, parameters and input; no device is touched. */
 #include "track/engine/track_plan.h"
 
 #include <math.h>
@@ -11,7 +11,152 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_tissue;
+/* --- One invocation for each streamline. */
+
+/* Every device can run one invocation for each streamline, and work groups without subgroups. */
+static gls_status check_single(const gls_device_info *limits)
+{
+    (void)limits;
+    return GLS_OK;
+}
+
+static uint32_t one(const gls_device_info *limits)
+{
+    (void)limits;
+    return 1;
+}
+
+/* Size of work groups with one invocation for each streamline: 64 on a GPU; 8 on a CPU renderer; 1 where the driver
+ * mixes up invocations of a group. */
+static gls_group_plan group_of_single(const gls_device_info *limits, uint32_t n_streamlines)
+{
+    (void)n_streamlines;
+    uint32_t size = !limits->apart ? 1 : limits->software ? 8 : 64;
+    while (size > limits->max_work_group_size && size > 1) size /= 2;
+    return (gls_group_plan){size, size};
+}
+
+static const gls_mapping_kind single = {
+    .mapping = GLS_MAPPING_SINGLE,
+    .name = "single",
+    .shader = "base/lanes_single.glsl",
+    .looped = false,
+    .check = check_single,
+    .lanes = one,
+    .group = group_of_single,
+    .slots_each = one,
+};
+
+/* --- A subgroup for each streamline. */
+
+/* Fails on a device whose compute shaders have no subgroups. */
+static gls_status check_subgroup(const gls_device_info *limits)
+{
+    if (limits->subgroup_size > 0) return GLS_OK;
+    return gls_fail(GLS_ERR_UNSUPPORTED,
+                    "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer",
+                    limits->renderer);
+}
+
+/* Number of invocations of a subgroup, as the driver reports it. */
+static uint32_t lanes_of_subgroup(const gls_device_info *limits)
+{
+    return limits->subgroup_size;
+}
+
+/* Intel's compiler picks the width of subgroups, at least 8: a group may have more subgroups than the reported
+ * size suggests. */
+static uint32_t slots_of_subgroup(const gls_device_info *limits)
+{
+    return strstr(limits->vendor, "Intel") ? limits->subgroup_size / 8 : 1;
+}
+
+/* A group of n_streamlines subgroups, or of as many as the device allows, at least one. */
+static gls_group_plan group_of_subgroups(const gls_device_info *limits, uint32_t n_streamlines)
+{
+    uint32_t lanes = limits->subgroup_size, size = n_streamlines * lanes;
+    while (size > limits->max_work_group_size && size > lanes) size /= 2;
+    return (gls_group_plan){size, strstr(limits->vendor, "Intel") ? size / 8 : size / lanes};
+}
+
+static const gls_mapping_kind subgroup = {
+    .mapping = GLS_MAPPING_SUBGROUP,
+    .name = "subgroup",
+    .shader = "base/lanes_subgroup.glsl",
+    .extension = true,
+    .looped = true,
+    .check = check_subgroup,
+    .lanes = lanes_of_subgroup,
+    .group = group_of_subgroups,
+    .slots_each = slots_of_subgroup,
+};
+
+/* --- A work group for each streamline. */
+
+/* Number of invocations for each streamline: 16 on Intel's GPUs and CPU renderers; elsewhere 32, the width of most
+ * hardware subgroups, whose invocations need not wait for each other. */
+static uint32_t lanes_of_group(const gls_device_info *limits)
+{
+    return limits->software || strstr(limits->vendor, "Intel") ? 16 : 32;
+}
+
+/* A work group of one streamline. */
+static gls_group_plan group_of_one(const gls_device_info *limits, uint32_t n_streamlines)
+{
+    (void)n_streamlines;
+    return (gls_group_plan){lanes_of_group(limits), 1};
+}
+
+static const gls_mapping_kind group = {
+    .mapping = GLS_MAPPING_GROUP,
+    .name = "group",
+    .shader = "base/lanes_group.glsl",
+    .alone = true,
+    .looped = true,
+    .check = check_single,
+    .lanes = lanes_of_group,
+    .group = group_of_one,
+    .slots_each = one,
+};
+
+/* --- The table of mappings. */
+
+static const gls_mapping_kind *const kinds[GLS_MAPPING_COUNT] = {
+    [GLS_MAPPING_SINGLE] = &single,
+    [GLS_MAPPING_SUBGROUP] = &subgroup,
+    [GLS_MAPPING_GROUP] = &group,
+};
+
+const char *gls_mapping_name(gls_mapping mapping)
+{
+    if (mapping == GLS_MAPPING_AUTO) return "auto";
+    return (unsigned)mapping < GLS_MAPPING_COUNT ? kinds[mapping]->name : "unknown";
+}
+
+gls_mapping gls_mapping_auto(const gls_device_info *device)
+{
+    /* a CPU renderer has no lanes to fill; a GPU is slow with one lane for each streamline */
+    if (device->software) return GLS_MAPPING_SINGLE;
+    return device->subgroup_size > 0 ? GLS_MAPPING_SUBGROUP : GLS_MAPPING_GROUP;
+}
+
+uint32_t gls_mapping_lanes(gls_mapping mapping, const gls_device_info *device)
+{
+    if (mapping == GLS_MAPPING_AUTO) mapping = gls_mapping_auto(device);
+    if ((unsigned)mapping >= GLS_MAPPING_COUNT || (mapping == GLS_MAPPING_SUBGROUP && device->subgroup_size == 0))
+        return 0;
+    return kinds[mapping]->lanes(device);
+}
+
+/* Sets *kind to the row of `mapping`; for GLS_MAPPING_AUTO to the row of the mapping that gls_mapping_auto() returns.
+ * GLS_ERR_UNSUPPORTED: the device cannot run the mapping. */
+static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind)
+{
+    *kind = kinds[mapping == GLS_MAPPING_AUTO ? gls_mapping_auto(limits) : mapping];
+    return (*kind)->check(limits);
+}
+
+/* --- Sizes of batches and buffers. */
 
 /* Seeds of a batch unless --chunk-size is given: on CPU renderers, on GPUs, and on GPUs with rounds in flight. */
 #define DEFAULT_BATCH_SOFTWARE 25000u
@@ -22,7 +167,8 @@ extern const gls_guide_kind gls_guide_threshold, gls_guide_regions, gls_guide_ti
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
-/* Bytes that may be lost in the work buffer, because the coefficients begin at a multiple of four words. */
+/* Most bytes between the words of the slots and the coefficients in the work buffer, which begin at a multiple of four
+ * words. */
 #define WORK_FILLING 16u
 /* voxels that a half-streamline crosses in a dispatch with runs of points; with more, lanes whose half-streamlines have
  * ended would stay idle for longer */
@@ -63,7 +209,7 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
                               gls_track_plan *plan)
 {
     bool one_lane = params->mapping == GLS_MAPPING_AUTO && plan->getter->one_lane;
-    gls_status status = gls_mapping_choose(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
+    gls_status status = choose_mapping(one_lane ? GLS_MAPPING_SINGLE : params->mapping, limits, &plan->mapping);
     if (status) return status;
     plan->lanes = plan->mapping->lanes(limits);
     /* Tables are copied to shared memory once for each group, which pays for groups of several streamlines on a GPU. */
@@ -75,7 +221,8 @@ static gls_status plan_groups(const gls_track_params *params, const gls_device_i
     plan->group = plan->mapping->group(limits, n);
     plan->track_group = plan->mapping->group(limits, tables ? plan_shared(params, limits, sphere, plan) : n);
     if (plan->group.size > limits->max_work_group_size)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "a work group of %u invocations is over the device's limit of %u",
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "a work group of %u invocations is over the device's limit of %u: give --mapping single",
                         plan->group.size, limits->max_work_group_size);
     plan->track_groups = (uint32_t)min_u64(limits->software ? 64 : 4096, limits->max_work_groups);
     return GLS_OK;
@@ -199,7 +346,7 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     if (batch < 1 || lines < directions || blocks < needed)
         return gls_fail(GLS_ERR_UNSUPPORTED,
                         "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
-                        "the maximum length",
+                        "--max-length",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
     /* Do not make the pool larger than a typical batch needs, and leave space for its records in the state buffer. */
     const uint64_t typical = (p.voxel_runs ? RUN_POINTS_PER_SEED : TYPICAL_POINTS_PER_SEED) / POOL_BLOCK;
@@ -210,7 +357,8 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     uint64_t record = 4ull * p.guide.block_words;
     if (state_bytes + record * blocks > storage) blocks = (storage - state_bytes) / record;
     if (blocks < needed)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "the device's buffers of %llu bytes are too small for one streamline",
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "the device's buffers of %llu bytes are too small for one streamline: lower --max-length",
                         (unsigned long long)storage);
     p.batch_seeds = (uint32_t)batch;
     p.batch_lines = (uint32_t)lines;

@@ -37,10 +37,6 @@ typedef struct gls_mapping_kind {
     uint32_t (*slots_each)(const gls_device_info *limits);
 } gls_mapping_kind;
 
-/* Sets *kind to the row of `mapping`; for GLS_MAPPING_AUTO to the row of the mapping that gls_mapping_auto() returns.
- * GLS_ERR_UNSUPPORTED: the device cannot run the mapping. */
-gls_status gls_mapping_choose(gls_mapping mapping, const gls_device_info *limits, const gls_mapping_kind **kind);
-
 /* --- Sizes of batches and buffers. */
 
 /* The plan of an engine. Made once by gls_track_plan_make(), and again with smaller batches if memory is short;

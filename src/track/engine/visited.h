@@ -8,7 +8,7 @@
 
 /* Counts of visited voxels, made by a device. All counts are of streamlines, not of points. Owned by a batch result. */
 typedef struct gls_visited {
-    bool valid;
+    bool valid;         /* false: the device did not count; the host must */
     bool ends_alone;    /* the result holds only first and last points of streamlines that are not left to the host */
     gls_grid grid;      /* the grid of tracking, on which voxels are counted */
     size_t n_voxels, n; /* n_voxels: of the grid; n: streamlines */
