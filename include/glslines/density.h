@@ -88,8 +88,8 @@ typedef struct gls_density_counts {
 typedef struct gls_density gls_density;
 
 /* Creates a map. Memory for each voxel and group: 8 bytes; 16 with values other than 1, 32 for means, 64 for
- * directions; multiplied by the number of threads where that is at most 64 MB. GLS_ERR_ARGUMENT: an option out of
- * range. */
+ * directions; multiplied by the number of threads where the product is at most 64 MiB. GLS_ERR_ARGUMENT: an option out
+ * of range. */
 GLS_API gls_status gls_density_create(const gls_grid *grid, const gls_density_options *options, gls_density **density);
 /* Returns the map as a sink. The map stays with the caller: finishing or aborting the sink does nothing. Points must be
  * finite. Several threads work on each block of streamlines. GLS_ERR_INPUT: the column of weights is missing, or a

@@ -122,8 +122,6 @@ typedef struct bench_busy {
 } bench_busy;
 /* Reads the CPU seconds at this moment. */
 bench_busy bench_busy_now(void);
-/* Number of CPUs that other processes kept busy between two readings, on average. NAN: not known. */
-double bench_busy_others(const bench_busy *from, const bench_busy *to);
 
 /* State and results of a benchmark, too large for the stack. */
 typedef struct bench_run {

@@ -33,6 +33,14 @@ static void cpu_name(char *name, size_t size)
     if (file) fclose(file);
 }
 
+/* Number of CPUs that other processes kept busy between two readings, on average. NAN: not known. */
+static double busy_others(const bench_busy *from, const bench_busy *to)
+{
+    double elapsed = to->clock - from->clock, others = (to->all - from->all) - (to->own - from->own);
+    if (!from->known || !to->known || elapsed <= 0) return NAN;
+    return fmax(others / elapsed, 0);
+}
+
 /* Adds CPU, memory, system and load of the host. */
 static void add_host(cJSON *root, const bench_run *run)
 {
@@ -44,7 +52,7 @@ static void add_host(cJSON *root, const bench_run *run)
     gls_json_uint(host, "cores", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
     gls_json_uint(host, "memory_bytes", (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
     bench_busy now = bench_busy_now();
-    gls_json_double(host, "cpus_busy_with_others", round(1000 * bench_busy_others(&run->busy, &now)) / 1000);
+    gls_json_double(host, "cpus_busy_with_others", round(1000 * busy_others(&run->busy, &now)) / 1000);
     if (uname(&system) == 0) {
         cJSON_AddStringToObject(host, "system", system.sysname);
         GLS_JSON_MEMBERS(host, &system, release, machine);

@@ -41,13 +41,6 @@ bench_busy bench_busy_now(void)
     return now;
 }
 
-double bench_busy_others(const bench_busy *from, const bench_busy *to)
-{
-    double elapsed = to->clock - from->clock, others = (to->all - from->all) - (to->own - from->own);
-    if (!from->known || !to->known || elapsed <= 0) return NAN;
-    return fmax(others / elapsed, 0);
-}
-
 /* --- Work for one point, counted from the algorithm and not from an implementation, so that versions can be compared.
  *
  * Notation: n weighted volumes, k SH coefficients, v stored vertices of the sphere (half of an antipodal one), o

@@ -14,7 +14,7 @@
 /* Values that are widened at a time; a block of 8 KiB stays in the first cache and on the stack. */
 #define BLOCK 1024
 
-/* Type in which a device buffer holds values of each type: GLSL without extensions has only 32-bit types. */
+/* Type in which a device buffer stores values of each gls_type: GLSL without extensions has only 32-bit types. */
 static const gls_type stored[] = {
     [GLS_TYPE_FLOAT16] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT32] = GLS_TYPE_FLOAT32, [GLS_TYPE_FLOAT64] = GLS_TYPE_FLOAT32,
     [GLS_TYPE_INT8] = GLS_TYPE_INT32,      [GLS_TYPE_INT16] = GLS_TYPE_INT32,     [GLS_TYPE_INT32] = GLS_TYPE_INT32,
@@ -197,7 +197,8 @@ static size_t narrow(const wide *in, wide_kind kind, size_t n, void *out, gls_ty
 
 /* --- conversion ----------------------------------------------------------------- */
 
-/* Fails with the value that does not fit, and why. */
+/* Returns the error for value i of the block, which does not fit `type`. number: index of the value, for the message.
+ */
 static gls_status refuse(const wide *in, wide_kind kind, size_t i, size_t number, gls_type type)
 {
     char value[40];
@@ -222,7 +223,8 @@ static gls_status convert_block(size_t number, size_t n, const void *from, gls_t
     return bad < n ? refuse(&values, kind, bad, number + bad, to_type) : GLS_OK;
 }
 
-/* Converts n values. to NULL: only checks that all values fit. */
+/* Converts n values by way of type `via`. to NULL: only checks that all values fit. first: index of the first value,
+ * for messages. */
 static gls_status convert(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
                           gls_type to_type)
 {

@@ -71,7 +71,7 @@ static bool take_brackets(const char **text)
     return true;
 }
 
-/* Finds the type of this name in GLSL. */
+/* Finds the value_type whose name in GLSL is `word`. Returns false if there is none. */
 static bool find_type(const char *word, value_type *type)
 {
     for (int t = VALUE_FLOAT; t <= VALUE_BOOL; t++)

@@ -35,8 +35,8 @@ typedef struct tiling {
     uint32_t rows, columns, per, slices;
 } tiling;
 
-/* Chooses the tiles. Large tiles read less; small tiles and slices keep more of a GPU busy. Takes the largest tiles of
- * which there are enough. */
+/* Chooses the tiles of C. Large tiles read less memory; small tiles and slices keep more of a GPU busy. Takes the
+ * largest tiles of which the matrix has at least `enough`. */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
     const uint64_t enough = 128;
@@ -126,7 +126,7 @@ static gls_status run_block(const product *p, gls_kernel *kernel, tiling t, cons
     return status;
 }
 
-/* Computes the product block by block, within the limits of the device. */
+/* Computes the product by shaders, block by block, within the limits of the device. */
 static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_seconds)
 {
     tiling t = choose_tiling(p, way);

@@ -31,7 +31,7 @@ struct gls_program {
     uint32_t max_block[3];
 };
 
-/* Frees the host memory; the kernels must have been destroyed, or the device closed. */
+/* Frees the host memory of a program. Its kernels must have been destroyed, or the device closed. */
 static void drop(void *object)
 {
     gls_program *program = object;
@@ -93,7 +93,7 @@ static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls
             *kernel = program->variants[i].kernel;
             return GLS_OK;
         }
-    /* The kernel of a new size replaces the kernel that was compiled first. */
+    /* drop the kernel that was compiled first, and keep the new one */
     gls_status status = make_kernel(program, block, kernel);
     if (status) return status;
     gls_kernel_destroy(program->variants[MAX_VARIANTS - 1].kernel);
@@ -118,7 +118,7 @@ gls_status gls_program_create(gls_device *device, const char *label, const char 
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for program '%s'", label);
     if (!status) status = gls_device_enter(device, label);
     if (status) goto fail;
-    /* A source may need blocks of a certain shape: it is faulty only if it compiles for none of the usual blocks. */
+    /* a source may need blocks of a certain shape, so it is faulty only if it compiles for none of the usual blocks */
     static const uint32_t usual[][3] = {{64, 1, 1}, {8, 8, 1}, {4, 4, 4}, {1, 1, 1}};
     gls_kernel *kernel = NULL;
     for (unsigned a = 0; a < 3; a++) program->max_block[a] = gls_device_group_limit(device, a);

@@ -6,7 +6,7 @@
 #include "compute/array.h"
 #include "gpu/objects.h"
 
-/* Owns the array and the host's copy. */
+/* An array on the device and its copy on the host, both owned. */
 struct gls_unified {
     gls_array *array;
     void *host; /* elements of the array's type; from calloc */
@@ -65,7 +65,7 @@ gls_status gls_unified_host(gls_unified *unified, gls_access access, void **data
     gls_status status = GLS_OK;
     pthread_mutex_lock(&unified->lock);
     gls_unified_state *state = &unified->state;
-    /* Bring the device's changes, unless all of them will be overwritten. */
+    /* copy the device's changes to the host, unless the caller will overwrite all elements */
     if (state->device_dirty && access != GLS_ACCESS_WRITE) {
         status = gls_array_read(unified->array, 0, unified->array->length, unified->host, unified->array->type);
         state->to_host += !status;
@@ -86,7 +86,7 @@ gls_status gls_unified_device(gls_unified *unified, gls_access access, gls_array
     gls_status status = GLS_OK;
     pthread_mutex_lock(&unified->lock);
     gls_unified_state *state = &unified->state;
-    /* Send the host's changes, unless all of them will be overwritten. */
+    /* copy the host's changes to the device, unless the caller will overwrite all elements */
     if (state->host_dirty && access != GLS_ACCESS_WRITE) {
         status = gls_array_write(unified->array, 0, unified->array->length, unified->host, unified->array->type);
         state->to_device += !status;

@@ -293,7 +293,7 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
         return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u",
                         label ? label : "", size[0], size[1], size[2], limit);
     unsigned stored = stored_format(device, format);
-    /* a texture larger than all of the memory is refused with both sizes; whether less is free shows below */
+    /* refuse a texture larger than the whole memory with a message of both sizes; whether enough is free shows below */
     uint64_t bytes = (uint64_t)size[0] * size[1] * size[2] * formats[stored].bytes;
     if (device->info.memory_bytes > 0 && bytes > device->info.memory_bytes)
         return gls_fail(GLS_ERR_DEVICE_MEMORY, "texture '%s' of %llu bytes is larger than the device's memory of %llu",
@@ -467,7 +467,7 @@ gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order
     const uint64_t last_run =
         side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;
-    /* Wait for the fence behind that run, which may have been set before later copies. */
+    /* wait for the fence behind run number last_run, which may have been set before later copies */
     if (!device->mark || last_run > device->n_marked) gls_order_mark(device);
     GLsync mark = device->mark;
     device->mark = NULL;

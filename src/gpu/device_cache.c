@@ -293,16 +293,6 @@ GLuint gls_announced_take(gls_device *device, const char *text)
     return 0;
 }
 
-void gls_announced_finish(gls_device *device)
-{
-    while (device->announced) {
-        announced *a = device->announced;
-        device->announced = a->next;
-        free(a->source);
-        free(a);
-    }
-}
-
 /* --- buffers -------------------------------------------------------------- */
 
 /* Takes an entry out of the pool and returns the GL name of its storage, which the caller then owns. */
@@ -389,6 +379,12 @@ gls_status gls_device_clear_cache(gls_device *device)
 
 void gls_cache_finish(gls_device *device)
 {
+    while (device->announced) {
+        announced *a = device->announced;
+        device->announced = a->next;
+        free(a->source);
+        free(a);
+    }
     while (device->pool) unlink_buffer(device, &device->pool);
     while (device->programs) {
         gls_shared_program *program = device->programs;

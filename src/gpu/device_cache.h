@@ -43,7 +43,7 @@ bool gls_cache_keep_buffer(gls_device *device, gls_buffer_kind kind, size_t byte
 bool gls_cache_drop_buffers(gls_device *device);
 /* Deletes pooled storage and unused programs. Returns whether there was any storage. */
 bool gls_cache_clear(gls_device *device);
-/* Frees the host memory of the caches when the device is closed. */
+/* Frees the host memory of the caches, and of announced kernels, when the device is closed. */
 void gls_cache_finish(gls_device *device);
 
 #endif

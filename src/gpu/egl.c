@@ -305,7 +305,7 @@ static void display_free(gls_display *display)
 
 /* Displays are shared: EGL returns the same display for the same platform and device, and terminating a display would
  * end the contexts of all devices on it. The list counts the users of each display. */
-gls_status gls_display_open(const gls_candidate *candidate, gls_display **out)
+static gls_status open_display(const gls_candidate *candidate, gls_display **out)
 {
     gls_status status = GLS_OK;
     pthread_mutex_lock(&displays_lock);
@@ -354,7 +354,7 @@ void gls_display_close(gls_display *display)
 }
 
 /* A configuration for a context without a surface; none is needed where EGL_KHR_no_config_context is offered. */
-static EGLConfig any_config(gls_display *display, bool gles)
+static EGLConfig any_config(const gls_display *display, bool gles)
 {
     if (epoxy_has_egl_extension(display->egl, "EGL_KHR_no_config_context")) return EGL_NO_CONFIG_KHR;
     const EGLint wanted[] = {EGL_RENDERABLE_TYPE, gles ? EGL_OPENGL_ES3_BIT_KHR : EGL_OPENGL_BIT, EGL_SURFACE_TYPE, 0,
@@ -365,7 +365,7 @@ static EGLConfig any_config(gls_display *display, bool gles)
 }
 
 /* Asks for exactly OpenGL 4.3 core or OpenGL ES 3.1; drivers give this version or a later one. */
-gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context)
+static gls_status create_context(const gls_display *display, bool gles, EGLContext *context)
 {
     if (!eglBindAPI(gles ? EGL_OPENGL_ES_API : EGL_OPENGL_API))
         return gls_fail(GLS_ERR_DEVICE, "EGL: %s is not offered", gles ? "OpenGL ES" : "OpenGL");
@@ -400,4 +400,10 @@ gls_status gls_context_create(gls_display *display, bool gles, EGLContext *conte
     }
     return gls_fail(GLS_ERR_DEVICE, "EGL: the driver makes no %s context (error 0x%x)",
                     gles ? "OpenGL ES 3.1" : "OpenGL 4.3", eglGetError());
+}
+
+gls_status gls_egl_open(const gls_candidate *candidate, bool gles, gls_display **display, EGLContext *context)
+{
+    gls_status status = open_display(candidate, display);
+    return status ? status : create_context(*display, gles, context);
 }

@@ -60,12 +60,12 @@ gls_status gls_egl_check_process(void);
 size_t gls_egl_candidates(gls_candidate *candidates, size_t capacity, gls_device_finding finding, void *user);
 /* Lists the candidates that may lead to Mesa's software renderer. Returns their number, 0 to 2. */
 size_t gls_egl_software(gls_candidate candidates[2]);
-/* Opens the display of a candidate, or adds a reference if it is open. GLS_ERR_DEVICE says why it cannot be opened. */
-gls_status gls_display_open(const gls_candidate *candidate, gls_display **display);
+/* Opens the display of a candidate, or adds a reference if it is open, and creates a context without a surface on it,
+ * with OpenGL 4.3, or with OpenGL ES 3.1 if gles. GLS_ERR_DEVICE gives the reason of a failure; if *display is not NULL
+ * then, the caller closes it. */
+gls_status gls_egl_open(const gls_candidate *candidate, bool gles, gls_display **display, EGLContext *context);
 /* Drops a reference; the last one closes the display. */
 void gls_display_close(gls_display *display);
-/* Creates a context with OpenGL 4.3, or OpenGL ES 3.1 if gles, without a surface. */
-gls_status gls_context_create(gls_display *display, bool gles, EGLContext *context);
 
 /* Number of pieces of the buffer through which the host sends data: the host fills one piece while the device copies
  * from the other pieces. */
@@ -218,8 +218,6 @@ GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size
 /* Program of a kernel that was announced, once linked; 0: not announced, or it does not compile. The device must be
  * held. */
 GLuint gls_announced_take(gls_device *device, const char *text);
-/* Frees the host memory of announced kernels when the device is closed. */
-void gls_announced_finish(gls_device *device);
 
 /* Begins a phase of the device in the timeline, if one is kept: the commands until gls_span_end(). name: a constant.
  * Does not wait. The device must be held. */

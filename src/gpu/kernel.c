@@ -284,7 +284,7 @@ typedef struct gpu_timer {
 static void timer_start(const gls_device *device, gpu_timer *timer)
 {
     *timer = (gpu_timer){0};
-    /* software renderers only measure the drawing of triangles */
+    /* the timers of software renderers measure only the drawing of triangles */
     if (!device->info.software && (!device->info.gles || epoxy_has_gl_extension("GL_EXT_disjoint_timer_query"))) {
         GLint disjoint;
         if (device->info.gles) glGetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint); /* clears the flag */

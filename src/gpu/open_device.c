@@ -14,7 +14,7 @@
 #include "util/text.h"
 #include "util/numbers.h"
 
-/* Largest number of places, see gpu/drivers.h, that a search tries. */
+/* Largest number of candidates of a search. */
 #define MAX_CANDIDATES 64
 
 /* Receives messages of the driver; messages about the kernel that is being compiled are kept for the device's listener.
@@ -92,8 +92,7 @@ static gls_status device_create(const gls_candidate *candidate, bool gles, int i
     pthread_mutex_init(&device->lock, &attributes);
     pthread_mutexattr_destroy(&attributes);
 
-    status = gls_display_open(candidate, &device->display);
-    if (!status) status = gls_context_create(device->display, gles, &device->context);
+    status = gls_egl_open(candidate, gles, &device->display, &device->context);
     if (status) goto fail;
     device->info.index = index;
     device->info.platform = candidate->platform;
@@ -144,7 +143,6 @@ static void device_free(gls_device *device)
 {
     if (device->context != EGL_NO_CONTEXT) eglDestroyContext(device->display->egl, device->context);
     device->context = EGL_NO_CONTEXT;
-    gls_announced_finish(device);
     gls_cache_finish(device); /* the context no longer exists, and with it all objects on the device */
     gls_text_finish(&device->messages);
     free(device->span);
@@ -164,7 +162,7 @@ const gls_device_info *gls_device_kept_info(const gls_device *device)
     return &device->info;
 }
 
-/* GLS_ERR_ARGUMENT for a value that is not a gls_graphics. */
+/* Returns GLS_ERR_ARGUMENT unless the value is one of gls_graphics. */
 static gls_status check_graphics(gls_graphics api)
 {
     if (api >= GLS_GRAPHICS_AUTO && api <= GLS_GRAPHICS_GLES) return GLS_OK;
@@ -236,7 +234,7 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
     return n;
 }
 
-/* The search for the child process of gls_probe_drivers() and gls_probe_list(). */
+/* The search that the child process of gls_probe_drivers() and gls_probe_list() makes; capacity: MAX_CANDIDATES. */
 static size_t search_on_trial(gls_device_info *list, size_t capacity, gls_graphics api, gls_device_finding finding,
                               void *user)
 {
@@ -296,7 +294,8 @@ static gls_status open_software(gls_graphics api, gls_device **out)
                     "no software renderer was found: install Mesa's llvmpipe (package libgl1-mesa-dri)");
 }
 
-/* Opens the device of a name, or the first of the list. GLS_ERR_DEVICE says what is missing. */
+/* Opens the device of this name; without a name, or by "auto", the first device of the list. GLS_ERR_DEVICE says what
+ * is missing. */
 static gls_status open_first(const char *name, gls_graphics api, gls_device **device)
 {
     gls_status status = check_graphics(api);

@@ -18,7 +18,7 @@
 /* bits of the features basic, vote, ballot and shuffle */
 #define SUBGROUP_FEATURES_NEEDED 0x1bu
 
-/* A limit of the driver; 0 if the driver does not know it. */
+/* Returns a limit of the driver; 0 if the driver does not know this limit. */
 static uint64_t get_limit(GLenum name)
 {
     GLint64 value = 0;
@@ -58,7 +58,8 @@ static uint64_t query_memory(void)
     return (uint64_t)(kib > 0 ? kib : 0) * 1024;
 }
 
-/* Lowers one limit, or sets a property such as "software". Returns false if none has this name. */
+/* Lowers the limit of this name, or sets a property such as "software". Returns false if there is no limit or property
+ * of this name. */
 static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
 {
     const struct {

@@ -239,7 +239,8 @@ bool gls_visible_address(const char *root, const char *address, const char **var
     return has_address(chosen, choose(seen, k, hip, chosen), address);
 }
 
-/* Stores the PCI address of a render node ("/dev/dri/renderD128"). Returns false if it has none. */
+/* Stores the PCI address of a render node ("/dev/dri/renderD128"). Returns false if the node does not exist or has no
+ * PCI address. */
 static bool visible_address_of(const char *node, char *address, size_t size)
 {
     struct stat info;

@@ -110,12 +110,3 @@ void gls_region_area_centre(const gls_region_area *area, double centre[3])
     if (area->inside) gls_affine_apply(area->grid.affine, sum, centre);
     if (!area->inside) memcpy(centre, area->sphere.centre, sizeof area->sphere.centre);
 }
-
-gls_status gls_region_centre_of(const char *option, const char *text, double centre[3])
-{
-    gls_region_area area;
-    gls_status status = gls_region_area_read(option, text, &area);
-    if (!status) gls_region_area_centre(&area, centre);
-    gls_region_area_finish(&area);
-    return status;
-}

@@ -38,9 +38,6 @@ bool gls_region_voxel_at(const gls_grid *grid, const double p[3], size_t *voxel)
 /* Voxel coordinates of the voxel with this index. */
 void gls_region_centre(const gls_grid *grid, size_t voxel, double p[3]);
 
-/* Reads a region and returns its centre, world mm, like gls_region_area_centre(). */
-gls_status gls_region_centre_of(const char *option, const char *text, double centre[3]);
-
 /* A range of labels of an image. */
 typedef struct gls_label_range {
     uint32_t first, last;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/region_set.h"
+#include "image/region_store.h"
 #include "tractogram/writers.h"
 #include "util/status.h"
 
@@ -19,6 +19,16 @@ const char *gls_tract_orient_file(const char *text)
     return text && !is_axis(text) ? text : NULL;
 }
 
+/* Reads a region and stores its centre, world mm. */
+static gls_status read_centre(const char *text, double centre[3])
+{
+    gls_region_area area;
+    gls_status status = gls_region_area_read("orient", text, &area);
+    if (!status) gls_region_area_centre(&area, centre);
+    gls_region_area_finish(&area);
+    return status;
+}
+
 gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, const char *text)
 {
     *o = (gls_tract_orient){.line = NULL};
@@ -29,7 +39,7 @@ gls_status gls_tract_orient_read(gls_tract_orient *o, const gls_tract_run *run, 
     }
     /* a region: streamlines start near its centre */
     if (!gls_tractogram_is_name(text)) {
-        gls_status status = gls_region_centre_of("orient", text, o->centre);
+        gls_status status = read_centre(text, o->centre);
         o->orientation.centre = o->centre;
         return status;
     }

@@ -27,7 +27,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-/* number of open calls gls_log_mute_info(true) of the calling thread */
+/* how many calls of gls_log_mute_info(true) by the calling thread are not undone yet */
 static _Thread_local int muted;
 
 void gls_log_set(gls_log_callback callback, void *user, gls_log_level max_level)

@@ -13,7 +13,7 @@ const gls_option *gls_options_find(const gls_option *table, const char *name)
 
 void gls_option_key(const gls_option *option, char *key, size_t size)
 {
-    /* keys of JSON have no slash */
+    /* a key has no slash: s/mm2 becomes s_per_mm2 */
     const char *unit = !option->unit ? "" : strcmp(option->unit, "s/mm2") == 0 ? "s_per_mm2" : option->unit;
     snprintf(key, size, "%s%s%s", option->name, *unit ? "_" : "", unit);
     for (char *c = key; *c; c++)

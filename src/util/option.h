@@ -25,7 +25,7 @@ typedef enum gls_kind {
     GLS_KIND_NUMBERS, /* several numbers, separated by blanks or commas: gls_numbers */
     GLS_KIND_STRINGS, /* one argument each time the option is given: gls_strings */
     GLS_KIND_STRING,  /* const char *, NULL if not given */
-    GLS_KIND_CHOICE   /* one of the words of choices: an enum or int, the position of the word */
+    GLS_KIND_CHOICE   /* one of the words of choices: an enum or int, the index of the word */
 } gls_kind;
 
 /* A row. Texts are constants; rows are never changed, only copied. */
@@ -40,9 +40,9 @@ typedef struct gls_option {
                             option, if the option stands behind the arguments */
     const char *unit;    /* unit of range and default in the help; NULL: none */
     gls_range range;     /* valid numbers; of a length, in mm */
-    int min_values, max_values; /* GLS_KIND_NUMBERS */
+    int min_values, max_values; /* GLS_KIND_NUMBERS: how many numbers at least and at most */
     bool integral;              /* GLS_KIND_NUMBERS: whole numbers only */
-    const char *choices;        /* GLS_KIND_CHOICE: "a|b|c" */
+    const char *choices;        /* GLS_KIND_CHOICE: the words, as "a|b|c" */
     /* offsets in the struct of the value and, for a length, of the bool that is true for mm. mm_offset 0: the length is
      * always in mm (gls_option_in_mm()). */
     size_t offset, mm_offset;
@@ -56,12 +56,12 @@ typedef struct gls_option {
 
 /* A length as the struct of a command stores it. */
 typedef struct gls_length {
-    /* in the unit of `mm` */
+    /* the length, in mm or voxels as `mm` says */
     double value;
     bool mm; /* true: mm, false: voxels */
 } gls_length;
 
-/* C type of each kind of value, for structs that are made from rows. */
+/* C type of the value of each kind of option, for structs that are made from rows. */
 #define GLS_ROW_FLAG bool
 #define GLS_ROW_COUNT int
 #define GLS_ROW_INT int

@@ -40,7 +40,7 @@ static void renew(void)
 }
 GLS_IN_COPIES(renew)
 
-static _Thread_local bool inside; /* whether the thread is inside a task */
+static _Thread_local bool inside; /* whether the calling thread is inside a task */
 
 /* Works on items of a job until none is left. thread: number of this thread in the job, from 0. */
 static void take_part(job *j, int thread)

@@ -6,7 +6,7 @@
 
 #include "util/text.h"
 
-/* Appends a field and frees it. The field is valid UTF-8. */
+/* Appends a field, which is valid UTF-8, in quotes if it needs them, and frees it. */
 static void append_field(gls_text *out, gls_text *field, char separator)
 {
     char *text = gls_text_take(field);

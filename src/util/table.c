@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Largest table that is read. */
+/* Largest file of a table that is read, bytes. */
 #define MAX_BYTES ((size_t)256 << 20)
 
 /* State of parsing. p .. end: the text that is left. */
@@ -82,7 +82,8 @@ static bool parse_number(const char *token, size_t n, double *value)
 static gls_status parse_line(parser *s)
 {
     size_t before = s->n;
-    bool comma = true; /* true: a comma at this point would be an error, because the field before it is empty */
+    bool comma = true; /* true: no number stands between this point and the last comma or the start of the line, so that
+                          a comma here is an error */
     while (s->p < s->end && !is_line_end(*s->p)) {
         if (*s->p == '#') {
             while (s->p < s->end && !is_line_end(*s->p)) s->p++;

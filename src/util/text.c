@@ -38,7 +38,7 @@ void gls_text_printf(gls_text *text, const char *format, ...)
     va_start(args, format);
     va_copy(again, args);
     int n = gls_vsnprintf(line, sizeof line, format, args);
-    /* the line was too long: formats it once more, into memory of the right size */
+    /* the text is too long for `line`: format it once more, into memory of the right size */
     if (n >= (int)sizeof line && (all = malloc((size_t)n + 1))) gls_vsnprintf(all, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
