@@ -4,7 +4,9 @@
 #include <glslines/sh.h>
 
 #include "dwi/nonneg.h"
+#include "util/allocation.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,6 +68,27 @@ static void add_voxels(const gls_image *dwi, const gls_gradients *gradients, con
         }
 }
 
+/* Solves a single problem: finds plan->k coefficients from plan->n data. */
+static gls_status solve(const gls_nonneg_plan *plan, const double *data, double *coefficients)
+{
+    gls_status status = GLS_OK;
+    void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(plan) + 63) / 64 * 64);
+    double *block = gls_aligned_zeros((plan->n + plan->k) * GLS_NONNEG_BLOCK);
+    if (!scratch || !block) {
+        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", plan->k);
+        goto fail;
+    }
+    double *solution = block + plan->n * GLS_NONNEG_BLOCK;
+    for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
+    if (gls_nonneg_kernels[gls_cpu_level()](plan, block, 1, scratch, solution) > 0)
+        status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
+    for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
+fail:
+    free(scratch);
+    free(block);
+    return status;
+}
+
 /* Fits the zonal coefficients of one shell, l = 0, 2, ..., under the constraints of set_rows(). For order 0, an
  * isotropic response, the coefficient is the mean over volumes and voxels. */
 static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
@@ -81,7 +104,7 @@ static gls_status fit_shell(int order, const double *normal, const double *right
     size_t k = (size_t)order / 2 + 1, n_rows = set_rows(order, rows);
     gls_status status = gls_nonneg_plan_init(&plan, "response", normal, k, k, true, rows, n_rows, inside);
     if (status) return status;
-    status = gls_nonneg_solve(&plan, right, response);
+    status = solve(&plan, right, response);
     gls_nonneg_plan_finish(&plan);
     return status;
 }

@@ -3,21 +3,239 @@
 
 #include <glslines/sh.h>
 
-#include "dwi/voxel_sets.h"
 #include "dwi/csd_plan.h"
 #include "dwi/nonneg.h"
+#include "dwi/odf_parts.h"
+#include "dwi/voxel_sets.h"
+#include "util/allocation.h"
+#include "util/lapack.h"
 #include "util/status.h"
 #include "util/threads.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define LOW_ORDER 4          /* SH order up to which negative directions are first chosen, as the authors do */
+#define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
+#define RIDGE 1e-5           /* smallest ridge that is added to a normal matrix that is not positive definite */
+#define MRTRIX_WEIGHT 50.0   /* weight of the constraint in MRtrix3, times the mean of the response */
+#define MRTRIX_RIDGE 2e-4    /* ridge of MRtrix3, times the first diagonal entry of the normal matrix */
+#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON) /* below it a matrix counts as singular */
 
 gls_csd_options gls_csd_options_default(void)
 {
     return (gls_csd_options){
         .size = sizeof(gls_csd_options), .sh_order = 8, .lambda = 1, .tau = 0.1, .max_iterations = 50};
 }
+
+/* --- The plan: data that all voxels of a deconvolution share. */
+
+void gls_csd_plan_finish(gls_csd_plan *plan)
+{
+    free(plan->start);
+    free(plan->rows);
+    free(plan->normal);
+    free(plan->full);
+    plan->start = plan->rows = plan->normal = plan->full = NULL;
+}
+
+/* Computes X, n x k: the basis at the weighted gradient directions, with columns scaled by the rotational harmonics. */
+static gls_status set_responses(const gls_gradients *gradients, int order, const double *harmonics, double *x)
+{
+    size_t k = gls_sh_count(order), n = 0;
+    for (size_t i = 0; i < gradients->n; i++) {
+        if (gradients->is_b0[i]) continue;
+        double *row = x + n++ * k;
+        gls_status status =
+            gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])gradients->bvec[i], 1, row);
+        if (status) return status;
+        for (size_t j = 0; j < k; j++) row[j] *= harmonics[gls_sh_degree(j) / 2];
+    }
+    return GLS_OK;
+}
+
+/* Adds b'b to the lower half of the k x k matrix a, row by row of b, so that sums have one order. Rows of b are `step`
+ * values apart. */
+static void add_products(const double *b, size_t rows, size_t step, size_t k, double *a)
+{
+    for (size_t r = 0; r < rows; r++, b += step)
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j <= i; j++) a[i * k + j] += b[i] * b[j];
+}
+
+/* Copies the lower triangle of a k x k matrix into square tiles of GLS_CSD_TILE a side, the layout that csd_lanes.h
+ * works on. */
+static void copy_tiles(const double *a, size_t k, double *tiles)
+{
+    for (size_t i = 0; i < k; i++)
+        for (size_t j = 0; j <= i; j++) {
+            size_t bi = i / GLS_CSD_TILE, bj = j / GLS_CSD_TILE;
+            tiles[64 * (bi * (bi + 1) / 2 + bj) + GLS_CSD_TILE * (i % GLS_CSD_TILE) + j % GLS_CSD_TILE] = a[i * k + j];
+        }
+}
+
+/* Computes the Cholesky factor l of the k x k matrix a, of which the lower half is read. Returns false if a is not
+ * positive definite within rounding. */
+static bool factor(const double *a, size_t k, double *l)
+{
+    double norm = 0, condition = 0;
+    lapack_int n = (lapack_int)k;
+    memcpy(l, a, k * k * sizeof *l);
+    for (size_t i = 0; i < k; i++) {
+        double sum = 0;
+        for (size_t j = 0; j < k; j++) sum += fabs(i >= j ? a[i * k + j] : a[j * k + i]);
+        norm = fmax(norm, sum);
+    }
+    if (gls_lapack()->dpotrf(LAPACK_ROW_MAJOR, 'L', n, l, n) != 0) return false;
+    if (gls_lapack()->dpocon(LAPACK_ROW_MAJOR, 'L', n, l, n, norm, &condition) != 0) return false;
+    return condition > MIN_RECIPROCAL_CONDITION;
+}
+
+/* inverse (k x n) = (X'X + mu)^-1 X': by QR if X determines all coefficients, otherwise with the smallest sufficient
+ * mu, which is added to p. */
+static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, double *inverse, bool *regularised)
+{
+    gls_status status = GLS_ERR_MEMORY;
+    double *l = malloc(k * k * sizeof *l), *no_penalty = calloc(k, sizeof *no_penalty), largest = 0;
+    if (!l || !no_penalty) {
+        gls_fail(status, "out of memory for %zu coefficients", k);
+        goto fail;
+    }
+    *regularised = n < k || !factor(p, k, l);
+    if (!*regularised) {
+        status = gls_ridge_inverse(x, n, k, no_penalty, inverse, NULL);
+        goto fail;
+    }
+    for (size_t i = 0; i < k; i++) largest = fmax(largest, p[i * k + i]);
+    /* tries ridges of RIDGE, 10 RIDGE, ...; `added`: the ridge that the diagonal of p has so far */
+    double mu = RIDGE, added = 0;
+    for (; mu < largest; mu *= 10) {
+        for (size_t i = 0; i < k; i++) p[i * k + i] += mu - added;
+        added = mu;
+        if (factor(p, k, l)) break;
+    }
+    if (!(mu < largest)) {
+        status = gls_fail(
+            GLS_ERR_INPUT,
+            "CSD: the response is too small or too flat to be inverted: estimate it anew, or give another one");
+        goto fail;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++) inverse[j * n + i] = x[i * k + j];
+    status = gls_lapack()->dpotrs(LAPACK_ROW_MAJOR, 'L', (lapack_int)k, (lapack_int)n, l, (lapack_int)k, inverse,
+                                  (lapack_int)n) == 0
+                 ? GLS_OK
+                 : gls_fail(GLS_ERR_MEMORY, "CSD: solving for %zu coefficients failed", k);
+fail:
+    free(l);
+    free(no_penalty);
+    return status;
+}
+
+/* First solution of MRtrix3, inverse (k x n): least squares of the order that the directions and the response
+ * determine, of which orders up to 4 are kept. p gets the ridge. */
+static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t n_low, const double *harmonics,
+                                     double *p, double *inverse)
+{
+    /* find the highest order that directions and response determine */
+    int order = 0;
+    while (gls_sh_count(order + 2) <= n && gls_sh_count(order + 2) <= k && harmonics[order / 2 + 1] != 0) order += 2;
+    size_t fitted = gls_sh_count(order), kept = fitted < n_low ? fitted : n_low;
+    double *part = malloc(n * fitted * sizeof *part), *no_penalty = calloc(fitted, sizeof *no_penalty);
+    gls_status status = GLS_OK;
+    if (!part || !no_penalty) status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", k);
+    for (size_t i = 0; i < n && !status; i++) memcpy(part + i * fitted, x + i * k, fitted * sizeof *part);
+    if (!status) status = gls_ridge_inverse(part, n, fitted, no_penalty, inverse, NULL);
+    if (!status) memset(inverse + kept * n, 0, (k - kept) * n * sizeof *inverse);
+    /* MRtrix3 adds the ridge to the normal matrix of the iterations, not to that of the first solution */
+    double ridge = MRTRIX_RIDGE * p[0];
+    for (size_t i = 0; i < k; i++) p[i * k + i] += ridge;
+    free(part);
+    free(no_penalty);
+    return status;
+}
+
+/* Computes plan->rows, B: amplitudes of the coefficients at the vertices of the sphere, times `scale`. */
+static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double scale)
+{
+    for (size_t r = 0; r < sphere->n; r++) {
+        double *row = plan->rows + r * plan->padded;
+        gls_status status =
+            gls_sh_matrix(GLS_SH_DESCOTEAUX07_LEGACY, order, (const double(*)[3])sphere->vertex[r], 1, row);
+        if (status) return status;
+        for (size_t j = 0; j < plan->k; j++) row[j] *= scale;
+    }
+    return GLS_OK;
+}
+
+gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
+                             const gls_csd_options *options, const gls_sphere *sphere)
+{
+    bool mrtrix = options->rule == GLS_CSD_RULE_MRTRIX;
+    size_t n = gradients->n - gradients->n_b0, k = gls_sh_count(options->sh_order),
+           padded = (k + GLS_CSD_TILE - 1) / GLS_CSD_TILE * GLS_CSD_TILE;
+    size_t n_low = gls_sh_count(options->sh_order < LOW_ORDER ? options->sh_order : LOW_ORDER),
+           n_tiled = 64 * gls_csd_tiles(padded);
+    *plan = (gls_csd_plan){.n = n,
+                           .k = k,
+                           .padded = padded,
+                           .n_rows = sphere->n,
+                           .n_low = n_low,
+                           .solve_all = mrtrix,
+                           .max_iterations = options->max_iterations};
+    gls_status status = GLS_ERR_MEMORY;
+    double *x = malloc(n * k * sizeof *x), *inverse = malloc(n * k * sizeof *inverse), *p = calloc(k * k, sizeof *p);
+    plan->start = gls_aligned_zeros(n * 2 * padded);
+    plan->rows = gls_aligned_zeros((sphere->n + GLS_CSD_TILE - 1) * padded);
+    plan->normal = gls_aligned_zeros(n_tiled);
+    plan->full = gls_aligned_zeros(n_tiled);
+    if (!x || !inverse || !p || !plan->start || !plan->rows || !plan->normal || !plan->full) {
+        gls_fail(status, "out of memory for a deconvolution of %zu volumes with %zu coefficients", n, k);
+        goto fail;
+    }
+    status = set_responses(gradients, options->sh_order, harmonics, x);
+    if (status) goto fail;
+    /* p = X'X, to which the first solution adds its ridge */
+    add_products(x, n, k, k, p);
+    gls_blas_begin();
+    status = mrtrix ? set_mrtrix_inverse(x, n, k, n_low, harmonics, p, inverse)
+                    : set_inverse(x, n, k, p, inverse, &plan->regularised);
+    gls_blas_end();
+    if (status) goto fail;
+    /* start[i]: for volume i its row of X, by which the right-hand side X'd grows, then its column of the inverse, by
+     * which the first solution grows: one pass over the signal of a voxel makes both */
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < k; j++) {
+            plan->start[i * 2 * padded + j] = x[i * k + j];
+            plan->start[i * 2 * padded + padded + j] = inverse[j * n + i];
+        }
+    copy_tiles(p, k, plan->normal);
+    /* lambda is scaled by the mean of the response and by the number of directions, and by DIPY's rule by the number of
+     * coefficients */
+    double scale =
+        options->lambda * (mrtrix ? MRTRIX_WEIGHT * harmonics[0] * sqrt(0.25 / M_PI) / (double)sphere->n
+                                  : (double)k * harmonics[0] / (sqrt((double)sphere->n) * sqrt(REFERENCE_ROWS)));
+    status = set_rows(plan, sphere, options->sh_order, scale);
+    if (status) goto fail;
+    /* tau times the mean amplitude; MRtrix3 looks for negative amplitudes instead. rows[0] is Y_00 times the scale of
+     * B. */
+    plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
+    /* full: the normal matrix with all directions constrained. A voxel in which most directions are constrained begins
+     * with `full` and removes the others; other voxels begin with `normal` and add the constrained ones. */
+    add_products(plan->rows, sphere->n, padded, k, p);
+    copy_tiles(p, k, plan->full);
+fail:
+    free(x);
+    free(inverse);
+    free(p);
+    if (status) gls_csd_plan_finish(plan);
+    return status;
+}
+
+/* --- The fit of a series. */
 
 /* Data shared by all threads. */
 typedef struct job {

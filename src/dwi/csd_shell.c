@@ -4,7 +4,7 @@
 #include <glslines/csd.h>
 #include <glslines/sh.h>
 
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "util/status.h"
 
 #include <math.h>

@@ -16,8 +16,7 @@
 #define MAX_SDM 10.0 /* largest signal decay metric; larger values are lowered to it */
 #define RESPONSES_HINT \
     "take responses of other series by --response-wm, --response-gm and --response-csf, or --model csd (track, fit)"
-#define ENOUGH_VOXELS 1000 /* smallest number of voxels of an eroded mask */
-#define MAD_FACTOR 1.4826  /* ratio of standard deviation and median absolute deviation of a normal distribution */
+#define MAD_FACTOR 1.4826 /* ratio of standard deviation and median absolute deviation of a normal distribution */
 
 gls_responses_options gls_responses_options_default(void)
 {
@@ -57,39 +56,6 @@ static void finish(estimation *s)
     free(s->wm);
     free(s->work);
     free(s->single);
-}
-
-gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe)
-{
-    const int32_t *dim = mask->grid.dim;
-    size_t voxels = gls_grid_voxels(&mask->grid), left = 0;
-    uint8_t *set = malloc(voxels);
-    if (!set) return gls_fail(GLS_ERR_MEMORY, "out of memory for a mask of %zu voxels", voxels);
-    /* erode the mask `erode` times; if fewer than ENOUGH_VOXELS would be left, once; if still fewer, not at all */
-    const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
-    for (int i = 0; i < 3; i++) {
-        for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
-        gls_status status = gls_morphology_erode(dim, set, passes[i]);
-        if (status) {
-            free(set);
-            return status;
-        }
-        left = gls_morphology_count(dim, set);
-        if (left >= ENOUGH_VOXELS || passes[i] == 0) {
-            if (passes[i] != erode)
-                gls_log(GLS_LOG_WARNING,
-                        "responses: the mask is eroded %d times instead of %d, which would leave fewer than %d voxels",
-                        passes[i], erode, ENOUGH_VOXELS);
-            break;
-        }
-    }
-    /* the last pass does not erode, so that only an empty mask leaves nothing */
-    if (left == 0) {
-        free(set);
-        return gls_fail(GLS_ERR_INPUT, "responses: the mask is empty");
-    }
-    *safe = set;
-    return GLS_OK;
 }
 
 /* Means of the shells at voxel v, rounded to single precision; negative values count as 0. of[i]: shell of volume i;

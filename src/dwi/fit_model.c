@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "dwi/csd_plan.h"
-#include "dwi/gradients_table.h"
 #include "util/json_text.h"
 #include "util/status.h"
 

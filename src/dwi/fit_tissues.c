@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dwi/gradients_table.h"
 #include "util/json_text.h"
 #include "util/status.h"
 #include "util/maths.h"

@@ -1,7 +1,7 @@
 /* Gradient tables: reading, checks, and the map to the voxel axes. */
 #include <glslines/gradients.h>
 
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "util/text_tables.h"
 #include "util/maths.h"
 #include "util/status.h"

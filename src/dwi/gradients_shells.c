@@ -2,7 +2,7 @@
  * parameters of MRtrix3. */
 #include <glslines/gradients.h>
 
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "util/status.h"
 #include "util/text.h"
 

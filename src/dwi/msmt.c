@@ -7,7 +7,7 @@
 
 #include <glslines/msmt.h>
 
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "dwi/nonneg.h"
 #include "dwi/voxel_sets.h"
 #include "gpu/objects.h"

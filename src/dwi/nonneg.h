@@ -76,9 +76,6 @@ typedef size_t (*gls_nonneg_kernel)(const gls_nonneg_plan *plan, const double *d
 /* Kernels by gls_cpu_level(); the last is the fastest. */
 extern const gls_nonneg_kernel gls_nonneg_kernels[GLS_CPU_LEVELS];
 
-/* Solves a single problem, such as the fit of a response: finds k coefficients from n data. */
-gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, double *coefficients);
-
 /* --- Fit on a device instead of the CPU, by glsl/fit/nonneg.comp. */
 
 /* The voxels that the device fits, and what it found. */

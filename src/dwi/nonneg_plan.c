@@ -160,23 +160,3 @@ fail:
     if (status) gls_nonneg_plan_finish(plan);
     return status;
 }
-
-gls_status gls_nonneg_solve(const gls_nonneg_plan *plan, const double *data, double *coefficients)
-{
-    gls_status status = GLS_OK;
-    void *scratch = aligned_alloc(64, (gls_nonneg_scratch_bytes(plan) + 63) / 64 * 64);
-    double *block = gls_aligned_zeros((plan->n + plan->k) * GLS_NONNEG_BLOCK);
-    if (!scratch || !block) {
-        status = gls_fail(GLS_ERR_MEMORY, "out of memory for %zu coefficients", plan->k);
-        goto fail;
-    }
-    double *solution = block + plan->n * GLS_NONNEG_BLOCK;
-    for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
-    if (gls_nonneg_kernels[gls_cpu_level()](plan, block, 1, scratch, solution) > 0)
-        status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
-    for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
-fail:
-    free(scratch);
-    free(block);
-    return status;
-}

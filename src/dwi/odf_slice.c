@@ -1,9 +1,11 @@
-/* Samples slices and blocks of voxels of an ODF image on the vertices of a sphere. */
+/* Samples slices and blocks of voxels of an ODF image on the vertices of a sphere, by kernels that are compiled for
+ * several instruction sets. */
 #include <glslines/odf.h>
 
 #include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -141,3 +143,32 @@ gls_status gls_odf_sample(const gls_odf_source *source, gls_image **odf)
         gls_image_destroy(made);
     return status;
 }
+
+/* --- Kernels. The kernel is chosen at run time; results differ by rounding only. */
+
+/* Fused multiply-add where the target has it. In ISO mode gcc fuses only on request; clang fuses by default. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast")
+#endif
+
+#if GLS_CPU_HAS_LEVELS
+#define LANES 16
+#define WIDE 4
+#define TARGET GLS_TARGET_AVX512
+#define NAME(x) x##_avx512
+#include "dwi/odf_lanes.h"
+
+#define LANES 8
+#define WIDE 2
+#define TARGET GLS_TARGET_AVX2
+#define NAME(x) x##_avx2
+#include "dwi/odf_lanes.h"
+#endif
+
+#define LANES 4
+#define WIDE 2
+#define TARGET
+#define NAME(x) x##_plain
+#include "dwi/odf_lanes.h"
+
+const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(multiply);

@@ -6,7 +6,7 @@
 #include <glslines/tensor.h>
 
 #include "dwi/csd_plan.h"
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "image/formats.h"
 #include "util/lapack.h"
 #include "util/status.h"

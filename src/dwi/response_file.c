@@ -2,7 +2,7 @@
  * or one row with the eigenvalues of a tensor and S0. */
 #include <glslines/csd.h>
 
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "util/text_tables.h"
 #include "dwi/response_parts.h"
 #include "util/output_file.h"

@@ -7,35 +7,8 @@
 
 #include "util/output_file.h"
 
-/* --- Candidate voxels for single bundles, with scores and axes. */
-
 /* Order of responses of white matter, as in MRtrix3. */
 #define GLS_RESPONSE_ORDER 10
-
-/* Candidates. voxel: n indices in the order of the grid, each with a score (the higher, the more the voxel looks like a
- * single bundle) and an axis along the voxel axes. rank: positions in these arrays, the highest score first.
- * gls_candidates_start() makes the arrays with n = 0; its caller fills them. */
-typedef struct gls_candidates {
-    size_t n, *voxel, *rank;
-    double *score, (*axis)[3];
-} gls_candidates;
-
-/* Allocates memory for n candidates. Call gls_candidates_finish() even after a failure. */
-gls_status gls_candidates_start(gls_candidates *c, size_t n);
-/* Frees the arrays of the candidates. */
-void gls_candidates_finish(gls_candidates *c);
-/* Sorts by falling score; equal scores in the order of the grid. */
-void gls_candidates_rank(gls_candidates *c);
-/* Returns GLS_ERR_INPUT if n is below 30, too few voxels for a response. */
-gls_status gls_candidates_check(size_t n);
-/* Response of the n best candidates, by gls_amp2response(). */
-gls_status gls_candidates_respond(const gls_image *dwi, const gls_gradients *gradients, const gls_candidates *c,
-                                  size_t n, int order, size_t shell, gls_tissue_response **response);
-/* Makes an image of the n best candidates. voxels may be NULL. */
-gls_status gls_candidates_mark(const gls_grid *grid, const gls_candidates *c, size_t n, gls_image **voxels);
-
-/* Index and b-value of the shell at b-value `asked`; 0: the highest shell. */
-gls_status gls_responses_choose_shell(const gls_gradients *gradients, double asked, size_t *which, double *bval);
 
 /* --- A response from voxels whose fibre directions are known (Smith et al. 2017, amp2response of MRtrix3). */
 
@@ -51,10 +24,6 @@ typedef struct gls_fibres {
  * equator. only: index of a shell, for a response of this shell alone; GLS_NO_SHELL: all shells. */
 gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients, const gls_fibres *fibres, int order,
                             size_t only, gls_tissue_response **response);
-
-/* Erodes the mask `erode` times, or fewer times if too few voxels would be left. *safe: one byte for each voxel, from
- * malloc. */
-gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe);
 
 /* Scores how much each of n voxels looks like a single bundle of white matter: fits the signal with a sharp response
  * and that of CSF, and divides the largest amplitude of the ODF, of SH order `order`, by the sum of the densities of

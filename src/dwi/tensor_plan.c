@@ -1,4 +1,5 @@
-/* Matrices that all voxels of the tensor fit share, and the fit by SVD for badly conditioned voxels. */
+/* Matrices that all voxels of the tensor fit share, the fit by SVD for badly conditioned voxels, and the kernels of the
+ * fit, compiled for several instruction sets. */
 #include "dwi/tensor_plan.h"
 
 #include "util/lapack.h"
@@ -140,3 +141,32 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
     for (int p = 0; p < P; p++) wls[p] = y[p] * plan->scale[p];
     return true;
 }
+
+/* --- Kernels. The kernel is chosen at run time; results differ by rounding only. */
+
+/* Fused multiply-add where the target has it. In ISO mode gcc fuses only on request; clang fuses by default. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=fast", "no-math-errno")
+#endif
+
+/* Smallest pivot relative to its diagonal entry: the digits left of 16 still give FA to 1e-6. */
+#define MIN_PIVOT 1e-9
+
+#if GLS_CPU_HAS_LEVELS
+#define LANES 8
+#define TARGET GLS_TARGET_AVX512
+#define NAME(x) x##_avx512
+#include "dwi/tensor_lanes.h"
+
+#define LANES 4
+#define TARGET GLS_TARGET_AVX2
+#define NAME(x) x##_avx2
+#include "dwi/tensor_lanes.h"
+#endif
+
+#define LANES 2
+#define TARGET
+#define NAME(x) x##_plain
+#include "dwi/tensor_lanes.h"
+
+const gls_tensor_kernel gls_tensor_kernels[GLS_CPU_LEVELS] = GLS_CPU_VARIANTS(fit);

@@ -60,11 +60,6 @@ double gls_tensor_fa(const double evals[3]);
 
 /* --- The fit of dwi2tensor of MRtrix3. */
 
-/* Fits the voxels of the mask (NULL: all) without weights, or as gls_tensor_axes(). tensor: six volumes Dxx Dxy Dyy Dxz
- * Dyz Dzz; voxels that cannot be fitted stay as they are. */
-gls_status gls_tensor_fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
-                                 bool weighted, gls_image *tensor);
-
 /* Fits the logarithm of the signal of all volumes by weighted least squares: first with the signal as weight, then
  * twice with the prediction. fa[i], axis[i]: of voxel[i]; axis is a unit vector along the voxel axes. */
 gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,

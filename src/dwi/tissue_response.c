@@ -1,7 +1,7 @@
 /* Responses of tissues in several shells, and their text files. */
 #include <glslines/msmt.h>
 
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "dwi/response_parts.h"
 #include "util/file.h"
 #include "util/status.h"

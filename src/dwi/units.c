@@ -1,6 +1,6 @@
 /* Checks whether diffusivities, b-values and signals are in the units that the library expects, and names the likely
  * units where they are not. */
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 
 #include <math.h>
 #include <stdlib.h>

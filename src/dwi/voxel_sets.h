@@ -42,14 +42,12 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
 gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times);
 /* Dilates a set, `times` >= 0 times: adds the 6 neighbours of each of its voxels. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
-/* Keeps the largest component; among equal ones the first. */
-gls_status gls_morphology_largest(const int32_t dim[3], uint8_t *set);
-/* Median filter: keeps a voxel if the majority of its 3 x 3 x 3 neighbourhood, inside the grid, is in the set. */
-gls_status gls_morphology_median(const int32_t dim[3], uint8_t *set);
-/* Fills holes: adds what the largest component of the complement does not reach. */
-gls_status gls_morphology_fill(const int32_t dim[3], uint8_t *set);
 /* Number of voxels in the set. */
 size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set);
+
+/* Erodes the mask `erode` times, or fewer times if too few voxels would be left. *safe: one byte for each voxel, from
+ * malloc. */
+gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe);
 
 /* --- The threshold that separates values best. */
 

@@ -306,32 +306,6 @@ static gls_status images_make(gls_phantom *phantom, const gls_grid *grid)
     return status;
 }
 
-/* Samples all voxels and computes their signal, row by row along x. Rows are independent, so threads share only what
- * they read. */
-static gls_status voxels_fill(const phantom_scene *scene, const phantom_scan *scan)
-{
-    gls_image *dwi = scene->phantom->dwi;
-    const int ny = dwi->grid.dim[1], n_rows = ny * dwi->grid.dim[2];
-    bool failed = false;
-#pragma omp parallel
-    {
-        phantom_bench bench;
-        bool ready = gls_phantom_bench_init(&bench, scene);
-#pragma omp for schedule(dynamic, 8)
-        for (int row = 0; row < n_rows; row++) {
-            if (!ready) {
-#pragma omp atomic write
-                failed = true;
-                continue;
-            }
-            gls_phantom_row_sample(scene, row % ny, row / ny, &bench);
-            gls_phantom_signal(scan, &bench.row, (size_t)row * (size_t)dwi->grid.dim[0], bench.scratch, dwi);
-        }
-        gls_phantom_bench_finish(&bench);
-    }
-    return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
-}
-
 /* Makes sure that both ends of each bundle have a voxel. On a coarse grid a small region of grey matter may not fill an
  * eighth of any voxel; then the voxel in which the centre line ends stands for the region. */
 static void ends_ensure(gls_phantom *phantom)
@@ -365,7 +339,6 @@ gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **ph
     double axes[3][3], scale[3], (*world)[3] = NULL;
     phantom_tube *tube = NULL;
     size_t n_tubes = 0;
-    phantom_scene scene;
     gls_phantom *made = calloc(1, sizeof *made);
     if (!made) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom");
     made->params = *params;
@@ -376,9 +349,7 @@ gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **ph
     if (!status && params->ground_truth) status = bundles_make(made, &grid, tube, n_tubes, scale);
     if (status) goto done;
     /* everything is computed in a reference frame of fixed size, which `scale` maps to mm of the world */
-    gls_phantom_scene_init(&scene, made, tube, n_tubes, scale);
-    const phantom_scan scan = {made->gradients, (const double(*)[3])world, params->snr, params->seed};
-    status = voxels_fill(&scene, &scan);
+    status = gls_phantom_voxels_fill(made, tube, n_tubes, scale, (const double(*)[3])world);
     if (!status) ends_ensure(made);
 done:
     free(world);

@@ -1,9 +1,178 @@
-/* Determines what is in a voxel of the phantom by sampling it at 27 points. */
+/* Fills the voxels of the phantom: samples each at 27 points for its tissues and fibres, and computes its signal from
+ * one tensor for each fibre population, isotropic compartments and Rician noise. The elementary functions of the signal
+ * are polynomials, so that compilers can vectorise the loops and every machine computes the same noise. */
 #include "phantom/parts.h"
 #include "util/maths.h"
+#include "util/status.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Signals at b = 0, without a unit, and diffusivities, mm2/s. */
+#define S_WHITE 1000.0f
+#define S_GREY 1300.0f
+#define S_CSF 2500.0f
+#define D_PARALLEL 1.7e-3 /* diffusivity along the fibres of a bundle; D_PERPENDICULAR: across them */
+#define D_PERPENDICULAR 0.25e-3
+#define D_WHITE 0.7e-3 /* diffusivity of white matter between bundles, where fibres of all directions mix */
+#define D_GREY 0.8e-3
+#define D_CSF 3.0e-3
+
+/* Compartments of a row of voxels along x, from which its signal is computed. */
+typedef struct phantom_row {
+    int n;                          /* number of voxels */
+    float *white, *grey, *csf;      /* volume fractions; white: white matter without fibres only */
+    size_t n_fibres;                /* fibre populations of the row, voxel after voxel */
+    int32_t *voxel;                 /* x of the voxel of each population */
+    float *fraction, *direction[3]; /* volume fraction and unit vector in the world of each population */
+} phantom_row;
+
+/* Data that all rows share. */
+typedef struct phantom_scan {
+    const gls_gradients *gradients;
+    const double (*direction)[3]; /* gradient direction of each volume, unit vector in the world; zero for b0 */
+    double snr;    /* b0 signal of white matter over the standard deviation of the noise in each channel; 0: no noise */
+    uint64_t seed; /* random seed of the noise */
+} phantom_scan;
+
+/* --- The signal of a row of voxels. */
+
+#define BLOCK 64 /* number of voxels for which random words are made at a time */
+
+/* The float with these bits. memcpy() is the way that the C standard allows. */
+static inline float from_bits(int32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* The bits of a float as an integer. */
+static inline int32_t to_bits(float x)
+{
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* e^x for -80 <= x <= 0: 2^n from the exponent's bits, times a polynomial of the rest. */
+static inline float decay(float x)
+{
+    float y = x * 1.44269504f;
+    int32_t n = (int32_t)(y - 0.5f);
+    float f = (y - (float)n) * 0.693147181f;
+    float e =
+        1.0f +
+        f * (1.0f + f * (0.5f + f * (1.66666667e-1f + f * (4.16666667e-2f + f * (8.3333333e-3f + f * 1.3888889e-3f)))));
+    return e * from_bits((n + 127) << 23);
+}
+
+/* Square root of x >= 0: three steps of Newton's method from an estimate by the bits of 1 / sqrt(x). */
+static inline float root(float x)
+{
+    float r = from_bits((int32_t)(0x5f3759dfu - ((uint32_t)to_bits(x) >> 1))), half = 0.5f * x;
+    r = r * (1.5f - half * r * r);
+    r = r * (1.5f - half * r * r);
+    r = r * (1.5f - half * r * r);
+    return x * r;
+}
+
+/* Natural logarithm of a normal number > 0: exponent and mantissa m, ln m = 2 artanh((m - 1) / (m + 1)) by its
+ * series. */
+static inline float logarithm(float x)
+{
+    int32_t bits = to_bits(x), e = (bits - 0x3f3504f3) >> 23;
+    float m = from_bits(bits - (int32_t)((uint32_t)e << 23)), z = (m - 1.0f) / (m + 1.0f), w = z * z;
+    return (float)e * 0.693147181f +
+           z * (2.0f + w * (6.66666667e-1f + w * (0.4f + w * (2.85714286e-1f + w * 2.22222222e-1f))));
+}
+
+/* Cosine of 2 pi u, u in [0, 1). */
+static inline float cosine(float u)
+{
+    float w = 6.28318531f * (fabsf(u - 0.5f) - 0.25f), w2 = w * w;
+    return w *
+           (1.0f + w2 * (-1.66666667e-1f +
+                         w2 * (8.3333333e-3f + w2 * (-1.98412698e-4f + w2 * (2.75573192e-6f - w2 * 2.50521084e-8f)))));
+}
+
+/* Magnitude of signal + sigma (n1 + i n2) with n1 and n2 normal, by the method of Box and Muller. */
+static inline float rician(float signal, float sigma, uint32_t word0, uint32_t word1)
+{
+    float u = (float)(int32_t)(0x1000000u - (word0 >> 8)) * 0x1p-24f, radius = sigma * root(-2.0f * logarithm(u));
+    float square =
+        signal * signal + radius * (2.0f * signal * cosine((float)(int32_t)(word1 >> 8) * 0x1p-24f) + radius);
+    return root(fabsf(square)); /* at least (signal - radius)^2 except for rounding, hence the absolute value */
+}
+
+/* Computes the signal of volume v of a row without noise. signal: one value for each voxel; amplitude: memory for one
+ * value for each fibre population. The sum over populations runs in their order, so that results do not depend on the
+ * width of vector instructions. */
+static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, float *amplitude, float *signal)
+{
+    double b = scan->gradients->bval[v];
+    const double *g = scan->direction[v];
+    const float gx = (float)g[0], gy = (float)g[1], gz = (float)g[2];
+    const float offset = (float)(-b * D_PERPENDICULAR), slope = (float)(-b * (D_PARALLEL - D_PERPENDICULAR));
+    const float white = S_WHITE * (float)exp(-b * D_WHITE), grey = S_GREY * (float)exp(-b * D_GREY),
+                csf = S_CSF * (float)exp(-b * D_CSF);
+    const float *dx = row->direction[0], *dy = row->direction[1], *dz = row->direction[2], *fraction = row->fraction;
+#pragma omp simd
+    for (int x = 0; x < row->n; x++) signal[x] = white * row->white[x] + grey * row->grey[x] + csf * row->csf[x];
+#pragma omp simd
+    for (size_t i = 0; i < row->n_fibres; i++) {
+        float c = gx * dx[i] + gy * dy[i] + gz * dz[i];
+        amplitude[i] = S_WHITE * fraction[i] * decay(offset + slope * c * c);
+    }
+    for (size_t i = 0; i < row->n_fibres; i++) signal[row->voxel[i]] += amplitude[i];
+}
+
+/* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in the volumes 2 pair and
+ * 2 pair + 1: one counter of Philox gives the random words of both. The noise of a voxel depends on seed, voxel and
+ * volume only. */
+static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
+                  float *out0, float *out1)
+{
+    uint32_t word[4][BLOCK];
+    for (int i = 0; i < n; i++) {
+        const uint32_t counter[4] = {(uint32_t)(voxel + (size_t)i), (uint32_t)pair, 0, GLS_PHILOX_NOISE};
+        uint32_t r[4];
+        gls_philox(counter, seed, r);
+        for (int k = 0; k < 4; k++) word[k][i] = r[k];
+    }
+#pragma omp simd
+    for (int i = 0; i < n; i++) {
+        out0[i] = rician(even[i], sigma, word[0][i], word[1][i]);
+        out1[i] = rician(odd[i], sigma, word[2][i], word[3][i]);
+    }
+}
+
+/* Computes the signal of a row whose first voxel has the index `first`, in all volumes of dwi. scratch: memory for
+ * row->n_fibres + 2 row->n floats. */
+static void compute_signal(const phantom_scan *scan, const phantom_row *row, size_t first, float *scratch,
+                           gls_image *dwi)
+{
+    const size_t voxels = gls_grid_voxels(&dwi->grid);
+    const float sigma = scan->snr > 0 ? (float)(S_WHITE / scan->snr) : 0.0f;
+    const uint64_t seed = scan->seed;
+    float *even = scratch, *odd = scratch + row->n, *amplitude = scratch + 2 * row->n;
+    for (size_t v = 0; v < dwi->n_volumes; v += 2) {
+        float *out0 = dwi->data + v * voxels + first, *out1 = v + 1 < dwi->n_volumes ? out0 + voxels : odd;
+        clean(scan, row, v, amplitude, even);
+        if (v + 1 < dwi->n_volumes) clean(scan, row, v + 1, amplitude, odd);
+        if (sigma == 0.0f) {
+            memcpy(out0, even, (size_t)row->n * sizeof *out0);
+            if (out1 != odd) memcpy(out1, odd, (size_t)row->n * sizeof *out1);
+            continue;
+        }
+        for (int x = 0; x < row->n; x += BLOCK) {
+            int n = row->n - x < BLOCK ? row->n - x : BLOCK;
+            noise(seed, first + (size_t)x, v / 2, n, sigma, even + x, odd + x, out0 + x, out1 + x);
+        }
+    }
+}
+
+/* --- Tissues and fibres of a voxel, from 27 sample points. */
 
 /* Samples of a voxel: three along each axis. */
 #define SAMPLES 27
@@ -20,8 +189,29 @@ typedef struct phantom_share {
     double tangent[3], station; /* tangent of the current sample in the reference frame, and its station number */
 } phantom_share;
 
-void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
-                            const double scale[3])
+/* Everything that decides what is in a voxel. Threads that fill voxels share it, and only read it. */
+typedef struct phantom_scene {
+    const phantom_tube *tube;
+    size_t n_tubes;
+    double scale[3];      /* factors from the reference frame to mm of the world */
+    double map[3][4];     /* affine map from voxel coordinates to the reference frame */
+    double offset[27][3]; /* sample points relative to the centre of the voxel, in the reference frame */
+    double radius;        /* radius of the sphere around the sample points, mm of the reference frame */
+    gls_phantom *phantom; /* the phantom whose images are filled */
+} phantom_scene;
+
+/* Memory for one thread: a row for row_sample(), and scratch for compute_signal(). */
+typedef struct phantom_bench {
+    phantom_row row;
+    float *scratch;
+    uint16_t *slab; /* slabs near the voxel, of all tubes, one tube after another */
+    /* the part of each tube near the voxel; memory for all tubes */
+    phantom_share *share;
+} phantom_bench;
+
+/* Prepares sampling. tube and phantom are borrowed; scale: from the reference frame to the world. */
+static void scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
+                       const double scale[3])
 {
     const gls_grid *grid = &phantom->mask->grid;
     scene->phantom = phantom;
@@ -43,7 +233,9 @@ void gls_phantom_scene_init(phantom_scene *scene, gls_phantom *phantom, const ph
     }
 }
 
-bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene)
+/* Allocates the memory of a thread. Returns false if memory runs out. Call bench_finish() in either case.
+ */
+static bool bench_init(phantom_bench *bench, const phantom_scene *scene)
 {
     size_t n = (size_t)scene->phantom->mask->grid.dim[0], most = n * scene->n_tubes, slabs = 0;
     for (size_t i = 0; i < scene->n_tubes; i++) slabs += scene->tube[i].n;
@@ -62,7 +254,8 @@ bool gls_phantom_bench_init(phantom_bench *bench, const phantom_scene *scene)
            row->direction[1] && row->direction[2] && bench->scratch && bench->slab && bench->share;
 }
 
-void gls_phantom_bench_finish(phantom_bench *bench)
+/* Frees what bench_init() allocated. */
+static void bench_finish(phantom_bench *bench)
 {
     phantom_row *row = &bench->row;
     free(row->white);
@@ -204,7 +397,8 @@ static double fibres_store(const phantom_scene *scene, phantom_bench *bench, siz
     return total;
 }
 
-void gls_phantom_row_sample(const phantom_scene *scene, int y, int z, phantom_bench *bench)
+/* Samples the voxels (., y, z): fills bench->row, and the row in the phantom's mask, roi, tissue, peaks and bundles. */
+static void row_sample(const phantom_scene *scene, int y, int z, phantom_bench *bench)
 {
     gls_phantom *phantom = scene->phantom;
     const gls_grid *grid = &phantom->mask->grid;
@@ -230,4 +424,35 @@ void gls_phantom_row_sample(const phantom_scene *scene, int y, int z, phantom_be
         phantom->mask->data[voxel] = 2 * count[PHANTOM_OUTSIDE] <= SAMPLES;
         phantom->roi->data[voxel] = white >= 0.5 && fibres >= 0.3;
     }
+}
+
+/* --- All voxels. */
+
+/* Row by row along x. Rows are independent, so threads share only what they read. */
+gls_status gls_phantom_voxels_fill(gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
+                                   const double scale[3], const double (*direction)[3])
+{
+    gls_image *dwi = phantom->dwi;
+    const phantom_scan scan = {phantom->gradients, direction, phantom->params.snr, phantom->params.seed};
+    phantom_scene scene;
+    scene_init(&scene, phantom, tube, n_tubes, scale);
+    const int ny = dwi->grid.dim[1], n_rows = ny * dwi->grid.dim[2];
+    bool failed = false;
+#pragma omp parallel
+    {
+        phantom_bench bench;
+        bool ready = bench_init(&bench, &scene);
+#pragma omp for schedule(dynamic, 8)
+        for (int row = 0; row < n_rows; row++) {
+            if (!ready) {
+#pragma omp atomic write
+                failed = true;
+                continue;
+            }
+            row_sample(&scene, row % ny, row / ny, &bench);
+            compute_signal(&scan, &bench.row, (size_t)row * (size_t)dwi->grid.dim[0], bench.scratch, dwi);
+        }
+        bench_finish(&bench);
+    }
+    return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's voxels") : GLS_OK;
 }

@@ -7,7 +7,7 @@
 #include <glslines/tissue.h>
 
 #include "dwi/response_parts.h"
-#include "dwi/gradients_table.h"
+#include "dwi/series.h"
 #include "dwi/tensor_plan.h"
 #include "util/status.h"
 
