@@ -18,7 +18,7 @@ typedef struct gls_checked {
     char path[4096]; /* the file of results; "": there is no cache folder */
 } gls_checked;
 
-/* Reads the file and removes the results for this device. */
+/* Reads the file into memory, and removes from memory the results for this device. */
 void gls_checked_begin(gls_checked *memory, const gls_device_info *device);
 /* Adds the fastest working mapping of a variant. GLS_MAPPING_AUTO: no mapping works. */
 void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mapping);
@@ -88,7 +88,8 @@ typedef struct gls_known_scene {
     size_t variant;
     /* phantom from which the images come */
     gls_phantom *phantom;
-    /* all but stop_map, and the members below down to `tissue`: NULL where the variant does not use them */
+    /* stop_map is always set; sh and peaks, and the members below down to `tissue`, are NULL where the variant does not
+     * use them */
     gls_image *stop_map, *sh, *peaks;
     /* q-ball model for the bootstrap */
     gls_qball *qball;

@@ -75,7 +75,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     return status;
 }
 
-/* Turns on particle filtering. The tissue goes by thresholds, so that no end is random. */
+/* Turns on particle filtering. Thresholds decide on the tissue, so that no end of a streamline is random. */
 static gls_status filter_particles(gls_known_scene *s)
 {
     gls_image *parts = NULL;

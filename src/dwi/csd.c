@@ -18,12 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOW_ORDER 4          /* SH order up to which negative directions are first chosen, as the authors do */
+#define LOW_ORDER \
+    4 /* the first choice of negative directions uses SH orders up to this one, as the authors of the method do */
 #define REFERENCE_ROWS 362.0 /* number of directions of the sphere for which the authors of the method chose lambda */
 #define RIDGE 1e-5           /* smallest ridge that is added to a normal matrix that is not positive definite */
-#define MRTRIX_WEIGHT 50.0   /* weight of the constraint in MRtrix3, times the mean of the response */
-#define MRTRIX_RIDGE 2e-4    /* ridge of MRtrix3, times the first diagonal entry of the normal matrix */
-#define MIN_RECIPROCAL_CONDITION (2 * DBL_EPSILON) /* below it a matrix counts as singular */
+#define MRTRIX_WEIGHT 50.0   /* MRtrix3's weight of the constraint; it is multiplied by the mean of the response */
+#define MRTRIX_RIDGE 2e-4    /* MRtrix3's ridge, relative to the first diagonal entry of the normal matrix */
+#define MIN_RECIPROCAL_CONDITION \
+    (2 * DBL_EPSILON) /* a matrix with a smaller reciprocal condition number counts as singular */
 
 gls_csd_options gls_csd_options_default(void)
 {
@@ -57,8 +59,8 @@ static gls_status set_responses(const gls_gradients *gradients, int order, const
     return GLS_OK;
 }
 
-/* Adds b'b to the lower half of the k x k matrix a, row by row of b, so that sums have one order. Rows of b are `step`
- * values apart. */
+/* Adds b'b to the lower half of the k x k matrix a, row by row of b, so that the order of additions is fixed. Rows of b
+ * are `step` values apart. */
 static void add_products(const double *b, size_t rows, size_t step, size_t k, double *a)
 {
     for (size_t r = 0; r < rows; r++, b += step)
@@ -94,8 +96,8 @@ static bool factor(const double *a, size_t k, double *l)
     return condition > MIN_RECIPROCAL_CONDITION;
 }
 
-/* inverse (k x n) = (X'X + mu)^-1 X': by QR if X determines all coefficients, otherwise with the smallest sufficient
- * mu, which is added to p. */
+/* inverse (k x n) = (X'X + mu)^-1 X': by QR with mu = 0 if X determines all coefficients, otherwise with the smallest
+ * sufficient mu. p: X'X, to which mu is added. */
 static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, double *inverse, bool *regularised)
 {
     gls_status status = GLS_ERR_MEMORY;
@@ -118,9 +120,8 @@ static gls_status set_inverse(const double *x, size_t n, size_t k, double *p, do
         if (factor(p, k, l)) break;
     }
     if (!(mu < largest)) {
-        status = gls_fail(
-            GLS_ERR_INPUT,
-            "CSD: the response is too small or too flat to be inverted: estimate it anew, or give another one");
+        status = gls_fail(GLS_ERR_INPUT, "CSD: the response is too small or too flat to be inverted: estimate it from "
+                                         "the series, or give another response");
         goto fail;
     }
     for (size_t i = 0; i < n; i++)
@@ -158,7 +159,8 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     return status;
 }
 
-/* Computes plan->rows, B: amplitudes of the coefficients at the vertices of the sphere, times `scale`. */
+/* Computes plan->rows, the matrix B that takes coefficients to amplitudes at the vertices of the sphere, times `scale`.
+ * */
 static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double scale)
 {
     for (size_t r = 0; r < sphere->n; r++) {
@@ -224,7 +226,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
      * B. */
     plan->threshold = mrtrix ? 0 : plan->rows[0] * options->tau;
     /* full: the normal matrix with all directions constrained. A voxel in which most directions are constrained begins
-     * with `full` and removes the others; other voxels begin with `normal` and add the constrained ones. */
+     * with `full` and removes the unconstrained ones; other voxels begin with `normal` and add the constrained ones. */
     add_products(plan->rows, sphere->n, padded, k, p);
     copy_tiles(p, k, plan->full);
 fail:
@@ -249,7 +251,7 @@ typedef struct job {
     atomic_size_t n_unconverged, n_broken;
 } job;
 
-/* Next multiple of 64 bytes, a cache line, to which the parts of the memory of a thread are aligned. */
+/* Rounds up to a multiple of 64 bytes, a cache line: each part of a thread's memory begins at such a multiple. */
 static size_t round_up(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
@@ -261,7 +263,7 @@ static size_t coefficients_bytes(const gls_csd_plan *plan)
     return round_up(plan->k * GLS_CSD_BLOCK * sizeof(double));
 }
 
-/* Bytes of the memory of one thread, in the order of solve_block(). */
+/* Bytes of memory that a thread needs: scratch memory of the kernel, coefficients, signals. */
 static size_t workspace_bytes(const gls_csd_plan *plan)
 {
     return round_up(gls_csd_scratch_bytes(plan)) + coefficients_bytes(plan) +
@@ -287,7 +289,7 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
-/* Logs the voxels whose iterations did not converge, and warns of voxels whose signal is not finite. */
+/* Logs how many voxels did not converge, and warns if voxels have a signal that is not finite. */
 static void report(const job *job)
 {
     size_t n_unconverged = atomic_load(&job->n_unconverged), n_broken = atomic_load(&job->n_broken);
@@ -334,7 +336,9 @@ static gls_status set_harmonics(const gls_response *response, const gls_gradient
     if (options->rule == GLS_CSD_RULE_MRTRIX && !response->is_zonal) order = gls_csd_order_for(gradients, order, &n);
     gls_status status = gls_response_to_zonal(response, gradients, order, &zonal);
     if (!status && order < options->sh_order)
-        gls_log(GLS_LOG_INFO, "CSD of order %d: the response has order %d, beyond it the constraint alone decides",
+        gls_log(GLS_LOG_INFO,
+                "CSD of order %d: the response has order %d; the constraint alone decides the coefficients of higher "
+                "orders",
                 options->sh_order, order);
     for (int l = 0; l <= options->sh_order && !status; l += 2)
         harmonics[l / 2] = l <= order ? zonal.zonal[l / 2] / sqrt((2 * l + 1) / (4 * M_PI)) : 0;
@@ -348,8 +352,8 @@ static void warn_of_order(const gls_csd_plan *plan, int order)
     while (possible > 0 && gls_sh_count(possible) > plan->n) possible -= 2;
     if (possible < order)
         gls_log(GLS_LOG_WARNING,
-                "CSD: order %d has %zu coefficients, more than the %zu directions determine (order %d); the constraint "
-                "alone supplies the rest",
+                "CSD: order %d has %zu coefficients, but the %zu directions determine only coefficients up to order "
+                "%d; the constraint alone supplies the rest",
                 order, plan->k, plan->n, possible);
 }
 

@@ -35,9 +35,10 @@ static gls_status take_row(const char *path, const double *row, size_t columns, 
 {
     if (columns == 2) {
         if (!(row[1] >= 0 && row[1] <= M_PI + 1e-6) || !isfinite(row[0]))
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: row %zu: %g %g is no azimuth and elevation from the z axis in radians (0 to pi)", path,
-                            number, row[0], row[1]);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: row %zu: %g %g is not an azimuth and an angle from the z axis (0 to pi), both in radians", path,
+                number, row[0], row[1]);
         out[0] = cos(row[0]) * sin(row[1]);
         out[1] = sin(row[0]) * sin(row[1]);
         out[2] = cos(row[1]);
@@ -45,13 +46,15 @@ static gls_status take_row(const char *path, const double *row, size_t columns, 
     }
     double norm = hypot(hypot(row[0], row[1]), row[2]);
     if (!(norm > 0) || !isfinite(norm))
-        return gls_fail(GLS_ERR_INPUT, "%s: row %zu: %g %g %g has no direction", path, number, row[0], row[1], row[2]);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: row %zu: %g %g %g is no direction: give three finite numbers that are not all 0", path,
+                        number, row[0], row[1], row[2]);
     for (int a = 0; a < 3; a++) out[a] = row[a] / norm;
     return GLS_OK;
 }
 
-/* Requires all axes to differ. The norm of the cross product is the sine of the angle; it is the same for a direction
- * and its opposite. */
+/* Requires any two axes to differ by MIN_ANGLE or more. The norm of the cross product is the sine of the angle, which
+ * is the same for a direction and its opposite. */
 static gls_status check_distinct(const char *path, const double (*v)[3], size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -59,8 +62,9 @@ static gls_status check_distinct(const char *path, const double (*v)[3], size_t 
             double x = v[i][1] * v[j][2] - v[i][2] * v[j][1], y = v[i][2] * v[j][0] - v[i][0] * v[j][2];
             double z = v[i][0] * v[j][1] - v[i][1] * v[j][0];
             if (x * x + y * y + z * z < MIN_ANGLE * MIN_ANGLE)
-                return gls_fail(GLS_ERR_INPUT, "%s: the directions %zu and %zu are the same or opposite", path, j + 1,
-                                i + 1);
+                return gls_fail(GLS_ERR_INPUT,
+                                "%s: the directions %zu and %zu are the same or opposite: remove one of them", path,
+                                j + 1, i + 1);
         }
     return GLS_OK;
 }

@@ -23,7 +23,8 @@ typedef struct gls_csd_plan {
     size_t n_rows; /* number of directions of the constraint */
     size_t n_low;  /* number of coefficients of orders up to 4 */
     int max_iterations;
-    double threshold; /* amplitude below which a direction is constrained, over the first SH coefficient */
+    double threshold; /* a direction is constrained where its scaled amplitude is below this times the first SH
+                         coefficient */
     double *start;    /* n x 2 padded: row i has row i of X and column i of (P + mu)^-1 X' */
     double *rows;     /* B with padded rows; 7 rows of zeros follow */
     double *normal;   /* P + mu in tiles */
@@ -66,8 +67,8 @@ extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume);
 
-/* Highest even order, from 2 to `highest`, with no more coefficients than weighted directions in the table. A direction
- * and its opposite count once; *n_directions gets their number. */
+/* Highest even order, from 2 to `highest`, with no more coefficients than the table has different weighted directions.
+ * Directions that are equal or opposite within 1.1 degrees count once; *n_directions: number of different ones. */
 int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions);
 
 #endif

@@ -13,7 +13,9 @@
 
 #define MIN_BVAL 500.0 /* lowest b-value, s/mm2; below it the signal of fibres depends too little on direction */
 
-#define BEST_LOW 2000.0 /* range of b-values, s/mm2, with most contrast of fibres over the noise */
+#define BEST_LOW                                                                                        \
+    2000.0 /* b-values from BEST_LOW to BEST_HIGH, s/mm2, show fibres with most contrast over the noise \
+            */
 #define BEST_HIGH 3000.0
 
 /* Distance of the b-value of a shell from the best range, in s/mm2; 0 inside the range. */
@@ -61,13 +63,14 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
         n_weighted += !shell[i].is_b0;
         volumes += shell[i].n;
     }
-    /* few b-values with many volumes each are shells; many b-values with few volumes each are a grid in q-space */
+    /* whether msmt could use all shells: few b-values with many volumes each are shells, many b-values with few volumes
+     * each are a grid in q-space */
     const bool all_could = !asked && n * n <= volumes;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (!asked) name_reason(shell, n, chosen, gls_sh_count(sh_order), reason, sizeof reason);
     if (n_weighted > 1)
-        gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %.6g s/mm2 (%s) of: %s%s", shell[chosen].bval, reason, text,
-                all_could ? "; multi-tissue deconvolution (msmt) would use all of them" : "");
+        gls_log(GLS_LOG_INFO, "CSD uses the shell of b = %.6g s/mm2 (%s); the shells are: %s%s", shell[chosen].bval,
+                reason, text, all_could ? "; multi-tissue deconvolution (msmt) would use all of them" : "");
     if (shell[chosen].bval < MIN_BVAL)
         gls_log(GLS_LOG_WARNING,
                 "CSD on a shell of b = %.6g s/mm2: below %g the signal hardly depends on the direction of fibres",
@@ -87,12 +90,12 @@ static gls_status no_shell(const gls_gradients *gradients, const gls_shell *shel
     }
     if (n > (gradients->n_b0 > 0))
         return gls_fail(GLS_ERR_INPUT,
-                        "CSD takes a shell of at least %g s/mm2, the shells are: %s; --shells B takes one of them all "
-                        "the same",
+                        "CSD needs a shell of at least %g s/mm2, but the shells are: %s; --shells B uses the shell of "
+                        "b-value B all the same",
                         MIN_BVAL, text);
     return gls_fail(GLS_ERR_INPUT,
-                    "CSD needs a shell, three volumes or more of nearly one b-value; the weighted volumes, %zu of b = "
-                    "%g to %g s/mm2, make none",
+                    "CSD needs a shell: three volumes or more of nearly one b-value; the weighted volumes (%zu, of b = "
+                    "%g to %g s/mm2) form none",
                     gradients->n - gradients->n_b0, lowest, highest);
 }
 
@@ -119,7 +122,8 @@ gls_status gls_csd_choose_shell(const gls_gradients *gradients, double requested
     return status;
 }
 
-/* cosine of 1.1 degrees: repeated volumes differ by this much after motion correction */
+/* cosine of 1.1 degrees, by which motion correction may rotate repeated directions apart; directions within this angle
+ * count as one */
 #define SAME_DIRECTION 0.9998
 
 int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions)
@@ -148,8 +152,9 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
                         dwi->n_volumes, gradients->n);
     for (size_t i = 0; i < gradients->n; i++) {
         if (volume && volume[i] >= dwi->n_volumes)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: volume %zu does not exist in a series of %zu", what, volume[i],
-                            dwi->n_volumes);
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "%s: volume %zu (counted from 0) does not exist in a series of %zu volumes", what,
+                            volume[i], dwi->n_volumes);
         if (gradients->is_b0[i]) continue;
         low = fmin(low, gradients->bval[i]);
         high = fmax(high, gradients->bval[i]);
@@ -162,8 +167,9 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
     if (status) return status;
     size_t clustered = n > 1 ? shell[1].n : 0, n_weighted = gradients->n - gradients->n_b0;
     if ((n > 2 || clustered < n_weighted) && high - low > 20 && high - low > 0.01 * low)
-        return gls_fail(GLS_ERR_INPUT,
-                        "%s needs one shell, the weighted volumes have b-values from %g to %g s/mm2: select one", what,
-                        low, high);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s needs one shell, but the weighted volumes have b-values from %g to %g s/mm2: select a shell", what, low,
+            high);
     return GLS_OK;
 }

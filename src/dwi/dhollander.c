@@ -39,11 +39,10 @@ typedef struct estimation {
     size_t n, *voxel; /* number of voxels, and their indices in the grid, ascending */
     double *sdm;      /* signal decay metric: how fast the signal falls with b */
     float *fa;
-    double (*axis)[3]; /* principal eigenvector of the tensor of each voxel, in voxel axes */
-    uint8_t *wm, *gm, *csf, *outlier,
-        *half;     /* sets: 1 for each voxel in them; one allocation, at wm; half: work space */
-    double *work;  /* n values of work space */
-    float *single; /* n values of work space */
+    double (*axis)[3];                       /* principal eigenvector of the tensor of each voxel, in voxel axes */
+    uint8_t *wm, *gm, *csf, *outlier, *half; /* sets: all sets are in one allocation, at wm; half: work space */
+    double *work;                            /* n values of work space */
+    float *single;                           /* n values of work space */
 } estimation;
 
 /* Frees the arrays; all may be NULL. */
@@ -118,10 +117,11 @@ static gls_status find_voxels(estimation *s, const gls_image *mask)
     gls_status status = of ? gls_gradients_cluster(s->gradients, &shell, &n_shells, of)
                            : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", s->gradients->n);
     if (!status && (s->gradients->n_b0 == 0 || n_shells < 2 || n_shells > 64))
-        status = gls_fail(GLS_ERR_INPUT,
-                          "responses of tissues need b0 volumes and 1 to 63 shells, there are %zu b0 volumes and %zu "
-                          "shells: " RESPONSES_HINT,
-                          s->gradients->n_b0, n_shells - (n_shells > 0 && s->gradients->n_b0 > 0));
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "responses of tissues need b0 volumes and 1 to 63 shells, but there are %zu b0 volumes and %zu "
+                     "shells: " RESPONSES_HINT,
+                     s->gradients->n_b0, n_shells - (n_shells > 0 && s->gradients->n_b0 > 0));
     if (!status) status = gls_responses_safe_mask(mask, s->options->erode, &safe);
     if (!status) status = allocate(s, gls_morphology_count(mask->grid.dim, safe));
     for (size_t v = 0; v < voxels && !status; v++) {
@@ -168,8 +168,8 @@ static float threshold(const estimation *s, const uint8_t *set, double from, dou
     return best;
 }
 
-/* First assignment: voxels of FA above the threshold are white matter. Of the remaining voxels, CSF has a signal decay
- * metric above the optimal threshold for values above the median; the rest is grey matter. */
+/* First assignment: voxels of FA above the threshold are white matter. Of the remaining voxels, those whose signal
+ * decay metric reaches the optimal threshold are CSF; the rest is grey matter. */
 static void split(estimation *s)
 {
     for (size_t i = 0; i < s->n; i++) {

@@ -63,8 +63,8 @@ size_t gls_series_model_volumes(const gls_series_model *m)
     return gls_series_model_gradients(m)->n;
 }
 
-/* Chooses the shell of a single-shell model: checks that every shell that is asked for exists, then that it is only
- * one. */
+/* Selects the shells that are asked for, which must exist. A model of one shell fails for more than one; csd chooses a
+ * shell if none is asked for. */
 static gls_status choose_shell(gls_series_model *m)
 {
     const gls_numbers *shells = &m->options->shells;
@@ -148,8 +148,8 @@ static gls_status choose_kind(gls_series_model *m)
     if (grid > 0) {
         m->kind = GLS_MODEL_CSD;
         gls_log(GLS_LOG_INFO,
-                "model: deconvolution of one shell, csd: the b-values lie on a grid of %zu, of which msmt could not "
-                "estimate responses (--model, --shells)",
+                "model: deconvolution of one shell, csd: the b-values lie on a grid of %zu shells, from which msmt "
+                "could not estimate responses (--model, --shells)",
                 grid);
     } else {
         gls_log(GLS_LOG_INFO, "model: %s (--model)",
@@ -158,8 +158,8 @@ static gls_status choose_kind(gls_series_model *m)
     return status;
 }
 
-/* If the user asks for no order, lowers the default order to the order of the response (from a file, or of several
- * tissues), or to the largest order that the directions determine. */
+/* If the user asks for no order, lowers the default order to the order of the response (from a file, or of white matter
+ * for msmt), or to the largest order that the directions determine. */
 static void choose_order(gls_series_model *m)
 {
     const gls_response *response = m->has_response ? &m->response : NULL;
@@ -241,7 +241,8 @@ static gls_response_options response_options(const gls_model_options *o)
     return options;
 }
 
-/* Warns if a given response differs much in size from the signal of the series. */
+/* Returns GLS_ERR_INPUT if a given response and the signal of the series differ so much in size that one of them was
+ * scaled by a power of 1000. */
 static gls_status compare_gain(const gls_series_model *m, const gls_image *mask)
 {
     const gls_response *r = &m->response;

@@ -49,8 +49,8 @@ typedef struct gls_tissues {
 /* "wm", "gm" or "csf". */
 const char *gls_tissue_name(int kind);
 
-/* Finds out whether the b-values lie on a grid, as in diffusion spectrum imaging. *shells: their number of weighted
- * shells if they do; 0: they do not, or no shell has three volumes. */
+/* Finds out whether the b-values lie on a grid, as in diffusion spectrum imaging. *shells: number of weighted shells if
+ * they do; 0: they do not, or no shell has three volumes. */
 gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells);
 /* Reads the responses that the options name. Without responses, chooses the tissues by the number of shells. */
 gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *options, const gls_gradients *gradients);
@@ -101,13 +101,13 @@ typedef struct gls_series_model {
 /* Chooses kind, order and shells, and reads given responses. Fast. Call gls_series_model_finish() also after a failure.
  */
 gls_status gls_series_model_init(gls_series_model *model, const gls_model_options *options, const gls_series *series);
-/* Takes the value of --csd-directions, a built-in sphere or a file of directions, as the constraint of model->kind. */
+/* Sets the directions of the model's constraint. name: the value of --csd-directions, a built-in sphere or a file. */
 gls_status gls_series_model_directions(gls_series_model *model, const char *name);
 /* Fits a tensor to all volumes and returns FA, or reads FA from the cache. cache: a folder, or NULL. */
 gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, const char *cache,
                                const gls_monitor *monitor, gls_image **fa);
-/* Estimates the responses from voxels of the mask (csd, msmt), or computes the matrices (opdt, csa). Does nothing if
- * they are there. */
+/* Estimates the responses from voxels of the mask (csd, msmt), or computes the matrices (opdt, csa), if that is not
+ * done yet. Compares given responses with the signal. */
 gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);
 /* Makes model->subset if the model does not use all volumes. */
 gls_status gls_series_model_subset(gls_series_model *model);

@@ -44,7 +44,7 @@ static gls_status read_responses(gls_tissues *t, const gls_model_options *o, con
 static bool is_scattered(const gls_gradients *gradients, size_t n)
 {
     const size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
-    /* more shells than the square root of the number of volumes: b-values on a grid */
+    /* no shells, or more than the square root of the number of volumes: b-values on a grid */
     return weighted > 0 && (shells == 0 || n * n > gradients->n);
 }
 
@@ -64,16 +64,14 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n)
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
     if (!is_scattered(gradients, n)) return GLS_OK;
     if (shells == 0)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "--model msmt: the b-values of the weighted volumes (%zu) are not shells, of which each has three "
-            "volumes or more of nearly one b-value: take --model opdt or csa",
-            weighted);
-    return gls_fail(
-        GLS_ERR_INPUT,
-        "--model msmt: the b-values of the %zu weighted volumes are not shells (%zu shells of three volumes or "
-        "more were found): take --model csd, which uses one of them, or name those to use with --shells",
-        weighted, shells);
+        return gls_fail(GLS_ERR_INPUT,
+                        "--model msmt: the b-values of the %zu weighted volumes form no shell, three volumes or more "
+                        "of nearly one b-value: take --model opdt or csa",
+                        weighted);
+    return gls_fail(GLS_ERR_INPUT,
+                    "--model msmt: the b-values of the %zu weighted volumes are scattered (%zu shells of three "
+                    "volumes or more were found): take --model csd, which uses one shell, or select shells (--shells)",
+                    weighted, shells);
 }
 
 gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gls_gradients *gradients)
@@ -98,7 +96,8 @@ gls_status gls_tissues_init(gls_tissues *t, const gls_model_options *o, const gl
     return GLS_OK;
 }
 
-/* Warns if the b = 0 signal is far from that of the responses, because the series was rescaled afterwards. */
+/* Compares the b = 0 signal with the responses. GLS_ERR_INPUT if one of them was scaled by a power of 1000, unless
+ * t->forced; a warning if the median signal is far outside the range of the responses. */
 static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask)
 {
@@ -119,7 +118,7 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
     if (inside > 0) gls_quantiles_of_floats(mean, inside, (const double[]){0.5}, 1, &median);
     free(mean);
     for (size_t i = 0; i < t->n; i++) {
-        /* zonal coefficient of order 0 -> mean signal: divided by sqrt(4 pi) */
+        /* the mean signal is the zonal coefficient of order 0 divided by sqrt(4 pi) */
         double signal = t->response[i]->zonal[0] / sqrt(4 * M_PI);
         lowest = fmin(lowest, signal);
         highest = fmax(highest, signal);
@@ -129,8 +128,8 @@ static gls_status compare_gain(const gls_tissues *t, const gls_image *dwi, const
     if (status) return status;
     if (median < MIN_GAIN * lowest || median > MAX_GAIN * highest)
         gls_log(GLS_LOG_WARNING,
-                "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: was the series "
-                "rescaled after they were made? Scale it back, or estimate responses from it",
+                "the median b0 signal inside the mask is %.4g, that of the responses %.4g to %.4g: if the series was "
+                "rescaled, scale it back, or estimate responses from this series",
                 median, lowest, highest);
     return GLS_OK;
 }
@@ -208,11 +207,11 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     size_t n = gls_grid_voxels(&mask->grid), inside = 0;
     for (size_t v = 0; v < n; v++) inside += mask->data[v] > 0;
     if (o->no_normalise) return GLS_OK;
-    /* with --normalise a field is made even from few voxels */
+    /* with --normalise the field is estimated even from few voxels */
     if (inside < MIN_VOXELS && !o->normalise) {
         gls_log(GLS_LOG_INFO,
-                "intensity: not normalised, the mask has %zu voxels (--normalise does it from fewer "
-                "than %d)",
+                "intensity: not normalised, because the mask has only %zu voxels (--normalise normalises with fewer "
+                "than %d, too)",
                 inside, MIN_VOXELS);
         return GLS_OK;
     }

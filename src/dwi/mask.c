@@ -47,7 +47,7 @@ static size_t neighbours(const int32_t dim[3], size_t v, size_t around[6])
     return n;
 }
 
-/* Changes a set `times` times. grow: adds voxels with a neighbour in the set; otherwise removes voxels that have a
+/* Changes a set `times` times. grow true: adds voxels with a neighbour in the set; false: removes voxels with a
  * neighbour outside the set or the grid. */
 static gls_status change(const int32_t dim[3], uint8_t *set, int times, bool grow)
 {
@@ -231,7 +231,7 @@ static gls_status clean(const int32_t dim[3], uint8_t *set)
     return status;
 }
 
-/* Removes from a set the voxels without any value that is finite and not 0. */
+/* Removes from a set the voxels all of whose values are 0 or not finite. */
 static void drop_empty(const gls_image *dwi, uint8_t *set)
 {
     size_t voxels = gls_grid_voxels(&dwi->grid);

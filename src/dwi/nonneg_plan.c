@@ -27,8 +27,8 @@ void gls_nonneg_plan_finish(gls_nonneg_plan *plan)
     plan->columns_float = NULL;
 }
 
-/* Computes plan->factor, the Cholesky factor L of H'H with its ridge. With standard_form, design is H'H. Returns false
- * if the matrix is not finite or not positive definite. */
+/* Computes plan->factor, the Cholesky factor L of H'H with its ridge. design: H'H with standard_form, otherwise H.
+ * Returns false if the matrix is not finite or not positive definite. */
 static bool set_factor(gls_nonneg_plan *plan, const double *design, bool standard_form)
 {
     size_t k = plan->k;
@@ -72,7 +72,7 @@ static void set_project(gls_nonneg_plan *plan, const double *design, bool standa
 }
 
 /* Computes B (plan->rows, rows of length 1), the interior point y = L' inside with its values B y, and the drift. rows:
- * A. Returns false if a value is not positive, or memory runs out. */
+ * the matrix A of the inequalities. Returns false if a value is not positive, or memory runs out. */
 static bool set_rows(gls_nonneg_plan *plan, const double *rows, const double *inside)
 {
     size_t k = plan->k;

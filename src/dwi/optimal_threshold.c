@@ -16,7 +16,7 @@ typedef struct sample {
     double mean, deviation;
 } sample;
 
-/* Negative correlation of the values with their thresholded copy; NaN if the threshold separates nothing. */
+/* Minus the correlation of the values with their thresholded copy; NaN if the threshold separates nothing. */
 static float cost(const sample *s, float threshold)
 {
     double above = 0, sum = 0;

@@ -17,7 +17,7 @@
 #define MAX_COEFFICIENTS ((MAX_ORDER + 1) * (MAX_ORDER + 2) / 2)
 /* the attenuation E stays this far from 0 and 1, where CSA's ln(-ln E) is infinite */
 #define CSA_MARGIN 0.001
-#define MIN_FREEDOM 1e-6 /* lower bound of 1 - leverage */
+#define MIN_FREEDOM 1e-6 /* a volume with a smaller 1 - leverage has no residual to bootstrap */
 
 gls_qball_options gls_qball_options_default(void)
 {
@@ -46,8 +46,8 @@ static double legendre_at_zero(int l)
     return p;
 }
 
-/* Requires b0 volumes and more weighted volumes than coefficients; several shells are an error or a warning.
- * *n_weighted: number of weighted volumes. */
+/* Requires b0 volumes and more weighted volumes than coefficients; several shells are an error if require_single_shell
+ * is true, otherwise a warning. *n_weighted: number of weighted volumes. */
 static gls_status check_table(const gls_gradients *gradients, const gls_qball_options *options,
                               bool require_single_shell, size_t *n_weighted)
 {
@@ -70,11 +70,13 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
     if (high - low > 20 && high - low > 0.01 * low) {
         if (require_single_shell)
             return gls_fail(GLS_ERR_INPUT,
-                            "q-ball models need one shell, the weighted volumes have b-values from %g to %g s/mm2", low,
-                            high);
-        gls_log(GLS_LOG_WARNING,
-                "the q-ball model treats all weighted volumes as one shell, their b-values go from %g to %g s/mm2", low,
-                high);
+                            "q-ball models need one shell, but the weighted volumes have b-values from %g to %g s/mm2: "
+                            "select a shell",
+                            low, high);
+        gls_log(
+            GLS_LOG_WARNING,
+            "the q-ball model treats all weighted volumes as one shell, though their b-values go from %g to %g s/mm2",
+            low, high);
     }
     *n_weighted = n;
     return GLS_OK;
@@ -202,7 +204,7 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
 
 /* With the attenuation E = S / S0, f = -E ln E (3/2 + ln E), the Laplace-Beltrami operator L and the Funk-Radon
  * transform FRT, OPDT is FRT(4 f - L(E)) / (2 pi); CSA is FRT(L(ln(-ln E))) / (16 pi^2), whose coefficient of l = 0 is
- * replaced by that of a function of integral 1. fit_scale contains the transform, for CSA with the operator. */
+ * replaced by that of a function of integral 1. fit_scale contains the Funk-Radon transform, and for CSA also L. */
 void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients)
 {
     assert(qball->k <= MAX_COEFFICIENTS && s0 > 0);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest reciprocal condition number of a basis at the gradient directions: below, the directions do not determine
- * its coefficients. */
+/* Smallest reciprocal condition number of a basis at the gradient directions. With a smaller one the directions do not
+ * determine the coefficients. */
 #define MIN_RECIPROCAL_CONDITION 1e-10
 
 /* Computes the QR factorisation of a rows x k matrix (rows >= k): q becomes orthonormal in place; r: k x k, upper

@@ -18,8 +18,8 @@ typedef struct job {
     gls_image *sh;       /* k volumes of coefficients; threads write different voxels */
 } job;
 
-/* Values of one thread, in one allocation: signal: n x BLOCK; voxel: the n signals of a voxel; coefficients: k; s0:
- * mean b0 signal of each voxel of the block. */
+/* Values of one thread, in one allocation. signal: n x BLOCK, for the n weighted volumes; voxel: the n signals of a
+ * voxel; coefficients: k; s0: mean b0 signal of each voxel of the block. */
 typedef struct workspace {
     double *signal, *voxel, *coefficients;
     double s0[BLOCK];
@@ -45,7 +45,8 @@ static bool block_in_mask(const job *j, size_t first, size_t count)
     return false;
 }
 
-/* Copies the raw signals of `count` neighbouring voxels and averages their b0 values, each at least min_signal. */
+/* Copies the raw signals of `count` neighbouring voxels and averages their b0 values, of which those below min_signal
+ * count as min_signal. */
 static void read_block(const job *j, size_t first, size_t count, workspace *w)
 {
     const gls_qball *q = j->qball;

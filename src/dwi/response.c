@@ -128,12 +128,14 @@ static gls_status check_count(const gls_response_options *options, const int32_t
 {
     if (n >= options->min_voxels) return GLS_OK;
     if (options->n_voxels)
-        return gls_fail(
-            GLS_ERR_INPUT, "response: %zu of the %d x %d x %d %s voxels have an FA above 0, at least %zu are needed", n,
-            size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's", options->min_voxels);
+        return gls_fail(GLS_ERR_INPUT,
+                        "response: %zu of the %d x %d x %d %s voxels have an FA above 0, but at least %zu are needed: "
+                        "enlarge the region (--response-radius, 0 for all)",
+                        n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's",
+                        options->min_voxels);
     return gls_fail(
         GLS_ERR_INPUT,
-        "response: %zu of the %d x %d x %d %s voxels have FA above %g, at least %zu are needed; the largest "
+        "response: %zu of the %d x %d x %d %s voxels have FA above %g, but at least %zu are needed; the largest "
         "is %.3g: lower the threshold (--response-fa), enlarge the region (--response-radius, 0 for all), "
         "take those of highest FA (--response-voxels) or give a response (--response)",
         n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's", options->fa_threshold,
@@ -195,8 +197,8 @@ static gls_status cut_zonal(const gls_response *response, int order, gls_respons
 {
     if (response->order < order)
         return gls_fail(GLS_ERR_INPUT,
-                        "the response has coefficients up to order %d, CSD of order %d needs those up to %d, unless it "
-                        "is by MRtrix3's rule",
+                        "the response has coefficients up to order %d, but CSD of order %d needs all up to order %d, "
+                        "except by MRtrix3's rule",
                         response->order, order, order);
     gls_response cut = *response;
     cut.order = order;
@@ -235,10 +237,10 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     }
     if (!(response->evals[0] > response->evals[1] && response->evals[1] > 0 && response->s0 > 0) ||
         !isfinite(response->evals[0] * response->s0))
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "a response of eigenvalues %g, %g mm2/s and S0 %g: needs the first above the second and all above 0",
-            response->evals[0], response->evals[1], response->s0);
+        return gls_fail(GLS_ERR_INPUT,
+                        "the response has eigenvalues %g, %g mm2/s and S0 %g: the first eigenvalue must be above the "
+                        "second, and all three above 0",
+                        response->evals[0], response->evals[1], response->s0);
     gls_status status = gls_units_check_eigenvalues("CSD", response->evals, false);
     if (status) return status;
     /* A tensor response: signal S0 exp(-b g'Dg) of a tensor along z at the weighted directions of the table, then a

@@ -13,7 +13,7 @@
 
 typedef enum phantom_tissue { PHANTOM_WHITE, PHANTOM_GREY, PHANTOM_CSF, PHANTOM_OUTSIDE } phantom_tissue;
 
-/* Tissue at a point of the reference frame. *margin (may be NULL): approximate distance, in mm, to the nearest place
+/* Tissue at a point of the reference frame. *margin (may be NULL): approximate distance, in mm, to the nearest point
  * where the tissue may differ. */
 phantom_tissue gls_phantom_tissue(const double p[3], double *margin);
 
@@ -39,8 +39,8 @@ typedef struct phantom_tube {
     double (*sphere)[4]; /* centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK (k + 1) */
     size_t grey[2]; /* on each side of the middle, the nearest station at which the centre line has left white matter,
                        or the last */
-    double end_range[2]; /* grey matter before the first or behind the second station number belongs to that end of the
-                            bundle */
+    double end_range[2]; /* station numbers: grey matter before end_range[0], or behind end_range[1], belongs to that
+                            end of the bundle */
 } phantom_tube;
 
 /* Makes all bundles of the phantom as tubes in the reference frame. */
@@ -51,8 +51,8 @@ void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 /* Lists slabs that may hold a point within radius of p; slab i lies between stations i and i + 1. Returns their
  * number. */
 size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double radius, uint16_t *slab);
-/* Whether p lies in one of these slabs. *station: fractional station number; direction: tangent of the fibre through p,
- * not normalised. */
+/* Whether p lies in the part of the tube between the stations of these slabs. *station: fractional station number;
+ * direction: tangent of the fibre through p, not normalised. */
 bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3],
                          double *station, double direction[3]);
 

@@ -382,8 +382,8 @@ void gls_phantom_destroy(gls_phantom *phantom)
     free(phantom);
 }
 
-/* Completes a voxel partly outside the head: mostly inside, its tissue fills it; mostly outside, it has none. So the
- * fractions of the five tissues add up to 1 wherever there are any. */
+/* Scales the fractions of the five tissues in a voxel to the sum 1, or, if they add up to less than 0.5, as in a voxel
+ * mostly outside the head, sets them to 0. */
 static void fill_up(gls_image *five, size_t voxel)
 {
     const size_t n = gls_grid_voxels(&five->grid);

@@ -9,7 +9,7 @@
 /* Largest number of points that define the centre line of a bundle. */
 #define MAX_KNOTS 24
 #define FINE 32  /* points of the spline between two knots, for measuring lengths */
-#define STEP 1.5 /* distance of stations, mm */
+#define STEP 1.5 /* largest distance between neighbouring stations, mm */
 
 /* A point of the centre line and the half axes there: r1 along the bundle's axis, r2 across. All in mm of the reference
  * frame. */
@@ -341,7 +341,7 @@ static gls_status spheres_make(phantom_tube *tube)
 
 /* Finds the stretch of white matter around the middle of the centre line, and the station numbers beyond which grey
  * matter counts as an end: 4 mm and 0.7 of the longer half axis before that stretch ends, because the rim of a fan
- * meets the cortex earlier than its centre. */
+ * meets the cortex earlier than its centre; at most 0.4 of the centre line from its end. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;

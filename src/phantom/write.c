@@ -73,7 +73,10 @@ static gls_status path_join(char path[MAX_PATH], const char *folder, const char 
 {
     int n = snprintf(path, MAX_PATH, "%s/%s", folder, name);
     if (n < 0 || n >= MAX_PATH)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: the names of the files in it would be too long", folder);
+        return gls_fail(
+            GLS_ERR_OUTPUT,
+            "%s: the paths of the files in this directory would be too long: choose a directory with a shorter path",
+            folder);
     return GLS_OK;
 }
 
@@ -130,7 +133,7 @@ static gls_status text_write(const char *path, bool overwrite, gls_output_group 
     return status;
 }
 
-/* Makes the five tissues of MRtrix3 from the phantom's three, for anatomically constrained tracking. */
+/* Writes the phantom's three tissues as the five of MRtrix3, for anatomically constrained tracking. */
 static gls_status tissue_write(const char *path, bool overwrite, gls_output_group *group, const gls_phantom *p)
 {
     gls_image *image = NULL;

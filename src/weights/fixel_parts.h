@@ -72,7 +72,7 @@ static inline int gls_lobe_of(const uint8_t *table, unsigned direction)
 /* --- The struct behind gls_fixels. */
 
 #define GLS_FIXEL_BLOCK 64 /* voxels that a thread segments at a time */
-/* Stands in place of the index of a fixel if there is no fixel. */
+/* Value in place of the index of a fixel if there is no fixel. */
 #define GLS_NO_FIXEL UINT32_MAX
 
 /* The fixels of a voxel, which follow each other, and its table of lobes: for each direction the fixel that it belongs

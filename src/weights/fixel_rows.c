@@ -268,8 +268,10 @@ static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_
     for (uint64_t p = s->offset[i]; p < s->offset[i + 1]; p++)
         for (int a = 0; a < 3; a++)
             if (!isfinite(s->point[p][a]))
-                return gls_fail(GLS_ERR_INPUT, "streamline %zu has a point that is not finite", number);
-    return gls_fail(GLS_ERR_INPUT, "streamline %zu has points more than %g mm apart", number, GLS_WALK_MAX_STEP);
+                return gls_fail(GLS_ERR_INPUT, "streamline %zu (counted from 0) has a point that is not finite",
+                                number);
+    return gls_fail(GLS_ERR_INPUT, "streamline %zu (counted from 0) has points more than %g mm apart", number,
+                    GLS_WALK_MAX_STEP);
 }
 
 /* Allocates memory in a chunk for n more rows of n_entries entries in all. Returns false if memory ran out. */
@@ -322,7 +324,7 @@ static gls_chunk *begin_chunk(gls_rows *rows)
     return to;
 }
 
-/* Whether a chunk of n rows takes no further row, if that row would bring it to n_entries entries. */
+/* Whether a chunk of n rows is too full for a further row, with which it would have n_entries entries. */
 static bool is_full(const gls_rows *rows, size_t n, size_t n_entries)
 {
     return n == MAX_CHUNK_STREAMLINES || (n >= GLS_ROW_GROUP && n_entries > rows->chunk_entries);

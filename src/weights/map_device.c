@@ -12,7 +12,7 @@
 #define MAX_GROUPS_X 32768u
 /* Invocations of a work group, one for each streamline. */
 #define GROUP 64
-/* Stands in place of the offset of a table if the voxel has no fixels. */
+/* Value in place of the offset of a voxel's table if the voxel has no fixels. */
 #define NOTHING UINT32_MAX
 /* offsets of words in the buffer of lobes, as in map.comp */
 enum { NEIGHBOURS_AT = 6 * GLS_LOBE_DIRECTIONS, STARTS_AT = 12 * GLS_LOBE_DIRECTIONS, N_STARTS = 3072 };

@@ -50,7 +50,7 @@ struct gls_row_queue {
     char message[512];
 };
 
-/* The buffer that is filled as number `number` of the run, counted from 0: buffers form a ring. */
+/* The buffer with this number, counted from 0 over all that are filled; the buffers form a ring. */
 static line_buffer *buffer_at(const gls_row_queue *q, uint64_t number)
 {
     return &q->buffer[number % q->n_buffers];

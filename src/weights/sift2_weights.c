@@ -80,8 +80,8 @@ static gls_status add_statistics(run *r, gls_weights_iteration *i, int which)
     return GLS_OK;
 }
 
-/* Whether the cost rose in each of the last three iterations up to i, and over the three together by more than a
- * relative 1e-6, which single precision may explain. */
+/* Whether the cost rose in each of the last three iterations up to i, and over the three together by more than a factor
+ * 1 + 1e-6; smaller rises may be rounding. */
 static bool rises(const run *r, size_t i)
 {
     for (size_t k = 0; k < 3; k++)
@@ -155,10 +155,8 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         now->tikhonov = (double)r->solver->tikhonov * rows.squares;
         const bool finite = isfinite(total(now)) != 0;
         if (!finite && i == 0)
-            return gls_fail(
-                GLS_ERR_INPUT,
-                "weights: the cost function is not finite even with all weights 1: has the image of FODs values "
-                "that are not finite or far too large?");
+            return gls_fail(GLS_ERR_INPUT, "weights: the cost function is not finite even with all weights 1: check "
+                                           "the image of FODs for values that are not finite or far too large");
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
         if (!finite || is_last(r, i)) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;

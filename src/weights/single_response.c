@@ -48,7 +48,7 @@ static gls_status candidates_start(candidates *c, size_t n)
     return gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", n);
 }
 
-/* Comparison for qsort_r(): positions by falling score `user`; equal scores in the order of the list. */
+/* Comparison for qsort_r(): positions by falling score; equal scores in the order of the list. user: the scores. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const double *score = user;
@@ -57,7 +57,7 @@ static int higher_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Sorts by falling score; equal scores in the order of the grid. */
+/* Fills c->rank with all positions by falling score; equal scores in the order of the grid. */
 static void candidates_rank(candidates *c)
 {
     for (size_t i = 0; i < c->n; i++) c->rank[i] = i;
@@ -86,7 +86,8 @@ static gls_status candidates_respond(const gls_image *dwi, const gls_gradients *
     return status;
 }
 
-/* Index and b-value of the shell at b-value `asked`; 0: the highest shell. */
+/* Finds the shell of b-value `asked`, or, if that is 0, the shell of the highest b-value. *which: index of the shell.
+ * */
 static gls_status choose_shell(const gls_gradients *gradients, double asked, size_t *which, double *bval)
 {
     gls_shell *shell = NULL;
@@ -97,7 +98,8 @@ static gls_status choose_shell(const gls_gradients *gradients, double asked, siz
     if (asked > 0)
         status = gls_gradients_find_shell(shell, n, asked, which);
     else if (n == 0 || shell[n - 1].is_b0)
-        status = gls_fail(GLS_ERR_INPUT, "no shell: three weighted volumes or more of nearly one b-value make one");
+        status = gls_fail(GLS_ERR_INPUT,
+                          "the series has no shell: a shell is three weighted volumes or more of nearly one b-value");
     if (!status) {
         *bval = shell[*which].bval;
         gls_log(GLS_LOG_INFO, "response of the shell of b = %.6g s/mm2", *bval);
@@ -155,7 +157,7 @@ gls_status gls_responses_fa(const gls_image *dwi, const gls_gradients *gradients
                 : gls_fail(GLS_ERR_MEMORY, "out of memory for a response from %zu voxels", c.n);
     for (size_t i = 0; i < c.n && !status; i++) c.score[i] = fa[i];
     if (!status) candidates_rank(&c);
-    /* n: the wanted number, or the number of voxels above the FA threshold */
+    /* n: the wanted number, or the number of voxels above the FA threshold; at most all candidates */
     for (size_t i = 0; i < c.n && options->n_voxels == 0 && !status; i++) n += fa[i] > (float)options->fa_threshold;
     n = n < c.n ? n : c.n;
     if (!status) status = candidates_check(n);
@@ -208,15 +210,16 @@ fail:
 
 /* --- The voxels with the most dominant lobe. */
 
-/* Order of the first response; largest order of a fit; passes before it gives up; the next region has 10 times the
- * voxels wanted. */
+/* FIRST_ORDER: order of the first response; FIT_ORDER: largest order of a deconvolution; MAX_PASSES: passes after which
+ * the last choice is used; REGION_FACTOR: the next region is grown from this many times the voxels wanted. */
 enum { FIRST_ORDER = 4, FIT_ORDER = 8, MAX_PASSES = 10, REGION_FACTOR = 10 };
 
 /* State of the passes. */
 typedef struct passes {
     /* the series */
     const gls_image *dwi;
-    /* tables of the series, and of its selected volumes: b = 0 and one shell; volume: their numbers in the series */
+    /* tables of the series, and of its selected volumes: b = 0 and one shell; volume: indices of the selected volumes
+     * in the series */
     const gls_gradients *gradients, *selected;
     const size_t *volume;
     /* borrowed */
@@ -229,7 +232,7 @@ typedef struct passes {
 } passes;
 
 /* Scores a voxel by the amplitudes of its two largest lobes, in single precision as MRtrix3's images are. axis: mean
- * direction of the largest lobe. Returns false without a lobe. */
+ * direction of the largest lobe. Returns false if there is no lobe or the score is not finite. */
 static bool score_voxel(const gls_fixels *fixels, size_t voxel, double *score, double axis[3])
 {
     uint32_t first, n = gls_fixels_of_voxel(fixels, voxel, &first);
@@ -306,7 +309,7 @@ static gls_status shrink(passes *p, const gls_image *mask, size_t n)
     return status;
 }
 
-/* Whether the n best are the same as in the last pass; stores them in `last`. */
+/* Whether the n best candidates are those of the last pass, which `last` marks; then marks these in `last`. */
 static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 {
     size_t same = 0;
@@ -320,7 +323,7 @@ static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t shell, uint8_t *last,
                          gls_tissue_response **made)
 {
-    /* the first response is a sharp one of order 4 with values 1, -1, 1, as MRtrix3 begins */
+    /* the first response is a sharp one of order 4 with zonal coefficients 1, -1, 1, as in MRtrix3 */
     gls_response response = {.is_zonal = true, .order = FIRST_ORDER, .zonal = {1, -1, 1}};
     size_t all = gls_grid_voxels(&mask->grid);
     for (int pass = 0; pass < MAX_PASSES; pass++) {

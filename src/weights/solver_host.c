@@ -95,8 +95,8 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
     return r->entry[i] >> 8 | (r->high ? (uint32_t)r->high[i] << r->low_bits : 0);
 }
 
-/* Returns the coefficient that replaces one above the maximum: the mean of the fixels of the row without the fixel that
- * demands most. Marks that fixel. */
+/* Returns the coefficient that replaces one above the maximum: the mean coefficient of the fixels of the row, without
+ * the fixel whose missing density costs most, which it marks. */
 static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
     const uint32_t *entry = r->entry, n = r->n;
@@ -155,7 +155,7 @@ static void gather_row(const host_solver *h, host_thread *t, const row *r)
     for (uint32_t i = 0; i < r->n; i++) {
         const size_t k = fixel_of(r, i);
         const host_fixel *f = &h->fixel[k];
-        /* prefetch the sums of this fixel, which the streamline joins when its row is done */
+        /* prefetch the sums of this fixel, to which the streamline adds at the end */
         __builtin_prefetch(t->sum + 2 * k, 1);
         list[UNITS][i] = (float)(r->entry[i] & 255);
         list[LENGTH][i] = f->unit;
@@ -435,7 +435,7 @@ gls_status gls_host_solver_create(const gls_weight_model *model, const gls_weigh
         const gls_model_state *f = &model->state[k];
         h->fixel[k] = (host_fixel){f->excess, f->density, f->share, f->unit, 0, 1, {0, 0}};
     }
-    /* sums for weights of 1 */
+    /* the first sums are those of weights 1 */
     for (size_t k = 0; k < model->n; k++) h->thread[0].sum[2 * k] = (int64_t)(model->length[k] << 24);
     *solver = &h->base;
     return GLS_OK;

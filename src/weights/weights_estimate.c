@@ -69,7 +69,7 @@ gls_status gls_weights_create(const gls_fixels *fixels, const gls_weights_option
     gls_weights *w = calloc(1, sizeof *w);
     if (!w) return gls_fail(GLS_ERR_MEMORY, "out of memory for weights");
     w->options = o;
-    /* the option counts entries of 4 bytes */
+    /* the option counts entries of 4 bytes; if an entry takes 5, a chunk of the same size has 4 / 5 of them */
     const bool wide = gls_fixels_count(fixels) > (size_t)1 << GLS_ROW_FIXEL_BITS;
     const size_t chunk_entries = wide && o.chunk_entries >= 5 ? o.chunk_entries / 5 * 4 : o.chunk_entries;
     gls_status status = gls_rows_init(&w->rows, fixels, NULL, chunk_entries);
@@ -305,7 +305,7 @@ const char *gls_weights_values_name(gls_weights_values kind)
     return kind < GLS_WEIGHTS_N_VALUES ? names[kind] : "";
 }
 
-/* Length of weighted streamlines in each fixel, mm. */
+/* For each fixel: the sum over streamlines of weight times length in the fixel, mm. */
 static gls_status sum_weighted(const gls_weights *w, float *out)
 {
     double *sum = calloc(w->model.n, sizeof *sum);

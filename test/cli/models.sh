@@ -47,7 +47,7 @@ sidecar sh coefficients 15
 succeeds fit "$dwi" "$bval" "$bvec" "$mask" m --csd-rule mrtrix --response "$b/zonal3.txt" --sh-order 10 --force
 sidecar model sh_order 10
 sidecar model response zonal_coefficients '[900, -400, 100]'
-grep -q 'CSD of order 10: the response has order 4, beyond it the constraint' "$work/stderr" || note "what the response lacks is not told"
+grep -q 'CSD of order 10: the response has order 4; the constraint' "$work/stderr" || note "what the response lacks is not told"
 grep -q warning "$work/stderr" && note "a warning of MRtrix3's rule"
 succeeds track $files --preset tckgen --model csd --dry-run -o d.trx
 grep -q '^model  *csd, rule mrtrix, order 6' "$work/stdout" || note "--preset tckgen has another rule"

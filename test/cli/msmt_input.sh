@@ -29,7 +29,7 @@ clean
 
 # b-values that are no shells; b = 0 that MRtrix3 takes for a shell
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 300 + 97 * i : $i); print "" }' "$work/two/dwi.bval" > "$work/grid.bval"
-fails 3 "are not shells" track "$two" "$work/grid.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
+fails 3 "form no shell" track "$two" "$work/grid.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
 # on a grid of them, as in diffusion spectrum imaging, one shell is taken, by track and by fit
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? 400 + 150 * int(i / 6) : $i); print "" }' "$work/two/dwi.bval" > "$work/dsi.bval"
 for run in "track $two $work/dsi.bval $work/two/dwi.bvec --dry-run -o d.trx" "fit $two $work/dsi.bval $work/two/dwi.bvec d"; do
@@ -44,7 +44,7 @@ clean
 succeeds fit "$two" d --csd-rule mrtrix --sh-order 4
 [ -e "$work/out/d_sh.nii.gz" ] || note "--csd-rule chose another model"
 clean
-fails 3 "take --model csd, which uses one of them" track "$two" "$work/dsi.bval" "$work/two/dwi.bvec" --model msmt --dry-run -o d.trx
+fails 3 "take --model csd, which uses one shell" track "$two" "$work/dsi.bval" "$work/two/dwi.bvec" --model msmt --dry-run -o d.trx
 awk '{ for (i = 1; i <= NF; i++) printf "%s ", ($i > 50 ? $i : 20); print "" }' "$work/two/dwi.bval" > "$work/low.bval"
 succeeds track "$two" "$work/low.bval" "$work/two/dwi.bvec" --dry-run -o d.trx
 grep -q 'volumes up to b = 20 s/mm2 count as b = 0' "$work/stderr" "$work/stdout" || note "not told what counts as b = 0"
