@@ -180,8 +180,8 @@ gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients,
 
 /* Fits the voxels of the mask (NULL: all) without weights, or as gls_tensor_axes(). tensor: six volumes Dxx Dxy Dyy Dxz
  * Dyz Dzz; voxels that cannot be fitted stay as they are. */
-static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask, bool weighted,
-                             gls_image *tensor)
+static gls_status fit_tensors(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                              bool weighted, gls_image *tensor)
 {
     const size_t voxels = gls_grid_voxels(&dwi->grid);
     size_t n = 0, *voxel = malloc((voxels + 1) * sizeof *voxel);
@@ -373,7 +373,7 @@ static gls_status fit_mrtrix(const gls_image *dwi, const gls_gradients *gradient
     gls_image *own = NULL, *tensor = images[1];
     gls_status status = tensor ? GLS_OK : gls_image_create(&dwi->grid, 6, &own);
     if (!tensor) tensor = own;
-    if (!status) status = fit_mrtrix(dwi, gradients, mask, weighted, tensor);
+    if (!status) status = fit_tensors(dwi, gradients, mask, weighted, tensor);
     for (size_t v = 0; v < voxels && !status; v++) {
         double d[6], evals[3];
         for (size_t p = 0; p < 6; p++) d[p] = (double)tensor->data[p * voxels + v];
