@@ -123,7 +123,7 @@ gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
 size_t gls_known_find_seed(const gls_known_scene *scene, uint32_t seed, const float (*point)[3], size_t n);
 /* Number of known half-streamlines of the seeds with indices below `seeds` that have at least one certain point. */
 size_t gls_known_halves(const gls_known_scene *scene, uint64_t seeds);
-/* Whether `same` of `halves` known half-streamlines are enough agreement. The known points stayed the same under every
+/* Whether enough half-streamlines agree: `same` of `halves` known ones. The known points stayed the same under every
  * rounding that was tried, so few half-streamlines may differ. */
 bool gls_known_fits(size_t same, size_t halves);
 

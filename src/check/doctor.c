@@ -224,8 +224,8 @@ static void look_at_vendor(const char *path, facts *f)
     cJSON_Delete(root);
 }
 
-/* Reads the vendor files of libglvnd, from the places that its environment variables name or from the default places.
- */
+/* Reads the vendor files of libglvnd: the files, or those in the folders, that its environment variables name, or those
+ * in its default folders. */
 static void look_at_vendors(facts *f)
 {
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");
@@ -378,8 +378,8 @@ void gls_doctor_examine(struct cJSON *report, const gls_device_info *list, size_
     if (f.render_nodes == 0 && f.gpus + f.platform_gpus > f.nvidia_gpus)
         advise(&f, "A GPU is here, but there is no render node /dev/dri/renderD*.",
                f.container
-                   ? "Pass it into the container: --device /dev/dri."
-                   : "Load its kernel driver (amdgpu, i915, xe, nouveau, v3d, panfrost ...); some need firmware: "
+                   ? "Pass the GPU into the container: --device /dev/dri."
+                   : "Load the GPU's kernel driver (amdgpu, i915, xe, nouveau, v3d, panfrost ...); some need firmware: "
                      "apt-get install firmware-linux.");
     advise_nvidia(&f);
     advise_libraries(&f);

@@ -29,7 +29,8 @@ static bool find_path(char *path, size_t size, bool make)
     return gls_kept_file("devices.json", make, path, size);
 }
 
-/* Reads the file of checked devices. A file that the user names need not be one that glslines wrote. */
+/* Reads the file of checked devices. The file in the cache folder must belong to this user; a file that the test
+ * variable names need not. */
 static cJSON *read_note(const char *path)
 {
     return gls_kept_is_file(path, !gls_test_variable("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
@@ -162,7 +163,7 @@ gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_trac
 /* seeds in a batch on a software renderer, so that the first streamlines come soon */
 #define SLOW_BATCH 16
 
-/* When the test must end: at time `until`, s, unless a result was found. */
+/* The test ends at time `until`, or, if no streamline was compared by then, with the first comparison. */
 typedef struct watch {
     /* time by gls_clock_seconds(), s */
     double until;
@@ -222,7 +223,8 @@ static gls_status find_mapping(gls_device *device, size_t variant, gls_mapping *
     gls_known_scene s;
     gls_mapping list[GLS_MAPPING_COUNT];
     bool right = false;
-    gls_log(GLS_LOG_INFO, "%s: nobody has tracked on this renderer yet; %s does so on a small known scene first",
+    gls_log(GLS_LOG_INFO,
+            "%s: nobody has tracked on this renderer yet; %s first tracks a small scene whose streamlines are known",
             info->renderer, name);
     gls_log_mute_info(true);
     gls_status status = gls_known_scene_create(variant, &s);
@@ -262,7 +264,7 @@ static gls_status self_test_mapping(gls_device *device, const gls_track_params *
     else if (!status)
         status = gls_fail(GLS_ERR_DEVICE,
                           "%s: %s gives wrong streamlines on this renderer in every mapping, see 'glslines devices "
-                          "--check'; choose another --device, or name a --mapping to use it all the same",
+                          "--check'; choose another --device, or name a --mapping to track on this one all the same",
                           info->renderer, gls_getter_name(params->dg));
     return status;
 }

@@ -102,7 +102,8 @@ gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gl
     return status;
 }
 
-/* Index of the voxel that lies `mm` ahead of voxel c along a direction; -1: it lies outside the sampled slices. */
+/* Index, in the sampled slices, of the voxel that lies `mm` ahead of voxel c along a direction; -1: outside these
+ * slices. */
 static ptrdiff_t voxel_ahead(const gls_coherence *f, const int32_t c[3], const double direction[3], double mm)
 {
     int32_t u[3];

@@ -85,7 +85,7 @@ TARGET static void NAME(start)(const gls_csd_plan *plan, const float *signal, si
 }
 
 /* Number of rows of voxel v whose amplitude of the low orders is below the threshold. If there are none, the amplitude
- * of all orders decides. */
+ * of all orders decides, and s->low gets these rows. */
 TARGET static size_t NAME(first_rows)(const gls_csd_plan *plan, const SLOTS *s, size_t v)
 {
     const double *first = (const double *)s->first + v;
@@ -209,7 +209,8 @@ TARGET static void NAME(gather)(const gls_csd_plan *plan, SLOTS *s)
             to[c][lane] = ((const double *)s->right)[c * GLS_CSD_BLOCK + s->voxel[lane]];
 }
 
-/* Updates the set of rows of each slot and lists the changed rows. Returns a mask of slots with changes. */
+/* Finds the active rows of each slot anew, and lists the rows that enter or leave the slot's set. Returns a mask of
+ * slots with changes. */
 TARGET static VU NAME(compare)(const gls_csd_plan *plan, SLOTS *s, uint32_t *n_enter, uint32_t *n_leave)
 {
     VU changed = {0};

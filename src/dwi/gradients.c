@@ -87,11 +87,10 @@ static gls_status set_bvals(gls_gradients *table, const double *bval, double thr
         lowest = fmin(lowest, bval[i]);
     }
     if (table->n_b0 == 0 && !without_b0)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: no b0 volume: the lowest of %zu b-values is %g s/mm2; --b0-threshold (%g) counts volumes up to "
-            "it as b = 0",
-            name, table->n, lowest, threshold);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: no b0 volume: the lowest of %zu b-values is %g s/mm2; --b0-threshold, now %g, is the "
+                        "highest b-value that counts as b = 0",
+                        name, table->n, lowest, threshold);
     return GLS_OK;
 }
 
@@ -154,7 +153,8 @@ static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, c
     }
     bool means_it = fabs(most - 1) > MAX_SCALING;
     if (means_it && options->scaling == GLS_BVALUES_AS_GIVEN)
-        gls_log(GLS_LOG_WARNING, "%s: vectors are not of length 1 (one has %.4g): normalised", name, sqrt(most));
+        gls_log(GLS_LOG_WARNING, "%s: vectors are not of length 1 (one has %.4g): they are normalised", name,
+                sqrt(most));
     if (means_it && options->scaling == GLS_BVALUES_SCALED_AUTO)
         gls_log(GLS_LOG_WARNING,
                 "%s: vectors are not of length 1 (one has %.4g): b-values are multiplied by the squared lengths "
@@ -215,9 +215,10 @@ static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_b
         for (int r = 0; r < 3 && norm > 0; r++) v[r] /= norm;
     }
     if (largest > MIN_NORM_DEVIATION)
-        gls_log(GLS_LOG_INFO,
-                "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu", largest,
-                where);
+        gls_log(
+            GLS_LOG_INFO,
+            "gradients: vectors normalised; the largest deviation from norm 1 was %.2g, in volume %zu (counted from 0)",
+            largest, where);
     return GLS_OK;
 }
 
@@ -294,7 +295,7 @@ static gls_status read_bvals(const char *path, size_t n_volumes, double **bval)
 }
 
 /* Reads n_volumes vectors from a text file of 3 rows or 3 columns. A 3 x 3 table is read in the layout of FSL, with x,
- * y and z in rows, as the format defines; nothing else in the table decides it. The caller frees *bvec. */
+ * y and z in rows. The caller frees *bvec. */
 static gls_status read_bvecs(const char *path, size_t n_volumes, double (**bvec)[3])
 {
     double *values = NULL, (*vectors)[3] = NULL;

@@ -126,8 +126,8 @@ static gls_status create(const char *path, double (*row)[4], size_t n, const gls
         scale(row, n, options->b0_threshold, bval, bvec, range);
         if (range[0] < 1 - NORM_TOLERANCE || range[1] > 1 + NORM_TOLERANCE)
             gls_log(GLS_LOG_WARNING,
-                    "%s: vectors have lengths from %.4g to %.4g; b-values are multiplied by their squares, as MRtrix "
-                    "does it",
+                    "%s: vectors have lengths from %.4g to %.4g; b-values are multiplied by the squared lengths, as in "
+                    "MRtrix3",
                     path, range[0], range[1]);
         status = gls_gradients_create(bval, (const double(*)[3])bvec, n, &world, grid, gradients);
         if (status) {
@@ -154,7 +154,7 @@ gls_status gls_gradients_read_table(const char *path, const gls_gradients_option
                         : gls_case_ends(path, ".json") ? read_json(path, &row, &n)
                                                        : read_rows(path, &row, &n);
     if (!status && n != n_volumes)
-        status = gls_fail(GLS_ERR_INPUT, "%s: a gradient table of %zu rows, but the series has %zu volumes", path, n,
+        status = gls_fail(GLS_ERR_INPUT, "%s: the gradient table has %zu rows, but the series has %zu volumes", path, n,
                           n_volumes);
     if (!status) status = create(path, row, n, options, grid, gradients);
     free(row);

@@ -195,7 +195,7 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
     char text[1024];
     gls_gradients_name_shells(shell, n, text, sizeof text);
     return gls_fail(GLS_ERR_INPUT, "no shell has b = %g s/mm2; the shells are: %s%s", bval, text,
-                    nearest == SIZE_MAX ? ": three volumes or more of nearly one b-value make one" : "");
+                    nearest == SIZE_MAX ? " (a shell is three volumes or more of nearly one b-value)" : "");
 }
 
 /* Copies volumes volume[0 .. to->n - 1] of a table to `to`, which is allocated and empty, with the properties of the
@@ -229,8 +229,10 @@ static gls_status mark_shells(const gls_shell *shell, size_t n, const double *bv
         gls_status status = gls_gradients_find_shell(shell, n, bval[i], &which);
         if (status) return status;
         if (marked[which])
-            return gls_fail(GLS_ERR_INPUT, "b = %g s/mm2 names the shell of %.6g once more", bval[i],
-                            shell[which].bval);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "b = %g s/mm2 names the shell of b = %.6g s/mm2, which is selected already: name each shell once",
+                bval[i], shell[which].bval);
         marked[which] = true;
     }
     return GLS_OK;

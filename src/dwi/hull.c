@@ -13,8 +13,8 @@
  * rounding of long double and far below GLS_HULL_MIN_ANGLE^2 / 2, the height of a point above the plane of its
  * neighbours. Antipodes change equally, so that an antipodal set has an antipodal hull. */
 #define PERTURBATION 1e-10
-/* Four points on a great circle stay in one plane at any radius, so each coordinate also moves by up to this value.
- * Faces of a complete hull around the origin lie in no such plane, but faces of the first few points do. */
+/* Four points on a great circle stay in one plane at any radius, so each coordinate also moves by up to half of this
+ * value. Faces of a complete hull around the origin lie in no such plane, but faces of the first few points do. */
 #define SHIFT 1e-14
 #define MIN_HEIGHT 1e-6 /* least distance of the fourth point from the plane of the other three */
 

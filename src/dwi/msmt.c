@@ -45,7 +45,8 @@ static size_t max_rows(const gls_nonneg_plan *plan, gls_device *device)
     return most;
 }
 
-/* Whether a device can run this fit: it needs double precision and enough shared memory. */
+/* Whether a device can run this fit: it needs double precision and enough shared memory, and the plan must have few
+ * enough coefficients for the active set method. */
 static bool nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device)
 {
     const gls_device_info *info = gls_device_get_info(device);
@@ -220,7 +221,7 @@ static gls_status nonneg_device_run(gls_nonneg_work *work, gls_device *device)
     return status;
 }
 
-#define USUAL_MAX_ORDER 8 /* order of the ODF if the response has more coefficients */
+#define USUAL_MAX_ORDER 8 /* largest SH order of a tissue for which the options give no order */
 
 gls_msmt_options gls_msmt_options_default(void)
 {
@@ -271,8 +272,9 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
-/* Requires at least as many shells as tissues, the b0 volumes included. More than three shells whose number, squared,
- * exceeds the number of volumes are a grid of b-values, as in diffusion spectrum imaging. */
+/* Requires at least as many shells as tissues, where the b0 volumes count as a shell. More than three shells whose
+ * number, squared, exceeds the number of volumes are a grid of b-values, as in diffusion spectrum imaging, and an
+ * error. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
 {
     char text[1024];
@@ -290,9 +292,10 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
             "choose another --model, or one shell with --shells: the b-values of these %zu volumes are a grid (%s)",
             gradients->n, text);
     else if (n_tissues > n)
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%zu tissues need as many b-values, there are %zu (%s%s): deconvolve into %zu tissues",
-                          n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%zu tissues need as many b-values, but there are only %zu (%s%s): deconvolve into %zu tissues",
+                     n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
     if (!status)
         gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shells: %s",
                 n_tissues, gradients->n_b0, n_weighted, text);
@@ -314,10 +317,10 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
         GLS_REQUIRE(asked >= -1 && asked <= GLS_MSMT_MAX_ORDER && (asked < 0 || asked % 2 == 0));
         order[t] = asked >= 0 ? asked : has < USUAL_MAX_ORDER ? has : USUAL_MAX_ORDER;
         if (order[t] > has)
-            gls_log(
-                GLS_LOG_WARNING,
-                "tissue %zu: the response ends at order %d: above it, up to %d, only non-negativity determines the FOD",
-                t + 1, has, order[t]);
+            gls_log(GLS_LOG_WARNING,
+                    "tissue %zu: the response ends at order %d; only non-negativity determines the coefficients above, "
+                    "up to order %d",
+                    t + 1, has, order[t]);
     }
     return GLS_OK;
 }
@@ -429,8 +432,10 @@ static gls_status check_input(const gls_image *dwi, const gls_gradients *gradien
                               const gls_tissue_response *const *response, size_t n_tissues)
 {
     if (dwi->n_volumes != gradients->n)
-        return gls_fail(GLS_ERR_ARGUMENT, "multi-tissue deconvolution: the series has %zu volumes, the table %zu",
-                        dwi->n_volumes, gradients->n);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "multi-tissue deconvolution: the series has %zu volumes, but the gradient table has %zu entries",
+            dwi->n_volumes, gradients->n);
     if (mask && mask->n_volumes != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "multi-tissue deconvolution: the mask has %zu volumes instead of one",
                         mask->n_volumes);

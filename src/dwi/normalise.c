@@ -100,8 +100,10 @@ static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_i
         s->field[s->n++] = 1;
     }
     if (s->n < TERMS)
-        return gls_fail(GLS_ERR_INPUT, "normalisation: %zu voxels of the mask have a signal, at least %d are needed",
-                        s->n, TERMS);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "normalisation: %zu voxels of the mask have a signal, but at least %d are needed: give a larger mask", s->n,
+            TERMS);
     return GLS_OK;
 }
 
@@ -157,14 +159,14 @@ static gls_status find_balance(normalisation *s)
             return gls_fail(
                 GLS_ERR_INPUT,
                 "normalisation: inside the mask the densities of the tissues are proportional to each other, so that "
-                "their factors are not determined: are the responses of different tissues?");
+                "their factors are not determined: check that the responses are of different tissues");
         bool positive = true;
         for (size_t a = 0; a < k; a++) {
             if (right[a] > 0) {
                 mean += log(right[a]) / (double)k;
                 continue;
             }
-            gls_log(GLS_LOG_WARNING, "normalisation: tissue %zu would get the factor %g and is not balanced",
+            gls_log(GLS_LOG_WARNING, "normalisation: tissue %zu is not balanced, because its factor would be %g",
                     index[a] + 1, right[a]);
             s->used[index[a]] = positive = false;
             s->balance[index[a]] = 1;

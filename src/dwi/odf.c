@@ -184,7 +184,7 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     if (status) return status;
     if (columns != 3) {
         free(value);
-        return gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
+        return gls_fail(GLS_ERR_INPUT, "%s: %zu columns, but directions need 3 (x y z)", path, columns);
     }
     for (size_t i = 0; i < 3 * rows; i++) {
         if (isfinite(value[i])) continue;

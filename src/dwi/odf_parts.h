@@ -87,9 +87,9 @@ typedef struct gls_coherence {
  * peaks. Call gls_coherence_finish() afterwards, also after a failure. */
 gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_frame frame,
                               const gls_image *mask, const gls_sphere *sphere, gls_coherence *coherence);
-/* Mean of |cosine| between the direction of a voxel and those of the voxels some way ahead and behind on its line, over
- * all such pairs; a pair counts as 0 if the second voxel was left out. The line runs along the direction whose
- * component a is component axis[a] of the voxel's direction, times sign[a]. */
+/* Mean of |cosine| between the direction of a voxel and the directions of the voxels two voxels ahead of it and behind
+ * it on a line, over all such pairs of voxels; a pair counts as 0 if its second voxel was left out. The line runs along
+ * the direction whose component a is component axis[a] of the voxel's direction, times sign[a]. */
 double gls_coherence_along(const gls_coherence *coherence, const int axis[3], const double sign[3]);
 /* Frees the peaks. */
 void gls_coherence_finish(gls_coherence *coherence);

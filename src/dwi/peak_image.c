@@ -104,8 +104,9 @@ gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image 
     GLS_REQUIRE(peaks && values && name);
     const size_t n = gls_grid_voxels(&peaks->grid), n_peaks = peaks->n_volumes / 3;
     if (first + values->n_volumes > n_peaks)
-        return gls_fail(GLS_ERR_INPUT, "%s: with it there are %zu volumes of amplitudes, but %zu peaks in a voxel",
-                        name, first + values->n_volumes, n_peaks);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: with this file there are %zu volumes of amplitudes, but only %zu peaks in a voxel", name,
+                        first + values->n_volumes, n_peaks);
     gls_status status = gls_grid_require_equal(&peaks->grid, "the peaks", &values->grid, name);
     for (size_t k = 0; k < values->n_volumes && !status; k++)
         for (size_t i = 0; i < n; i++) {
@@ -225,7 +226,8 @@ static size_t find_maxima(const finder *f, const double *c, double *value, maxim
     return n;
 }
 
-/* Loads the coefficients of a voxel. Returns false if the function is constant and has no peak. */
+/* Loads the coefficients of a voxel. Returns false if a coefficient is not finite, or if the function is constant and
+ * has no peak. */
 static bool take_coefficients(const finder *f, size_t i, double *c)
 {
     const size_t n = gls_grid_voxels(&f->sh->grid);

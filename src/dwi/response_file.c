@@ -41,11 +41,11 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
     if (order == 0) order = n > GLS_CSD_MAX_ORDER / 2 ? GLS_CSD_MAX_ORDER : n > 2 ? 2 * ((int)n - 1) : 2;
     size_t needed = (size_t)order / 2 + 1;
     if (n < needed)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: %zu coefficient%s for a shell (order %zu), order %d needs %zu: lower --sh-order, or give "
-            "--csd-rule mrtrix, which accepts lower orders; a response of eigenvalues has 4 positive numbers",
-            path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: %zu coefficient%s for a shell (order %zu), but order %d needs %zu: lower --sh-order, or "
+                        "use --csd-rule mrtrix, which accepts responses of lower order (a response of eigenvalues has "
+                        "4 positive numbers)",
+                        path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
     gls_response made = {.is_zonal = true, .order = order};
     for (size_t i = 0; i < needed; i++) {
         if (!isfinite(value[i]) || value[i] == 0)
@@ -81,8 +81,8 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != rows)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: %zu rows, but the gradient table has %zu shells with the b0 (%s); one row, or one for "
-                          "each of them, is expected",
+                          "%s: %zu rows, but the gradient table has %zu shells with the b0 (%s): give one row, or one "
+                          "row for each shell",
                           path, rows, n, text);
     else
         status = gls_gradients_find_shell(shell, n, bval, &found);

@@ -226,8 +226,8 @@ gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec)
                     dwi, gls_mif_is_name(dwi) ? "in its header (dw_scheme) or " : "", (int)stem, dwi);
 }
 
-/* Warns if the directions of a motion-corrected series were not rotated with its volumes, while a file of rotated
- * directions lies beside it. */
+/* Warns if a file of the directions that FSL's eddy rotated lies beside the series, but the directions are read from
+ * another file. */
 static void warn_of_rotated(const char *dwi, const char *bvec)
 {
     char *rotated = NULL;
@@ -235,7 +235,10 @@ static void warn_of_rotated(const char *dwi, const char *bvec)
     if (used > strlen("rotated_bvecs") && strcmp(bvec + used - strlen("rotated_bvecs"), "rotated_bvecs") == 0) return;
     if (gls_asprintf(&rotated, "%.*s.eddy_rotated_bvecs", (int)n, dwi) < 0) return;
     if (access(rotated, F_OK) == 0)
-        gls_log(GLS_LOG_WARNING, "%s lies beside the series, but the directions are read from %s", rotated, bvec);
+        gls_log(GLS_LOG_WARNING,
+                "%s lies beside the series, but the directions are read from %s: if eddy corrected the series, give "
+                "the rotated ones",
+                rotated, bvec);
     free(rotated);
 }
 
@@ -322,7 +325,7 @@ gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bv
     const gls_grid *grid = &s->dwi->grid;
     if (!bval && (bvec || !gls_mif_is_name(s->name)))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: no b-values: - for BVAL and BVEC stands for the table in the header of a .mif", s->name);
+                        "%s: BVAL and BVEC can be - only for a .mif, whose header has the gradient table", s->name);
     s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables in one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
     gls_status status =

@@ -216,9 +216,10 @@ gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sp
                                   uint32_t *order)
 {
     GLS_REQUIRE(direction && sphere);
-    if (n < 6) return gls_fail(GLS_ERR_INPUT, "a sphere needs at least 6 directions, there are %zu", n);
+    if (n < 6) return gls_fail(GLS_ERR_INPUT, "a sphere needs at least 6 directions, but there are %zu", n);
     if (n > GLS_SPHERE_MAX_DIRECTIONS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions, a sphere has at most %d", n, GLS_SPHERE_MAX_DIRECTIONS);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "there are %zu directions, but a sphere has at most %d", n,
+                        GLS_SPHERE_MAX_DIRECTIONS);
     gls_sphere *s = NULL;
     size_t n_partnered = 0, kept = 0;
     gls_status status = GLS_ERR_MEMORY;
@@ -292,7 +293,8 @@ gls_status gls_sphere_create_guess(const double (*direction)[3], size_t n, gls_s
 {
     GLS_REQUIRE(direction && sphere);
     if (n < 6 || n > GLS_SPHERE_MAX_DIRECTIONS)
-        return gls_fail(GLS_ERR_INPUT, "%zu directions, a sphere has 6 to %d", n, GLS_SPHERE_MAX_DIRECTIONS);
+        return gls_fail(GLS_ERR_INPUT, "there are %zu directions, but a sphere has 6 to %d", n,
+                        GLS_SPHERE_MAX_DIRECTIONS);
     size_t n_partnered = 0;
     bool hemisphere = false;
     gls_status status = GLS_ERR_MEMORY;
@@ -319,7 +321,8 @@ gls_status gls_sphere_create_full(const gls_sphere *sphere, gls_sphere **full)
     GLS_REQUIRE(sphere && full && (sphere->vertex || sphere->n == 0));
     size_t n = sphere->n, total = sphere->antipodal ? 2 * n : n;
     if (total > GLS_SPHERE_MAX_DIRECTIONS)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%zu directions with their antipodes, a sphere has at most %d", total,
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "there are %zu directions with their antipodes, but a sphere has at most %d", total,
                         GLS_SPHERE_MAX_DIRECTIONS);
     gls_sphere *s = sphere_alloc(total, false);
     if (!s) return gls_fail(GLS_ERR_MEMORY, "out of memory for a sphere of %zu vertices", 2 * n);
@@ -351,7 +354,7 @@ gls_status gls_sphere_read(const char *path, gls_sphere **sphere)
     gls_status status = gls_table_read(path, &value, &rows, &columns);
     if (status) return status;
     if (columns != 3) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, directions need 3 (x y z)", path, columns);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %zu columns, but directions need 3 (x y z)", path, columns);
     } else {
         status = gls_sphere_create_guess((const double(*)[3])value, rows, sphere, NULL);
         if (status) status = fail_in_file(status, path);

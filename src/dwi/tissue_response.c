@@ -136,7 +136,7 @@ static gls_status check_values(const gls_tissue_response *r, const char *name, c
         if (columns > 1 && shell[i].bval >= FIBRE_BVAL && row[1] >= 0)
             return gls_fail(GLS_ERR_INPUT,
                             "%s: row %zu, b = %.6g s/mm2: the coefficient %g of l = 2 is not below 0: the signal of "
-                            "white matter is lowest along its fibres (--force-response uses it all the same)",
+                            "white matter is lowest along its fibres (--force-response uses the response all the same)",
                             name, i + 1, shell[i].bval, row[1]);
     }
     return GLS_OK;
@@ -160,8 +160,8 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
     for (size_t i = 0; i < n && !status && response->bval && !force; i++)
         if (fabs(response->bval[i] - shell[i].bval) > MAX_OFF)
             status = gls_fail(GLS_ERR_INPUT,
-                              "%s: its shell %zu has b = %.6g s/mm2, that of the series %.6g (--force-response uses it "
-                              "all the same)",
+                              "%s: shell %zu of the response has b = %.6g s/mm2, but that shell of the series has %.6g "
+                              "(--force-response uses the response all the same)",
                               name, i + 1, response->bval[i], shell[i].bval);
     if (!status && !force) status = check_values(response, name, shell);
     free(shell);

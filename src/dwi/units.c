@@ -24,12 +24,12 @@ gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], b
     const double bound = high ? MAX_DIFFUSIVITY : MIN_DIFFUSIVITY;
     if (of_series)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: the series gives eigenvalues of %.4g and %.4g mm2/s, those of water are %s %g: are "
-                        "its b-values in s/mm2%s?",
+                        "%s: the series gives eigenvalues of %.4g and %.4g mm2/s, but those of water are %s %g: check "
+                        "that its b-values are in s/mm2%s",
                         who, evals[0], evals[1], limit, bound,
                         high ? ", and not in ms/um2, which are 1000 times smaller" : "");
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: the response has eigenvalues of %.4g and %.4g mm2/s, those of water are %s %g: %s", who,
+                    "%s: the response has eigenvalues of %.4g and %.4g mm2/s, but those of water are %s %g: %s", who,
                     evals[0], evals[1], limit, bound,
                     high ? "if they are in um2/ms, divide them by 1000"
                          : "if they are in mm2/ms, multiply them by 1000; if they are in cm2/s, by 100");
@@ -63,7 +63,7 @@ gls_status gls_units_check_gain(const char *who, double signal, double gain)
 {
     if (gain <= MAX_GAIN && gain >= 1 / MAX_GAIN) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: the response has a signal of %.4g, the brightest voxels of the series have %.4g: they are in "
-                    "different units: scale one of them, or estimate the response from the series",
+                    "%s: the response has a signal of %.4g, but the brightest voxels of the series have %.4g, in "
+                    "different units: scale the response or the series, or estimate the response from the series",
                     who, signal, gain * signal);
 }

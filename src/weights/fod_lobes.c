@@ -13,7 +13,7 @@
 /* N: samples, K: neighbours of a sample, BUCKETS: of the first step of sorting */
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
-/* An FOD whose largest amplitude is smaller has no lobes: amplitudes / BUCKETS would underflow. */
+/* An FOD whose largest amplitude is smaller has no lobes: the scale by which samples are sorted would overflow. */
 #define MIN_AMPLITUDE (BUCKETS * FLT_MIN)
 
 /* Label of a sample: the seed of its lobe, or OPEN. RIDGE marks samples between lobes, which carry the lobe whose seed
@@ -228,7 +228,8 @@ void gls_lobes_find(const gls_fixel_options *o, const float v[N], int order, con
     float most = 0, least = 0;
     out->n = out->dropped = 0;
     out->too_large = false;
-    /* an FOD that is too flat, too small, or more negative than positive has no lobes */
+    /* no lobes: an FOD that is too large or too small for floats, below the threshold, or more negative than positive
+     * */
     for (unsigned i = 0; i < N; i++) {
         most = v[i] > most ? v[i] : most;
         least = v[i] < least ? v[i] : least;

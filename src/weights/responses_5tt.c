@@ -107,12 +107,13 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
     const int32_t *dim = s->dwi->grid.dim;
     const map m = make_map(&s->dwi->grid, &five->grid);
     gls_status status = GLS_OK;
-    /* an affine in another unit would make the loop over samples endless */
+    /* with an affine in another unit a voxel could have any number of samples */
     for (int c = 0; c < 3; c++)
         if (m.samples[c] > MAX_SAMPLES)
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: more than %d of its voxels lie along a voxel of the series: are both images in mm?",
-                            name, MAX_SAMPLES);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: more than %d of its voxels lie along a voxel of the series: check that both images are in mm",
+                name, MAX_SAMPLES);
     for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
     /* i: position in the list of voxels inside the mask */
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {
@@ -196,11 +197,10 @@ static gls_status estimate(estimation *s, const gls_image *five, const char *nam
     gls_log(GLS_LOG_INFO, "responses: %zu voxels of white matter, %zu of grey matter, %zu of CSF in %s", s->n[WM],
             s->n[GM], s->n[CSF], name);
     if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%s: has no voxels of one tissue within the mask (white matter %zu, grey matter %zu, CSF %zu): does "
-            "the image lie on the series? A smaller --pvf takes more voxels",
-            name, s->n[WM], s->n[GM], s->n[CSF]);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has no voxels of one tissue within the mask (white matter %zu, grey matter %zu, CSF %zu): "
+                        "check that the image lies on the series, or lower --pvf",
+                        name, s->n[WM], s->n[GM], s->n[CSF]);
     status = find_single(s);
     if (!status) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);
     if (!status) status = respond(s, s->tissue[GM], &made[GM]);

@@ -8,7 +8,8 @@
 #include "util/status.h"
 #include "weights/weight_model.h"
 
-/* A streamline that may be removed: the change of the cost, and the change for each mm. */
+/* A streamline that may be removed. gradient: change of the cost by the removal; key: the change divided by the
+ * streamline's contributing length, mm. */
 typedef struct candidate {
     double gradient, key;
     /* index of the streamline */
@@ -159,7 +160,8 @@ static void filter(sift *s, bool *done)
         const gls_chunk *c = chunk_of(s->rows, s->candidate[k].streamline, &i);
         double d = change(s, slope_at, c, i, &quantum);
         double share = (double)s->rows->contribution[c->first + i] / s->length;
-        /* a removal must gain what term_ratio asks for its length, and more than half of what its rank promised */
+        /* a removal must gain what term_ratio asks for its length, and more than half of the gain for which it was
+         * ranked */
         double limit = fmin(-o->term_ratio * share * before, gradient - d);
         if (s->quantised) limit = fmin(limit, -0.5 * quantum);
         /* the next candidate no longer pays: ranks anew, or ends if the ranking was fresh */
@@ -230,7 +232,8 @@ gls_status gls_weights_run_sift(gls_weights *w, gls_weights_progress progress, v
     }
     w->result.kept = s.left;
     if (!status && w->options.term_number > 0 && s.left > w->options.term_number)
-        gls_log(GLS_LOG_WARNING, "SIFT ended before --term-number: no more streamlines can go without a higher cost");
+        gls_log(GLS_LOG_WARNING,
+                "SIFT ended before it reached --term-number: to remove more streamlines would raise the cost");
     if (!status) w->result.mu = s.density_sum / s.length;
     free(s.density);
     free(s.candidate);

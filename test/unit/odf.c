@@ -446,7 +446,7 @@ static void errors(void **state)
     assert_null(source);
     put_file(scratch("two.txt"), "1 0\n0 1\n", 8);
     expect(gls_odf_directions_read(scratch("two.txt"), &direction, &n), GLS_ERR_INPUT,
-           "two.txt: 2 columns, directions need 3");
+           "two.txt: 2 columns, but directions need 3");
     put_file(scratch("three.txt"), "1 0 0\n0,1,0\n", 12);
     assert_int_equal(gls_odf_directions_read(scratch("three.txt"), &direction, &n), GLS_OK);
     assert_int_equal(n, 2);

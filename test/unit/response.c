@@ -238,7 +238,7 @@ static void files(void **state)
            "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5: lower --sh-order, or give --csd-rule "
            "mrtrix, which accepts lower orders; a response of eigenvalues has 4");
     expect(read_text("600\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: 1 coefficient for a shell (order 0), order 4 needs 3");
+           "given.txt: 1 coefficient for a shell (order 0), but order 4 needs 3");
     expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: has the coefficients 600 for l = 0 and 250 for l = 2");
     expect(read_text("600 -250 0 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: has the coefficient 0 for l = 4");
@@ -248,10 +248,10 @@ static void files(void **state)
            "given.txt: 0.0003 0.0017 0.0017 950 is no response");
     expect(read_text("0.0017 0.0003 0.0005 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
            "is no response: eigenvalues l1 > l2 = l3");
-    expect(read_text("1.7 0.3 0.3 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: the response has eigenvalues of 1.7 and 0.3 mm2/s, those of water are at most 0.006: if they "
-           "are in "
-           "um2/ms, divide them by 1000");
+    expect(
+        read_text("1.7 0.3 0.3 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
+        "given.txt: the response has eigenvalues of 1.7 and 0.3 mm2/s, but those of water are at most 0.006: if they "
+        "are in um2/ms, divide them by 1000");
     expect(read_text("1.7e-6 3e-7 3e-7 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT, "if they are in mm2/ms, multiply");
     expect(read_text("600 -250 60\n500 -200 50\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: has 2 rows, but one is expected");
@@ -284,7 +284,7 @@ static void units(void **state)
     for (size_t t = 0; t < table->n; t++) table->bval[t] /= 1000;
     options.roi_radius = 0;
     expect(gls_response_estimate(dwi, table, NULL, &options, &r), GLS_ERR_INPUT,
-           "are its b-values in s/mm2, and not in ms/um2, which are 1000 times smaller?");
+           "check that its b-values are in s/mm2, and not in ms/um2, which are 1000 times smaller");
     gls_image_destroy(dwi);
     gls_gradients_destroy(table);
 }
