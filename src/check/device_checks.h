@@ -119,7 +119,7 @@ typedef struct gls_known_comparison {
 } gls_known_comparison;
 /* The append function of a sink. comparison: a gls_known_comparison. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);
-/* Index of the point of a streamline that is its seed, among n points; n: no point is the seed. */
+/* Index of the seed among the n points of a streamline; n: no point is the seed. */
 size_t gls_known_find_seed(const gls_known_scene *scene, uint32_t seed, const float (*point)[3], size_t n);
 /* Number of known half-streamlines of the seeds with indices below `seeds` that have at least one certain point. */
 size_t gls_known_halves(const gls_known_scene *scene, uint64_t seeds);

@@ -73,8 +73,8 @@ static gls_status count_fibres(samples *s)
                     s->folder);
 }
 
-/* Reads a file of samples. GLS_ERR_INPUT: it is missing, its grid is not that of the mask (NULL: any grid), or it has
- * another number of samples than the first file. */
+/* Reads a file of samples. GLS_ERR_INPUT: the file is missing, its grid is not the grid of the mask (NULL: any grid),
+ * or its number of samples is not that of the first file. */
 static gls_status read_file(samples *s, const gls_image *mask, const char *path, gls_image **image)
 {
     if (access(path, F_OK) != 0)

@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    CHUNK = 1024
-}; /* number of voxels of the grid that a thread takes at a time; it solves the voxels of the mask among them */
+enum { CHUNK = 1024 }; /* number of voxels of the grid that a thread takes at a time, to solve those in the mask */
 
 size_t gls_blocks_total(const gls_image *mask, size_t voxels)
 {

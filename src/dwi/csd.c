@@ -151,7 +151,7 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     for (size_t i = 0; i < n && !status; i++) memcpy(part + i * fitted, x + i * k, fitted * sizeof *part);
     if (!status) status = gls_ridge_inverse(part, n, fitted, no_penalty, inverse, NULL);
     if (!status) memset(inverse + kept * n, 0, (k - kept) * n * sizeof *inverse);
-    /* MRtrix3 adds the ridge to the normal matrix of the iterations, not to that of the first solution */
+    /* MRtrix3 adds the ridge to the normal matrix of the iterations, not to the normal matrix of the first solution */
     double ridge = MRTRIX_RIDGE * p[0];
     for (size_t i = 0; i < k; i++) p[i * k + i] += ridge;
     free(part);
@@ -207,8 +207,8 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
                     : set_inverse(x, n, k, p, inverse, &plan->regularised);
     gls_blas_end();
     if (status) goto fail;
-    /* start[i]: for volume i its row of X, by which the right-hand side X'd grows, then its column of the inverse, by
-     * which the first solution grows: one pass over the signal of a voxel makes both */
+    /* start[] has for each volume its row of X, then its column of the inverse: one pass over the signal of a voxel
+     * sums up the right-hand side from the rows, and the first solution from the columns */
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < k; j++) {
             plan->start[i * 2 * padded + j] = x[i * k + j];
@@ -324,8 +324,8 @@ static gls_status check_images(const gls_image *dwi, const gls_gradients *gradie
 }
 
 /* Computes the rotational harmonics: for each degree the ratio of the response to a delta along z. By MRtrix3's rule
- * the response may have fewer degrees than the ODF: as many as its file has, or, for a response given as a tensor, as
- * many as the directions determine. */
+ * the response may have fewer degrees than the ODF: as many as the file of the response has, or, for a response given
+ * as a tensor, as many as the directions determine. */
 static gls_status set_harmonics(const gls_response *response, const gls_gradients *gradients,
                                 const gls_csd_options *options, double *harmonics)
 {

@@ -23,7 +23,7 @@ typedef struct gls_csd_plan {
     size_t n_rows; /* number of directions of the constraint */
     size_t n_low;  /* number of coefficients of orders up to 4 */
     int max_iterations;
-    double threshold; /* a direction is constrained where its scaled amplitude is below this times the first SH
+    double threshold; /* a direction is constrained where its scaled amplitude is below `threshold` times the first SH
                          coefficient */
     double *start;    /* n x 2 padded: row i has row i of X and column i of (P + mu)^-1 X' */
     double *rows;     /* B with padded rows; 7 rows of zeros follow */
@@ -41,8 +41,8 @@ static inline size_t gls_csd_tiles(size_t padded)
 }
 
 /* Makes the plan. harmonics: rotational harmonics of the response for l = 0, 2, ..., that is, the zonal coefficients of
- * the response over those of a delta along z; by MRtrix3's rule 0 beyond the order of the response. sphere: directions
- * of the constraint; the directions in `options` are not used. */
+ * the response divided by the coefficients of a delta along z; by MRtrix3's rule 0 beyond the order of the response.
+ * sphere: directions of the constraint; the directions in `options` are not used. */
 gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients, const double *harmonics,
                              const gls_csd_options *options, const gls_sphere *sphere);
 /* Frees the matrices of the plan. */

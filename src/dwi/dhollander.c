@@ -236,8 +236,8 @@ static double threshold_nth_largest(double *value, size_t count, size_t n)
     return value[count - n];
 }
 
-/* Keeps the n voxels of a set with the highest score; all that tie with the last one stay. An empty set stays empty; of
- * any other set at least one voxel is kept. */
+/* Keeps the n voxels of a set with the highest scores, and voxels whose score equals the lowest of these. An empty set
+ * stays empty; of any other set at least one voxel is kept. */
 static void keep_best(const estimation *s, uint8_t *set, const double *score, size_t n)
 {
     size_t all = 0;

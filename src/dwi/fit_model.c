@@ -96,7 +96,7 @@ static gls_status choose_shell(gls_series_model *m)
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;
     }
-    /* q-ball models of one shell: its b-value is the last one of the table, behind b = 0 */
+    /* a q-ball model of one shell: the shell is the last one of the table, behind the b0 volumes if there are any */
     gls_shell shell[2];
     size_t n;
     status = gls_gradients_shells(m->selected, shell, 2, &n);
@@ -252,7 +252,7 @@ static gls_status compare_gain(const gls_series_model *m, const gls_image *mask)
     double gain;
     bool *is_used = malloc(g->n * sizeof *is_used);
     if (!is_used) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu volumes", g->n);
-    /* a response as a tensor has the signal of b = 0, one of zonal coefficients that of the shell */
+    /* compare a response given as a tensor with the b0 volumes, and zonal coefficients with the volumes of the shell */
     for (size_t i = 0; i < g->n; i++) is_used[i] = g->is_b0[i] != r->is_zonal;
     gls_status status = gls_units_gain(m->series->dwi, m->volume, is_used, g->n, mask, signal, &gain);
     free(is_used);

@@ -49,8 +49,8 @@ typedef struct gls_tissues {
 /* "wm", "gm" or "csf". */
 const char *gls_tissue_name(int kind);
 
-/* Finds out whether the b-values lie on a grid, as in diffusion spectrum imaging. *shells: number of weighted shells if
- * they do; 0: they do not, or no shell has three volumes. */
+/* Finds out whether b-values lie on a grid, as in diffusion spectrum imaging. *shells is then the number of weighted
+ * shells; it is 0 if there is no grid, or no shell of three volumes. */
 gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells);
 /* Reads the responses that the options name. Without responses, chooses the tissues by the number of shells. */
 gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *options, const gls_gradients *gradients);
@@ -128,8 +128,9 @@ size_t gls_series_model_volumes(const gls_series_model *model);
 void gls_series_model_describe(cJSON *root, const gls_series_model *model);
 
 /* --- Fits that are kept from run to run (--cache-dir).
- * A fit is a NIfTI file and a JSON file that says what the fit was made from. The names contain a hash of this key, so
- * that fits of other data and parameters have other names. No file in the folder is ever replaced. */
+ * A fit is a NIfTI file and a JSON file with the key of the fit, which says what the fit was made from. The names of
+ * both files contain a hash of the key, so that fits of other data and parameters have other names. No file in the
+ * folder is ever replaced. */
 
 /* Makes the folder if it does not exist. */
 gls_status gls_fit_cache_init(const char *directory);

@@ -9,7 +9,8 @@
 #include "util/status.h"
 #include "util/maths.h"
 
-/* Ratio of the series' b = 0 signal to that of the responses. Outside this range one of them was rescaled. */
+/* Limits of the ratio of b = 0 signal to signal of the responses; outside them the series or the responses were
+ * rescaled. */
 #define MIN_GAIN 0.2
 #define MAX_GAIN 5
 #define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */

@@ -86,7 +86,7 @@ static void measure(const gls_gradients *table, const size_t *label, size_t whic
     shell->deviation = shell->n > 1 ? sqrt(shell->deviation / (double)(shell->n - 1)) : 0;
 }
 
-/* Comparison for qsort_r(): indices into the shells `user` by rising mean b-value. */
+/* Comparison for qsort_r(): indices of shells by rising mean b-value. user: the shells. */
 static int by_bval(const void *a, const void *b, void *user)
 {
     const gls_shell *shell = user;

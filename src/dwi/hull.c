@@ -1,6 +1,6 @@
 /* Convex hull of directions on a sphere, by inserting points one after another: each new point removes the facets that
- * it sees and joins their outline. The facets of the hull are the Delaunay triangles of the directions on the sphere,
- * which peak search uses as neighbourhood. */
+ * it sees and joins their outline. The facets of the hull are the Delaunay triangles of the directions on the sphere.
+ * Peak search looks along their edges for neighbours. */
 #include "dwi/sphere_data.h"
 
 #include "util/maths.h"
@@ -73,8 +73,9 @@ static long double height(const struct hull *hull, const struct facet *f, uint32
     return dot(f->normal, d);
 }
 
-/* Chooses four points of a thick tetrahedron, greedily: point 0, the point farthest from it, the point farthest from
- * their line, and the point farthest from their plane. Returns false if all points lie in a plane. */
+/* Chooses four points of a thick tetrahedron, greedily: point 0, the point farthest from point 0, the point farthest
+ * from the line of these two, and the point farthest from the plane of these three. Returns false if all points lie in
+ * a plane. */
 static bool find_simplex(const struct hull *hull, size_t n, uint32_t corner[4])
 {
     corner[0] = 0;

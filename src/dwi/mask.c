@@ -67,7 +67,9 @@ static gls_status change(const int32_t dim[3], uint8_t *set, int times, bool gro
     return GLS_OK;
 }
 
-gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times)
+/* Erodes a set, `times` >= 0 times: removes voxels of which one of the 6 neighbours is not in the set. A voxel at the
+ * border of the grid is removed, because voxels outside the grid are not in the set. GLS_ERR_MEMORY: out of memory. */
+static gls_status erode_set(const int32_t dim[3], uint8_t *set, int times)
 {
     return change(dim, set, times, false);
 }
@@ -150,7 +152,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     const int passes[3] = {erode, erode > 1 ? 1 : 0, 0};
     for (int i = 0; i < 3; i++) {
         for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
-        gls_status status = gls_morphology_erode(dim, set, passes[i]);
+        gls_status status = erode_set(dim, set, passes[i]);
         if (status) {
             free(set);
             return status;
@@ -202,7 +204,7 @@ static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint
     size_t n = (size_t)dim[0] * (size_t)dim[1] * (size_t)dim[2];
     memcpy(core, set, n);
     /* core: largest component of the eroded set; rest: its other components */
-    gls_status status = gls_morphology_erode(dim, core, scale);
+    gls_status status = erode_set(dim, core, scale);
     if (!status) {
         memcpy(rest, core, n);
         status = keep_largest(dim, core);
@@ -332,7 +334,7 @@ gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gl
     if (status) goto fail;
     for (size_t v = 0; v < voxels; v++) set[v] = mask->data[v] > 0;
     bool thin = mask->grid.dim[0] <= 2 || mask->grid.dim[1] <= 2 || mask->grid.dim[2] <= 2;
-    if (!thin) status = gls_morphology_erode(mask->grid.dim, set, 1);
+    if (!thin) status = erode_set(mask->grid.dim, set, 1);
     if (!status) status = gls_image_create(&mask->grid, 1, &made);
     if (status) goto fail;
     for (size_t v = 0; v < voxels; v++) made->data[v] = set[v] && fa->data[v] > threshold;

@@ -308,7 +308,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     return status;
 }
 
-/* Chooses the SH order of each tissue: the one of the options, else of its response, at most USUAL_MAX_ORDER. */
+/* Chooses the SH order of each tissue: the order in the options, else the order of the tissue's response, but at most
+ * USUAL_MAX_ORDER. */
 static gls_status choose_orders(const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, int *order)
 {
@@ -386,7 +387,7 @@ static gls_status make_plan(job *job, const gls_image *dwi, const gls_gradients 
     return status;
 }
 
-/* Fits on the device. *rest: mask of the voxels that the device did not fit; NULL: it fitted all. */
+/* Fits on the device. *rest: mask of the voxels that the device did not fit; NULL: none. */
 static gls_status fit_on_device(job *job, const gls_image *mask, const gls_grid *grid, gls_device *device,
                                 gls_csd_progress progress, void *progress_user, gls_image **rest)
 {

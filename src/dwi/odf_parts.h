@@ -26,7 +26,7 @@ struct gls_odf_parts {
     /* for amplitudes: the amplitude at vertex v is the mean of volumes ends[v][0] and ends[v][1], which are equal if a
      * single volume belongs to the vertex */
     uint32_t (*ends)[2];
-    gls_sphere *sphere;    /* sphere that the source owns; NULL: it borrows one */
+    gls_sphere *sphere;    /* sphere that the source owns; NULL: its sphere is borrowed */
     double to_frame[3][3]; /* from the voxel axes to the frame of coefficients or directions */
 };
 

@@ -24,7 +24,7 @@ static bool is_maximum(const gls_sphere *sphere, const double *value, size_t v)
     return above_one;
 }
 
-/* Comparison for qsort_r(): vertices by falling value `user`; equal values by index. */
+/* Comparison for qsort_r(): vertices by falling value; equal values by index. user: the values. */
 static int stronger_first(const void *a, const void *b, void *user)
 {
     const double *value = user;
@@ -33,8 +33,8 @@ static int stronger_first(const void *a, const void *b, void *user)
     return (x > y) - (x < y);
 }
 
-/* Whether the angle between vertex v and each of the n accepted peaks is at least that of max_cosine. On an antipodal
- * sphere angles are between lines. */
+/* Whether the cosine of the angle between vertex v and each of the n accepted peaks is at most max_cosine. On an
+ * antipodal sphere angles are between lines. */
 static bool is_separate(const gls_sphere *sphere, uint32_t v, const uint32_t *accepted, size_t n, double max_cosine)
 {
     const double *x = sphere->vertex[v];

@@ -124,7 +124,7 @@ static gls_status set_basis(gls_qball *q, const gls_gradients *gradients)
 }
 
 /* Eigenvalues -l (l + 1) of the Laplace-Beltrami operator, and the factors by which the Funk-Radon transform takes
- * coefficients of the fit to those of the ODF: P_l(0), for CSA times -l (l + 1) / (8 pi). */
+ * coefficients of the fit to coefficients of the ODF: P_l(0), for CSA times -l (l + 1) / (8 pi). */
 static void set_scales(gls_qball *q)
 {
     for (size_t j = 0; j < q->k; j++) {
@@ -204,7 +204,8 @@ gls_status gls_qball_create(const gls_gradients *gradients, const gls_qball_opti
 
 /* With the attenuation E = S / S0, f = -E ln E (3/2 + ln E), the Laplace-Beltrami operator L and the Funk-Radon
  * transform FRT, OPDT is FRT(4 f - L(E)) / (2 pi); CSA is FRT(L(ln(-ln E))) / (16 pi^2), whose coefficient of l = 0 is
- * replaced by that of a function of integral 1. fit_scale contains the Funk-Radon transform, and for CSA also L. */
+ * replaced by the coefficient of a function of integral 1. fit_scale contains the Funk-Radon transform, and for CSA
+ * also L. */
 void gls_qball_fit(const gls_qball *qball, const double *signal, double s0, double *coefficients)
 {
     assert(qball->k <= MAX_COEFFICIENTS && s0 > 0);

@@ -75,8 +75,8 @@ static void apply_mask(const gls_image *mask, const int32_t first[3], gls_image 
             }
 }
 
-/* Comparison for qsort_r(): indices by falling FA `user`; equal values in the order of the grid, so that the choice of
- * voxels does not depend on the sort. */
+/* Comparison for qsort_r(): indices by falling FA; equal values in the order of the grid, so that the choice of voxels
+ * does not depend on the sort. user: the FA values. */
 static int higher_first(const void *a, const void *b, void *user)
 {
     const float *fa = user;

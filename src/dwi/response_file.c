@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Whether all n values are above 0, which no row of zonal coefficients of white matter is. */
+/* Whether all n values are above 0; in a row of zonal coefficients of white matter some are negative. */
 static bool all_positive(const double *value, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -144,9 +144,8 @@ void gls_series_finish(gls_series *s)
 /* --- The gradient table of a series: finds the table beside the series or in its header, reads it, and compares it
  * with another. */
 
-/* Tables differ if an angle between their directions is above MAX_ANGLE, in degrees, which rounding to three digits
- * does not reach, or if a b-value differs by more than MAX_BVAL, in s/mm2, and by more than MAX_SHARE of the b-value.
- */
+/* Tables differ if an angle between their directions is above MAX_ANGLE, in degrees, more than rounding to three digits
+ * causes, or if a b-value differs by more than MAX_BVAL, in s/mm2, and by more than MAX_SHARE of the b-value. */
 #define MAX_ANGLE 0.5
 #define MAX_BVAL 20.0
 #define MAX_SHARE 0.05

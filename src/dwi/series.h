@@ -56,7 +56,7 @@ typedef struct gls_series {
  * status. */
 gls_status gls_series_fail(const gls_series *series, gls_status status);
 
-/* Reads the series. path: of image, b-values and vectors; NULL for those that another file holds. */
+/* Reads the series. path: the files of the image, b-values and vectors; NULL: another of these files has the values. */
 gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_gradients_options *options);
 /* Reads the table of a series whose image has been read. Warns if the header of the image, or files beside it, hold a
  * different table. */

@@ -178,8 +178,8 @@ gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients,
     return fit_voxels(&(tensor_job){dwi, gradients, PASSES, voxel, n, fa, axis, NULL});
 }
 
-/* Fits the voxels of the mask (NULL: all) without weights, or as gls_tensor_axes(). tensor: six volumes Dxx Dxy Dyy Dxz
- * Dyz Dzz; voxels that cannot be fitted stay as they are. */
+/* Fits the voxels of the mask (NULL: all), with weights as in gls_tensor_axes() or without. tensor: six volumes Dxx Dxy
+ * Dyy Dxz Dyz Dzz; voxels that cannot be fitted stay as they are. */
 static gls_status fit_tensors(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                               bool weighted, gls_image *tensor)
 {

@@ -119,7 +119,7 @@ bool gls_tensor_fit_svd(const gls_tensor_plan *plan, const float *signal, size_t
     enum { P = GLS_TENSOR_PARAMETERS };
     size_t n = plan->n;
     double *a = scratch, *y = scratch + n * P, s[P], most = -INFINITY; /* column-major */
-    /* y = ln of the signal that the unweighted fit predicts; weights are relative to its largest value */
+    /* y = ln of the signal that the unweighted fit predicts; weights are relative to the largest predicted signal */
     for (size_t i = 0; i < n; i++) {
         const double *x = plan->design + i * GLS_TENSOR_STRIDE;
         y[i] = 0;

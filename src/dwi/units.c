@@ -12,7 +12,7 @@
  * 1e-4. */
 #define MAX_DIFFUSIVITY 0.006
 #define MIN_DIFFUSIVITY 5e-5
-/* Largest ratio of the signal of a series to that of a response, or of the latter to the former. */
+/* Largest ratio, in either direction, between the signals of a series and of a response. */
 #define MAX_GAIN 100.0
 #define BRIGHTEST 0.98 /* quantile of the voxels whose signal is compared */
 

@@ -11,10 +11,10 @@
 /* Work on voxels in blocks. Threads share the blocks; solve() may therefore run on several threads at once, each with
  * scratch memory of its own. */
 typedef struct gls_blocks {
-    const char *what;          /* names the work in messages */
-    const gls_image *mask;     /* one volume; NULL: all voxels */
-    size_t voxels;             /* number of voxels of the grid */
-    size_t size;               /* maximum number of voxels of a block, which come from a run of 1024 */
+    const char *what;      /* names the work in messages */
+    const gls_image *mask; /* one volume; NULL: all voxels */
+    size_t voxels;         /* number of voxels of the grid */
+    size_t size; /* maximum number of voxels of a block; a block lies within 1024 consecutive voxels of the grid */
     size_t scratch_bytes;      /* scratch memory of each thread, 64-byte aligned */
     gls_csd_progress progress; /* called from the calling thread only; may be NULL */
     void *progress_user;
@@ -37,9 +37,6 @@ size_t gls_blocks_gather(const float *const *volume, size_t n_volumes, const siz
 
 /* --- Sets of voxels: erosion, dilation, components. A set has one byte for each voxel, 0 or 1, x fastest. */
 
-/* Erodes a set, `times` >= 0 times: removes voxels of which one of the 6 neighbours is not in the set. A voxel at the
- * border of the grid is removed, because voxels outside the grid are not in the set. GLS_ERR_MEMORY: out of memory. */
-gls_status gls_morphology_erode(const int32_t dim[3], uint8_t *set, int times);
 /* Dilates a set, `times` >= 0 times: adds the 6 neighbours of each of its voxels. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
 /* Number of voxels in the set. */

@@ -189,7 +189,7 @@ typedef struct phantom_share {
     double tangent[3], station; /* tangent of the current sample in the reference frame, and its station number */
 } phantom_share;
 
-/* Everything that decides what is in a voxel. Threads that fill voxels share it, and only read it. */
+/* Everything that decides what is in a voxel. Threads that fill voxels share the scene, and only read it. */
 typedef struct phantom_scene {
     const phantom_tube *tube;
     size_t n_tubes;

@@ -29,7 +29,8 @@ typedef struct gls_lobe_sphere {
 /* Returns the sphere, which the first call makes. Safe from any thread. */
 const gls_lobe_sphere *gls_lobe_sphere_get(void);
 
-/* Returns the direction nearest to the line along v, which must not be 0; of equally near directions the first. */
+/* Returns the index of the direction nearest to the line along v, which must not be 0; of equally near directions the
+ * first. */
 uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3]);
 
 /* --- The lobes of one FOD. */
@@ -92,7 +93,7 @@ struct gls_fixels {
     uint8_t **table; /* tables of each block; NULL: no voxel of the block has fixels */
     /* n: fixels; n_voxels: voxels that have fixels */
     size_t n, n_voxels;
-    /* n fixels, those of a voxel one after the other, voxels ascending */
+    /* n fixels in the order of voxels; the fixels of a voxel follow each other */
     gls_fixel *fixel;
 };
 

@@ -57,8 +57,8 @@ typedef struct gls_walk {
 /* Frees the visits. */
 void gls_walk_finish(gls_walk *walk);
 
-/* Finds the visits of n points, in order; parts outside the grid are left out. With fewer than two points there are
- * none. Points must be finite and at most GLS_WALK_MAX_STEP apart. */
+/* Finds the visits of n points, in order; parts outside the grid are left out. With fewer than two points there are no
+ * visits. Points must be finite and at most GLS_WALK_MAX_STEP apart. */
 void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*point)[3], size_t n);
 
 /* --- The rows: a sparse matrix of lengths, one row for each streamline, in chunks. An entry takes 4 bytes, or 5 with

@@ -39,7 +39,7 @@ typedef struct mesh {
     struct {
         uint16_t other[12], middle[12];
         int n;
-    } edge[N_VERTICES]; /* edges from a vertex to those of higher index that are split, with the vertex in the middle */
+    } edge[N_VERTICES]; /* split edges from a vertex to vertices of higher index, each with the vertex in its middle */
 } mesh;
 
 /* Scales a vector to length 1. */

@@ -1,5 +1,5 @@
-/* Collects streamlines in buffers, which the devices map, a thread for each device. What they map is stored in the
- * order of the streamlines. The CPU maps instead once a device has failed. */
+/* Collects streamlines in buffers, which the devices map, a thread for each device. What the devices map is stored in
+ * the order of the streamlines. The CPU maps instead once a device has failed. */
 #include "weights/fixel_rows.h"
 
 #include <pthread.h>
@@ -44,7 +44,7 @@ struct gls_row_queue {
     pthread_mutex_t lock; /* guards the members below */
     pthread_cond_t changed;
     uint64_t filled, taken,
-        stored; /* numbers of buffers handed to the devices, taken by one of them, stored completely */
+        stored; /* numbers of buffers that were handed to the devices, taken by a device, and stored completely */
     bool ends;
     gls_status status; /* the first failure of a thread; message: its text */
     char message[512];

@@ -1,6 +1,6 @@
 /* The iterations of SIFT2 (Smith et al. 2015). A pass over the streamlines also gives the total variation of the
- * coefficients it starts from, since it reads all entries anyway; the coefficients of the last pass are therefore
- * dropped. */
+ * coefficients from which the pass starts, since the pass reads all entries anyway; the coefficients of the last pass
+ * are therefore dropped. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -63,8 +63,8 @@ static double cost_slope(const sift *s)
  * explain. */
 static double change(const sift *s, double slope, const gls_chunk *c, size_t i, double *quantum)
 {
-    /* after: mu without the streamline. slope * dmu is the change in all fixels to first order; the loop replaces its
-     * part in the fixels of the streamline by the exact change */
+    /* after: mu without the streamline. slope * dmu is the change in all fixels to first order; the loop replaces this
+     * estimate, in the fixels of the streamline, by the exact change */
     double length = (double)s->rows->contribution[c->first + i], mu = s->density_sum / s->length,
            after = s->density_sum / (s->length - length), dmu = after - mu, sum = slope * dmu;
     *quantum = 0;

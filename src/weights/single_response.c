@@ -263,7 +263,7 @@ static gls_status deconvolve(const passes *p, const gls_response *response, int 
     return status;
 }
 
-/* Fills p->c with scores and axes of all voxels of the region, ranked. order: that of the deconvolution. Mutes the
+/* Fills p->c with scores and axes of all voxels of the region, ranked. order: SH order of the deconvolution. Mutes the
  * messages of gls_fixels_create(). */
 static gls_status score_region(passes *p, const gls_response *response, int order)
 {
@@ -309,7 +309,8 @@ static gls_status shrink(passes *p, const gls_image *mask, size_t n)
     return status;
 }
 
-/* Whether the n best candidates are those of the last pass, which `last` marks; then marks these in `last`. */
+/* Whether the n best candidates are those that the last pass marked in `last`. Then marks the present ones there
+ * instead. */
 static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
 {
     size_t same = 0;

@@ -40,7 +40,8 @@ typedef struct gls_weight_model {
     uint32_t *count;  /* entries of each fixel */
     gls_model_constant *constant;
     gls_model_state *state; /* state before the first iteration */
-    float *variation;       /* for each streamline: reg_tv times scale / contribution; 0: it contributes nothing */
+    float
+        *variation; /* for each streamline: reg_tv times scale / contribution; 0: the streamline contributes nothing */
     /* numbers of fixels without streamlines, with too few, and left out by the options */
     size_t n_untracked, n_excluded, n_removed;
 } gls_weight_model;
@@ -127,8 +128,8 @@ struct gls_weights {
 /* Loads the kernels of the method, and with `maps` that of the mapper, into the device's cache. Ignores failures: they
  * show when the kernels are used. */
 void gls_weights_load_kernels(gls_device *device, gls_weights_method method, bool maps);
-/* Runs SIFT2 on the model, with n devices or, if n is 0, on the CPU. progress may be NULL; GLS_ERR_CANCELLED if it asks
- * to stop. */
+/* Runs SIFT2 on the model, with n devices or, if n is 0, on the CPU. progress may be NULL; GLS_ERR_CANCELLED if
+ * progress asks to stop. */
 gls_status gls_weights_run_sift2(gls_weights *weights, gls_device *const *devices, size_t n,
                                  gls_weights_progress progress, void *user);
 /* Selects streamlines by SIFT on the CPU. progress as for gls_weights_run_sift2(). */

@@ -273,7 +273,7 @@ static void shells(void **state)
     gls_gradients_destroy(table);
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 5, &options, NULL, &table), GLS_OK);
     expect(gls_csd_choose_shell(table, 0, 4, &chosen), GLS_ERR_INPUT,
-           "at least 500 s/mm2, the shells are: 300 (4 volumes); --shells B");
+           "at least 500 s/mm2, but the shells are: 300 (4 volumes); --shells B");
     gls_gradients_destroy(table);
     assert_int_equal(gls_gradients_create(bval, (const double(*)[3])bvec, 1, &options, NULL, &table), GLS_OK);
     expect(gls_csd_choose_shell(table, 0, 4, &chosen), GLS_ERR_INPUT, "no diffusion-weighted volume");

@@ -223,7 +223,7 @@ static void bad_files(void **state)
     expect_failure("0 3e6 1000 2000", columns, 4,
                    "the largest b-value is 3e+06, where s/mm2 are expected: if they are in s/m2");
     expect_failure("60 1000 1000 2000", columns, 4,
-                   "no b0 volume: the lowest of 4 b-values is 60 s/mm2; --b0-threshold (50) counts");
+                   "no b0 volume: the lowest of 4 b-values is 60 s/mm2; --b0-threshold, now 50, is");
     gls_grid grid = make_grid(1);
     gls_gradients_options options = gls_gradients_options_default();
     gls_gradients *g = NULL;

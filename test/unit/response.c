@@ -163,7 +163,7 @@ static void zonal_form(void **state)
     assert_int_equal(gls_response_to_zonal(&zonal, table, 4, &cut), GLS_OK);
     assert_int_equal(cut.order, 4);
     assert_true(cut.zonal[2] == zonal.zonal[2] && cut.zonal[3] == 0);
-    expect(gls_response_to_zonal(&cut, table, 6, &zonal), GLS_ERR_INPUT, "up to order 4, CSD of order 6");
+    expect(gls_response_to_zonal(&cut, table, 6, &zonal), GLS_ERR_INPUT, "up to order 4, but CSD of order 6");
     cut.zonal[1] = 0;
     expect(gls_response_to_zonal(&cut, table, 4, &zonal), GLS_ERR_INPUT, "coefficient 0 for l = 2");
     gls_image_destroy(a);
@@ -219,7 +219,7 @@ static void files(void **state)
                      GLS_OK);
     assert_true(r.order == 4 && r.zonal[2] == 150);
     expect(read_text("5000 0 0 0\n3000 -700 0 0\n2500 -900 150 0\n1000 -500 200 -60\n", 6, table, 1000, &r),
-           GLS_ERR_INPUT, "3 coefficients for a shell (order 4), order 6 needs 4");
+           GLS_ERR_INPUT, "3 coefficients for a shell (order 4), but order 6 needs 4");
     assert_int_equal(read_text("600 -250 60 -8\n", 6, NULL, 0, &r), GLS_OK);
     assert_true(r.is_zonal && r.zonal[1] == -250);
     assert_int_equal(read_text("0.0017,0.0003,0.0003,950 # DIPY\n", 8, NULL, 0, &r), GLS_OK);
@@ -233,10 +233,10 @@ static void files(void **state)
     expect(read_text("600\n", 0, NULL, 0, &r), GLS_ERR_INPUT, "given.txt: 1 coefficient for a shell (order 0)");
 
     expect(read_text("600 -250 60\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5");
+           "given.txt: 3 coefficients for a shell (order 4), but order 8 needs 5");
     expect(read_text("0.0017 0.0003 950\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
-           "given.txt: 3 coefficients for a shell (order 4), order 8 needs 5: lower --sh-order, or give --csd-rule "
-           "mrtrix, which accepts lower orders; a response of eigenvalues has 4");
+           "given.txt: 3 coefficients for a shell (order 4), but order 8 needs 5: lower --sh-order, or use --csd-rule "
+           "mrtrix, which accepts responses of lower order (a response of eigenvalues has 4");
     expect(read_text("600\n", 4, NULL, 0, &r), GLS_ERR_INPUT,
            "given.txt: 1 coefficient for a shell (order 0), but order 4 needs 3");
     expect(read_text("600 250 60 8 1\n", 8, NULL, 0, &r), GLS_ERR_INPUT,
