@@ -12,7 +12,6 @@
 #include "dwi/voxel_sets.h"
 #include "gpu/objects.h"
 #include "util/clock.h"
-#include "util/maths.h"
 #include "util/status.h"
 #include "util/threads.h"
 
@@ -323,44 +322,6 @@ static gls_status choose_orders(const gls_tissue_response *const *response, size
                     "up to order %d",
                     t + 1, has, order[t]);
     }
-    return GLS_OK;
-}
-
-/* Rotates directions from the scanner axes to the voxel axes, in place. */
-static void turn(const gls_grid *grid, double (*direction)[3], size_t n)
-{
-    double axes[3][4] = {{0}}, inverse[3][4];
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) axes[r][c] = grid->affine[r][c] / grid->voxel_size[c];
-    gls_affine_invert((const double(*)[4])axes, inverse);
-    for (size_t i = 0; i < n; i++) {
-        double *v = direction[i];
-        gls_affine_apply((const double(*)[4])inverse, v, v);
-        double norm = hypot(hypot(v[0], v[1]), v[2]);
-        for (int a = 0; a < 3; a++) v[a] /= norm;
-    }
-}
-
-gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
-                               size_t *n)
-{
-    if (!given) {
-        gls_status status = gls_csd_directions_default(direction, n);
-        if (status) return status;
-    } else {
-        for (size_t i = 0; i < n_given; i++) {
-            const double *v = given[i], norm = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-            if (!(fabs(norm - 1) < 1e-3))
-                return gls_fail(GLS_ERR_ARGUMENT, "direction %zu of the constraint, %g %g %g, is no unit vector", i + 1,
-                                v[0], v[1], v[2]);
-        }
-        double(*copy)[3] = malloc(n_given * sizeof *copy);
-        if (!copy) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", n_given);
-        memcpy(copy, given, n_given * sizeof *copy);
-        *direction = copy;
-        *n = n_given;
-    }
-    turn(grid, *direction, *n);
     return GLS_OK;
 }
 
