@@ -304,9 +304,9 @@ GLS_API gls_status gls_tracker_create(gls_device *device, const gls_track_params
 /* Like gls_tracker_create(), with n distinct devices, 1 .. GLS_TRACKER_MAX_DEVICES, that share the work: several GPUs,
  * or several contexts on one GPU (see gls_device_reopen()). On devices of the same model the streamlines are, byte for
  * byte, the streamlines of one device; other devices may round differently. The host prepares the volumes once for all
- * devices. Finished batches wait in the host's memory until all earlier ones are delivered: two of each device, and as
- * many more as fit into 512 MiB. A device that fails, now or later, is left out with a warning; the tracker fails if
- * all devices fail. */
+ * devices. Finished batches wait in the host's memory until all earlier ones are delivered: two of each device, and up
+ * to 16 of each while all that wait take less than 512 MiB. A device that fails, now or later, is left out with a
+ * warning; the tracker fails if all devices fail. */
 GLS_API gls_status gls_tracker_create_group(gls_device *const *devices, size_t n, const gls_track_params *params,
                                             const gls_track_input *input, gls_tracker **tracker);
 /* Frees `tracker`, which may be NULL. */

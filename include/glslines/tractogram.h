@@ -66,7 +66,8 @@ GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram
  * float16 65504 mm). After a failure append and finish repeat it. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
 /* Adds a column with a row for each streamline, after all streamlines were appended; up to 4 columns, borrowed until
- * the writer is finished. Only TRX stores it. */
+ * the writer is finished. Only TRX stores it. GLS_ERR_ARGUMENT: there are 4 such columns, or a column has this name
+ * already. */
 GLS_API gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *writer, const gls_column *column);
 /* Lists what the format cannot store of the streamlines so far, e.g. "dpv fa, group AF_L, dpg AF_L/n_flipped"; NULL:
  * nothing is lost. Valid until the next call for this writer. */
