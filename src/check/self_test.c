@@ -188,7 +188,7 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
     const gls_sink sink = {.append = gls_known_compare, .user = &found};
     *right = false;
     s->params.mapping = mapping;
-    /* 0: the tracker chooses */
+    /* 0: the tracker chooses the number of seeds */
     s->params.batch_seeds = gls_device_get_info(device)->software ? SLOW_BATCH : 0;
     gls_status status = gls_tracker_create(device, &s->params, &s->input, &tracker);
     watch w = {.until = gls_clock_seconds() + SECONDS, .found = &found};

@@ -108,7 +108,7 @@ static gls_status check_values(const gls_image *image, const gls_image *mask, co
     return GLS_OK;
 }
 
-/* Warns if most angles inside the mask are larger than a whole turn in radians, as angles in degrees are. */
+/* Warns if most angles inside the mask are larger than 2 pi, so that they are probably in degrees. */
 static void doubt_angles(const gls_image *image, const gls_image *mask, const char *path)
 {
     const size_t n = gls_grid_voxels(&image->grid);

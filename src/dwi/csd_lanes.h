@@ -31,7 +31,7 @@ typedef struct SLOTS {
     double *normal[LANES]; /* normal matrix of each slot, in tiles */
     int8_t *active;        /* n_rows x LANES: -1 for rows that are in the normal matrix */
     VD *factor;            /* (k + 1)(k + 2) / 2: rows of the Cholesky factor, and below them the right side */
-    VD *inverse;           /* k: inverse of the diagonal */
+    VD *inverse;           /* k: inverse diagonal of the Cholesky factor */
     VD *f;                 /* k: solution */
     /* LANES x n_rows: rows that enter or leave the normal matrix of each slot */
     uint32_t *enter, *leave;

@@ -48,7 +48,7 @@ gls_status gls_csd_plan_init(gls_csd_plan *plan, const gls_gradients *gradients,
 /* Frees the matrices of the plan. */
 void gls_csd_plan_finish(gls_csd_plan *plan);
 
-/* Bytes of scratch memory that any kernel needs. */
+/* Bytes of scratch memory that a kernel needs, for whatever instruction set it is. */
 size_t gls_csd_scratch_bytes(const gls_csd_plan *plan);
 
 /* Solves count <= GLS_CSD_BLOCK voxels. signal[i * stride + v]: weighted volume i of voxel v, readable for all v <

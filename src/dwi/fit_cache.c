@@ -109,7 +109,7 @@ static void forget_files(kept_fit *fit)
 static bool is_there(const char *path)
 {
     struct stat info;
-    return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
+    return lstat(path, &info) == 0;
 }
 
 /* Returns why an existing file is not used; NULL: the file is used. Other users may write anything into the folder. */

@@ -91,7 +91,7 @@ static gls_status choose_shell(gls_series_model *m)
     if (csd) {
         int asked = m->options->sh_order > 0
                         ? m->order
-                        : 2; /* An order that is not asked for is lowered to what the shell allows. */
+                        : 2; /* 2: an order that is not asked for is lowered later to what the shell allows */
         status = gls_csd_choose_shell(gradients, shells->n ? shells->value[0] : 0, asked, &m->bval);
         if (!status && !m->selected) status = gls_gradients_select_shell(gradients, m->bval, &m->selected, &m->volume);
         return status;

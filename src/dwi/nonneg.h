@@ -64,7 +64,7 @@ gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const d
 /* Frees the matrices of the plan. */
 void gls_nonneg_plan_finish(gls_nonneg_plan *plan);
 
-/* Bytes of scratch memory that any kernel needs. */
+/* Bytes of scratch memory that a kernel needs, for whatever instruction set it is. */
 size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan);
 
 /* Solves count <= GLS_NONNEG_BLOCK voxels. data[i * GLS_NONNEG_BLOCK + v] must be finite for all v of the block.
@@ -104,7 +104,8 @@ typedef struct gls_msmt_plan {
     size_t first[GLS_MSMT_MAX_TISSUES + 1]; /* index of the first coefficient of each tissue */
 } gls_msmt_plan;
 
-/* Makes the plan. order: of each tissue. direction: n_directions directions of the constraint, along the voxel axes. */
+/* Makes the plan. order: SH order of each tissue. direction: n_directions directions of the constraint, along the voxel
+ * axes. */
 gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradients,
                               const gls_tissue_response *const *response, const int *order, size_t n_tissues,
                               const double (*direction)[3], size_t n_directions);

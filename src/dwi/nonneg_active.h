@@ -68,7 +68,7 @@ TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIV
             at = (lower & here) | (~lower & at);
         }
     }
-    /* among equal values the first row, whatever the lane */
+    /* the lanes compete: the lowest value, and among equal values the first row */
     size_t best = 0;
     *value = 0;
     for (int lane = 0; lane < 2 * LANES; lane++)

@@ -12,7 +12,7 @@
 #endif
 
 #define MIN_PIVOT 1e-16 /* smallest pivot; the matrices are I + B'DB, so none is singular */
-#define SOFTNESS 1e-10  /* ridge of the multipliers */
+#define SOFTNESS 1e-10  /* ridge on the multipliers of active rows, see nonneg.h */
 /* convergence: mean complementarity, relative to the square of the largest unconstrained amplitude */
 #define ENOUGH_GAP 1e-15
 #define ENOUGH_RESIDUAL 1e-9 /* convergence: residual of the dual equations, relative to the largest amplitude */

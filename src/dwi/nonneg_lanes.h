@@ -33,7 +33,7 @@ typedef struct SLOTS {
     VD *pull;           /* rows: t, then the change of s */
     VD *centre;         /* rows: target of s l minus its value, then the change of l */
     VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, and below them the right side */
-    VD *inverse;        /* padded: inverse of the diagonal */
+    VD *inverse;        /* padded: inverse diagonal of the Cholesky factor */
     void *end;          /* end of the arrays, rounded up to 64 bytes */
     VD scale, gap;      /* largest unconstrained amplitude; sum of s l */
     VD residual;        /* upper bound of the residual of the dual equations */

@@ -1,4 +1,5 @@
-/* Parts of ODF sources: kernels for blocks of voxels, maxima between vertices, least squares of q-ball models. */
+/* Parts of ODF sources: kernels for blocks of voxels, maxima between vertices, least squares of q-ball models,
+ * coherence of directions, samples of bedpostX. */
 #ifndef GLS_DWI_ODF_PARTS_H
 #define GLS_DWI_ODF_PARTS_H
 
@@ -27,12 +28,12 @@ struct gls_odf_parts {
      * single volume belongs to the vertex */
     uint32_t (*ends)[2];
     gls_sphere *sphere;    /* sphere that the source owns; NULL: its sphere is borrowed */
-    double to_frame[3][3]; /* from the voxel axes to the frame of coefficients or directions */
+    double to_frame[3][3]; /* matrix from the voxel axes to the frame of coefficients or directions */
 };
 
 /* Sets *map to the matrix whose columns are the directions of the voxel axes in the frame, as unit vectors. */
 void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3]);
-/* Returns GLS_ERR_INPUT with a message that n volumes fit no SH basis. name: of the image. */
+/* Returns GLS_ERR_INPUT with a message that n volumes fit no SH basis. name: name of the image. */
 gls_status gls_odf_fail_order(const char *name, size_t n);
 
 /* Samples at most GLS_ODF_BLOCK voxels from index `first` on (x fastest) as gls_odf_slice() does: rows[v * stride + i].

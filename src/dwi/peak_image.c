@@ -32,7 +32,8 @@ static void get(const gls_image *peaks, size_t k, size_t i, double v[3])
     for (int a = 0; a < 3; a++) v[a] = (double)peaks->data[(3 * k + (size_t)a) * n + i];
 }
 
-/* Stores peak k of voxel i: a vector of this direction and length; zeros if either is 0 or not a number. */
+/* Stores peak k of voxel i: a vector of this direction and length; zeros if the direction or the length is 0 or not
+ * finite. */
 static void store_peak(gls_image *peaks, size_t k, size_t i, const double direction[3], double length)
 {
     const size_t n = gls_grid_voxels(&peaks->grid);

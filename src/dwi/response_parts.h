@@ -1,4 +1,4 @@
-/* Parts that the methods of estimating responses share: candidate voxels, the fit of zonal coefficients, files. */
+/* Parts that the methods of estimating responses share: the fit of zonal coefficients, scores of voxels, files. */
 #ifndef GLS_DWI_RESPONSE_PARTS_H
 #define GLS_DWI_RESPONSE_PARTS_H
 

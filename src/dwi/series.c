@@ -46,7 +46,7 @@ gls_status gls_series_read(gls_series *s, const char *const path[3], const gls_g
 /* Features of one volume of a series; each number is 0 or 1. */
 typedef struct volume_look {
     int32_t odd, positive; /* odd: a value is not finite; positive: a value in the mask is above 0 */
-    int32_t positive_b0;   /* positive, in a volume of b = 0 */
+    int32_t positive_b0;   /* `positive` of the volumes of b = 0 */
 } volume_look;
 
 /* Finds `odd` and `positive` of one volume; positive_b0 stays 0. The loop has no branches so that the compiler

@@ -113,7 +113,8 @@ static size_t expand_orbit(const double first[3], double (*vertex)[3])
     size_t count = 0;
     for (int m = 0; m < 4; m++) {
         bool x_zero = first[0] == 0, y_zero = first[1] == 0, z_zero = first[2] == 0;
-        /* skips reflections that change nothing or only the sign of the vector: that pair is already written */
+        /* skips reflections that leave the vector as it is or only change its sign: that antipodal pair is already
+         * written */
         if (sign[m][0] < 0 && (x_zero || (y_zero && z_zero))) continue;
         if (sign[m][1] < 0 && (y_zero || z_zero)) continue;
         vertex[count][0] = x_zero ? 0 : sign[m][0] * first[0];

@@ -101,7 +101,7 @@ static gls_status phantom_directions(size_t n, double (*direction)[3])
  * other. */
 static void phantom_directions_rotate(int shell, size_t n, double (*direction)[3])
 {
-    /* The angle never repeats, and the axis favours no coordinate. */
+    /* Multiples of the golden angle never coincide, and the axis is not near a coordinate axis. */
     double angle = shell * PI * (3 - sqrt(5)), c = cos(angle), s = sin(angle), a[3] = {0.48, 0.6, 0.64};
     normalise(a);
     /* Rodrigues' rotation formula */

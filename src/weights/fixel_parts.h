@@ -14,7 +14,7 @@
 #define GLS_LOBE_DIRECTIONS 1281
 /* Neighbours of a vertex; the vertices of the icosahedron have five. */
 #define GLS_LOBE_NEIGHBOURS 6
-#define GLS_LOBE_CELLS 32 /* cells along a side of a face of the cube */
+#define GLS_LOBE_CELLS 32 /* number of cells along each side of a face of a cube round the sphere */
 
 /* The half-sphere on which FODs are sampled, the same for all images; made once, then read-only. */
 typedef struct gls_lobe_sphere {

@@ -10,7 +10,8 @@
 
 #include "dwi/odf_parts.h"
 
-/* N: samples, K: neighbours of a sample, BUCKETS: of the first step of sorting */
+/* N: number of samples; K: number of neighbours of a sample; BUCKETS: number of buckets into which samples are sorted
+ * first */
 enum { N = GLS_LOBE_DIRECTIONS, K = GLS_LOBE_NEIGHBOURS, BUCKETS = 2048 };
 
 /* An FOD whose largest amplitude is smaller has no lobes: the scale by which samples are sorted would overflow. */

@@ -15,7 +15,7 @@
 typedef struct line_buffer {
     /* number of streamlines; number of streamlines and of points for which memory is allocated */
     size_t n, capacity, point_capacity;
-    uint64_t *offset; /* n + 1 values */
+    uint64_t *offset; /* first point of each streamline, and the end of the last: n + 1 values */
     float (*point)[3];
     uint64_t number;          /* position in the order of all buffers that were handed to the devices */
     size_t done;              /* streamlines that the device has mapped */
