@@ -16,8 +16,8 @@
 #define FONT_BASE 9
 
 /* Strokes of Hershey's Roman simplex letters, from blank to tilde; see third_party_notes/hershey.md. Each character of
- * a text stands for its code minus that of 'R'. First come the left and the right border of the letter, then the points
- * x, y of its strokes; the pair " R" lifts the pen. */
+ * a text stands for its code minus the code of 'R'. First come the left and the right border of the letter, then the
+ * points x, y of its strokes; the pair " R" lifts the pen. */
 static const char *const font_glyphs[FONT_GLYPHS] = {
     "JZ",
     "MWRFRT RRYQZR[SZRY",

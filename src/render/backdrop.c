@@ -34,7 +34,8 @@ char *gls_file_beside(const char *sidecar, const char *path)
     return access(path, R_OK) == 0 ? gls_text_copy(path) : NULL;
 }
 
-/* Path of the stop map that the run of a tractogram was given. From malloc; NULL: none is known, or it is gone. */
+/* Path of the stop map that the run of a tractogram was given. From malloc; NULL: no stop map is known, or its file is
+ * gone. */
 static char *named_image(const char *tractogram)
 {
     char *path = gls_sidecar_find(tractogram), *text = NULL, *found = NULL;
@@ -52,7 +53,7 @@ static char *named_image(const char *tractogram)
 }
 
 /* Chooses the grid of the tractogram if it has at most MAX_VOXELS voxels, else a grid along the world axes around the
- * streamlines. Its voxels have VOXEL_MM a side, or more if there would be more than MAX_VOXELS. */
+ * streamlines, with voxels of VOXEL_MM, or larger ones so that there are at most MAX_VOXELS. */
 static gls_status choose_grid(const gls_source *source, const gls_box *box, gls_grid *grid)
 {
     int32_t dim[3];

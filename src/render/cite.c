@@ -231,7 +231,7 @@ void gls_report_methods(const gls_report *r, gls_text *out)
         gls_text_puts(out, ", in orientation distributions from ");
         gls_html_puts(out, in_words(model));
     }
-    /* a sidecar that lacks a number has NaN here, and the sentence goes without it */
+    /* a number that the sidecar lacks is NaN here, and the sentence leaves the number out */
     const double seeds = gls_report_number(r, "counts/seeds"), step = gls_report_number(r, "parameters/step_size_mm"),
                  angle = gls_report_number(r, "parameters/max_angle_degrees"),
                  directions = gls_report_number(r, "counts/directions"),

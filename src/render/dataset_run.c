@@ -42,8 +42,8 @@ typedef struct outcome {
 /* Words of the log, by gls_dataset_state. */
 static const char *const state_names[] = {"tracked", "up to date", "busy", "failed"};
 
-/* Whether a log, report or picture may be written: it does not exist, or this program wrote it. Logs a warning if
- * not. */
+/* Whether a log, report or picture may be written: the file does not exist, or this program wrote it. Otherwise logs a
+ * warning. */
 static bool is_ours(const char *path, const char *mark)
 {
     const bool ours = gls_dataset_owns(path, mark);
@@ -175,7 +175,7 @@ static void work(const gls_dataset_task *run, const gls_dataset_unit *u, const g
 {
     const gls_monitor monitor = {.user = (void *)run, .step = child_step};
     /* A terminal or scheduler signals the whole process group. Outside the group the worker gets a signal once, from
-     * its parent; a second one would end it in the middle of its work. */
+     * its parent; a second signal would end the worker in the middle of its work. */
     setpgid(0, 0);
     signal(SIGTTOU, SIG_IGN); /* a worker may write messages to the terminal */
     /* a worker whose parent has died must not go on; the parent may have died before the call */
@@ -351,7 +351,7 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
             workers[free_one].unit = next;
             gls_status status = start(run, &dataset->unit[next], (size_t)free_one, &workers[free_one]);
             if (status) {
-                /* if a process cannot be started, start no more, but wait for the running ones */
+                /* if a process cannot be started, start no more, but wait for the processes that run */
                 gls_log(GLS_LOG_ERROR, "%s", gls_last_error());
                 t->worst = status;
                 t->ends = true;

@@ -17,8 +17,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Checks the names of picture, report and other files: endings, that they are not inputs, and that no two are the
- * same. */
+/* Checks the names of picture, report and other files: the suffix of the picture, that no file is an input, and that no
+ * two files are the same. */
 static gls_status check(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = GLS_OK;
@@ -38,8 +38,8 @@ static gls_status check(const gls_illustrations *o, const gls_job *job)
     return status;
 }
 
-/* GLS_ERR_OUTPUT unless the file was made from the existing output of this job. role: what the sidecar calls the file;
- * command: the command that makes it. */
+/* Returns GLS_ERR_OUTPUT unless the file was made from the existing output of this job. role: what the sidecar calls
+ * the file; command: the command that makes it. */
 static gls_status find(const char *path, const gls_job *job, const char *role, const char *command)
 {
     const bool missing = access(path, F_OK) != 0;

@@ -251,7 +251,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                  {"dpv:", GLS_COLOUR_DPV, true},
                  {"map:", GLS_COLOUR_MAP, true}};
     const char *text = p->options->color ? p->options->color : n > 1 ? "bundle" : "direction";
-    /* text must equal the word, or, for a word with a colon, begin with it and go on with a name */
+    /* the text must equal a word without a colon, or be a word with a colon and a name behind it */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].word);
         if (words[i].named ? strncmp(text, words[i].word, length) != 0 || !text[length] : strcmp(text, words[i].word))
@@ -330,7 +330,8 @@ static gls_status read_rest(gls_render_plan *p)
     if (!transparent && !parse_colour(background, &p->background))
         return gls_fail(GLS_ERR_ARGUMENT, "--background: '%s' is none of black, white, grey, #rrggbb, transparent",
                         background);
-    /* ink is light on dark backgrounds; the weights are those of the eye for red, green and blue, in tenths */
+    /* ink is light on dark backgrounds; 3, 6 and 1 are tenths by which red, green and blue add to the brightness that
+     * the eye sees */
     uint32_t b = p->background, light = 3 * (b & 255) + 6 * (b >> 8 & 255) + (b >> 16 & 255);
     p->ink = 0xff000000u | (transparent || light < 1275 ? 0xf0f0f0u : 0x101010u);
     if (!transparent) p->background |= 0xff000000u;

@@ -1,5 +1,5 @@
-/* Slices of an image in a view, and ODFs on them as glyphs: surfaces as far from the centre of their voxel as the
- * amplitude is large. */
+/* Draws slices of an image, and on the slices ODFs as glyphs, whose surface is as far from the centre of the voxel as
+ * the amplitude is large. */
 #include "render/scene.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static double sample(const gls_sampler *s, const double world[3])
     double v[3], f[3], sum = 0;
     int64_t i[3];
     gls_affine_apply(s->to_voxel, world, v);
-    /* positions up to half a voxel beyond the outer voxel centres have the value at those centres */
+    /* positions up to half a voxel beyond the outermost voxel centres have the value of these centres */
     for (int a = 0; a < 3; a++) {
         if (!(v[a] >= -0.5 && v[a] <= dim[a] - 0.5)) return NAN;
         v[a] = fmin(fmax(v[a], 0), dim[a] - 1);
@@ -69,7 +69,7 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
 }
 
 /* Finds the point at which the ray through a sample meets the plane across axis a. on: a point of the ray, world mm.
- * Returns false if there is no such point, or if it lies beyond the borders of the plane. */
+ * Returns false if there is no such point, or if the point lies beyond the borders of the plane. */
 static bool meet(const gls_planes *planes, const gls_camera *c, int a, const double on[3], double world[3])
 {
     if (fabs(c->toward[a]) < 1e-6) return false;

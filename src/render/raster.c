@@ -444,7 +444,7 @@ static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_p
     return status ? status : gls_buffer_write(r->buffer[BUFFER_BACK], 0, 4 * samples, r->words + samples);
 }
 
-/* Makes pixels from the samples of a strip, and reads them back. */
+/* Makes pixels from the samples of a strip on the device, and reads the pixels back. */
 static gls_status resolve_strip(gls_raster *r, const gls_strip *strip, uint32_t rows, uint8_t *rgba)
 {
     gls_resolve_uniforms uniforms;

@@ -28,7 +28,7 @@ typedef struct edge {
     double value;
 } edge;
 
-/* Value between two regions: matrices have it in the upper triangle, or in both. */
+/* Value between two regions; a matrix has values in the upper triangle, or in both triangles. */
 static double value_at(const gls_report_matrix *m, size_t a, size_t b)
 {
     const double upper = m->cell[a < b ? a * m->n + b : b * m->n + a],
@@ -182,7 +182,7 @@ static void append_node(gls_text *out, const gls_report_matrix *m, size_t i, boo
     gls_text_puts(out, "</text>\n");
 }
 
-/* Appends the circle: edges from thin to thick, so that large ones lie in front, then regions. */
+/* Appends the circle: first the edges from thin to thick, so that large edges lie in front, then the regions. */
 static void append_circle(gls_text *out, const gls_report_matrix *m, const edge *edges, size_t n)
 {
     const size_t drawn = n < EDGES_DRAWN ? n : EDGES_DRAWN;

@@ -16,8 +16,8 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* Tolerance of the lines of the 3-D view, mm. It grows until the points are few enough, or it is above VIEW_COARSEST.
- */
+/* Tolerance of the lines of the 3-D view, mm. The tolerance grows until there are at most VIEW_POINTS points, or it is
+ * at least VIEW_COARSEST. */
 #define VIEW_TOLERANCE 0.25
 #define VIEW_COARSEST 2.0
 #define VIEW_POINTS 120000 /* largest number of points of the 3-D view: about 0.75 MB of the report */

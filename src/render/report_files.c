@@ -62,8 +62,8 @@ static void pack(const gls_scene *scene, uint8_t *bytes)
     for (size_t line = 0; line < scene->n_lines; line++) {
         uint64_t begin = scene->offset[line], end = scene->offset[line + 1];
         put16(counts + 2 * line, (uint32_t)(end - begin));
-        /* store differences of rounded positions: sums of them have no more error than one rounding, and they compress
-         * well */
+        /* store differences of rounded positions, because they compress well; their sums have no more error than one
+         * rounding */
         for (int a = 0; a < 3; a++)
             for (uint64_t i = begin, before = 0; i < end; i++) {
                 uint32_t v = (uint32_t)lround(fmin(((double)scene->point[i][a] - low[a]) / scale, 65535));

@@ -73,7 +73,7 @@ typedef struct gls_report {
     /* text of the sidecar, as the page shows it */
     char *sidecar_text;
     cJSON *sidecar;          /* NULL: none */
-    bool describes_tracking; /* true: the sidecar is that of a tracking run, not of another command */
+    bool describes_tracking; /* true: the sidecar is of a tracking run, not of another command */
     char *image;             /* background image; NULL: none */
     const gls_image *behind; /* image or density map that is drawn behind the streamlines, borrowed; NULL: none */
     gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
@@ -106,7 +106,7 @@ double gls_report_number(const gls_report *report, const char *path);
 /* Text in the sidecar at a path of keys; NULL: none. */
 const char *gls_report_text(const gls_report *report, const char *path);
 
-/* Appends a paragraph saying that `what` is unknown, because there is no sidecar or it is not of tracking. */
+/* Appends a paragraph saying that `what` is unknown, because there is no sidecar or the sidecar lacks it. */
 void gls_report_missing(const gls_report *report, gls_text *out, const char *what);
 
 /* --- Sections of the page. */

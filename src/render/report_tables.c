@@ -303,7 +303,7 @@ static void append_parameters(gls_text *out, const gls_report *r, bool given)
     }
 }
 
-/* Appends the parameters that were given, and those that kept their defaults. */
+/* Appends the command line, the parameters that the user gave, and all other parameters. */
 static void put_parameters(const gls_report *r, gls_text *out)
 {
     const cJSON *parameters = gls_report_get(r, "parameters"), *words = gls_report_get(r, "command_line");

@@ -58,7 +58,7 @@ static gls_status make_room(gls_scene *scene, size_t lines, size_t points, bool 
         scene->offset = offset;
         scene->line_room = room;
     }
-    /* after a failure, too, the caller frees all arrays of the scene, those that have grown included */
+    /* each array that has grown is kept, so that the caller frees all arrays of the scene also after a failure */
     if (scene->n_points + points > scene->point_room || !scene->point) {
         size_t room = scene->n_points + points + scene->n_points / 2 + 1024;
         void *point = realloc(scene->point, room * sizeof *scene->point);
@@ -84,8 +84,8 @@ static void direction_at(const float (*p)[3], size_t n, size_t i, double v[3])
     for (int k = 0; k < 3; k++) v[k] = (double)p[b][k] - p[a][k];
 }
 
-/* The one colour of a streamline: of the direction between its ends, of its bundle, or grey if it is not a member of
- * the group. */
+/* The colour of a whole streamline: of the direction between its ends, of its bundle, or dark grey if it is not a
+ * member of the group. */
 static uint32_t plain_colour(const gls_paint *paint, const gls_column *group, size_t line, const float (*p)[3],
                              size_t n)
 {
@@ -138,7 +138,8 @@ static gls_status create_columns(gls_scene *scene, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* The column or group of these streamlines with the same name and rows; NULL: none of one number a row. */
+/* The column or group of these streamlines with the name and the kind of rows of `column`; NULL: there is none with one
+ * number a row. */
 static const gls_column *find_column(const gls_streamlines *s, const gls_line_column *column)
 {
     const gls_column *found = column->of == GLS_OF_GROUP    ? gls_column_find(s->group, s->n_groups, column->name)

@@ -94,7 +94,7 @@ typedef enum gls_colouring {
 
 /* A colour for a name of a bundle or a group. */
 typedef struct gls_named_colour {
-    /* cut where it is longer */
+    /* the name, cut after 63 bytes */
     char name[64];
     /* red, green << 8, blue << 16 */
     uint32_t colour;

@@ -254,8 +254,8 @@ static void make_foot(gls_studio *s)
              gls_format_count(s->result.total, total, sizeof total));
     if (s->n_sources > 0) gls_foot_add(&s->foot, GLS_ITEM_TEXT, s->result.total ? text : "0 streamlines");
     add_colours(s);
-    size_t i = 2; /* length of the scale bar: 20 mm, or less if 20 mm are more than a third of a tile wide, or more if
-                     they are below 12 pixels */
+    size_t i = 2; /* index of the length of the scale bar: 20 mm, less if 20 mm are wider than a third of a tile, or
+                     more if 20 mm are below 12 pixels */
     for (; i + 1 < sizeof lengths / sizeof *lengths && lengths[i] * s->scale > s->plan.width / 3.0; i++) {
     }
     while (i > 0 && lengths[i] * s->scale < 12) i--;
@@ -277,8 +277,8 @@ static void make_foot(gls_studio *s)
 
 /* --- Opening, drawing, closing -------------------------------------------- */
 
-/* If one file has so many streamlines that they would hide each other, and the user names no views: replaces the views
- * by slabs in three axes, with an image behind them. */
+/* If there is one file, with so many streamlines that they would hide each other, and the user names no views: replaces
+ * the views by slabs across three axes, with an image behind the streamlines. */
 static gls_status choose_views(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const uint64_t most = s->plan.options->max_streamlines, n = s->n_sources ? s->source[0].candidates : 0;
@@ -394,7 +394,7 @@ gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_r
     return status;
 }
 
-/* The planes of a tile. Returns false if it has none. */
+/* Finds the planes of a tile. Returns false if the tile has none. */
 static bool planes_of(const gls_studio *s, const gls_tile *tile, const gls_camera *camera, gls_planes *planes)
 {
     *planes = (gls_planes){.sampler = s->image ? &s->sampler : NULL, .glyphs = s->glyphs, .window = s->window};

@@ -77,10 +77,10 @@ typedef struct gls_source {
     size_t n_groups;
 } gls_source;
 
-/* Counts the streamlines of a file and widens *box by them. *empty: nothing is in the box yet. */
+/* Counts the streamlines of a file and widens *box so that it holds their points. *empty: the box has no point yet. */
 gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, gls_box *box, bool *empty);
-/* Appends the streamlines to draw to the scene. Points are left out where the other points describe the line within the
- * tolerance, mm. sampler: of the image that gives colours, or NULL. */
+/* Appends to the scene the streamlines that are drawn, without the points that they can lack within the tolerance, mm.
+ * sampler: samples the image that gives colours; used for GLS_COLOUR_MAP alone. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
 /* Sends all streamlines with finite points and the wanted lengths to a sink; *sink is freed. */

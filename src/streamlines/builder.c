@@ -83,7 +83,7 @@ static gls_status reserve(gls_builder *b, size_t n, uint64_t n_points)
         if (!memory) return out_of_memory();
         b->column[k].data = b->memory[k] = memory;
     }
-    /* capacities grow only after all memory is there, so that a failure leaves them true */
+    /* the capacities change last, so that after a failure they are still right for all arrays */
     if (n > b->line_capacity) b->line_capacity = n;
     if (n_points > b->point_capacity) b->point_capacity = n_points;
     return GLS_OK;
@@ -168,7 +168,7 @@ void gls_builder_copy(gls_builder *b, uint64_t to, uint64_t from, uint64_t n)
 }
 
 /* Sets row `to` of a column to the value between rows `from` and from + 1, at share 0 .. 1 of the way. Floating-point
- * values are interpolated, in double precision; integers and bools are those of the nearer row. */
+ * values are interpolated, in double precision; integers and bools are copied from the nearer row. */
 static void mix_values(const gls_column *c, void *memory, uint64_t to, uint64_t from, double share)
 {
     const size_t row = gls_column_row_bytes(c);

@@ -83,8 +83,8 @@ void gls_spline_at(float mu, const float *a, const float *b, const float *c, con
 /* --- Removing points. */
 
 /* Selects points so that each removed point lies within `tolerance` of the line through its neighbours that stay, and
- * those are at most max_segment apart, in mm: as compress_streamlines() of DIPY decides. kept: memory for n, gets the
- * indices. Returns their number. */
+ * these neighbours are at most max_segment apart, in mm: as compress_streamlines() of DIPY decides. kept: memory for n,
+ * gets the indices. Returns their number. */
 size_t gls_points_compress(const float (*point)[3], size_t n, double tolerance, double max_segment, size_t *kept);
 /* Selects both ends and every factor-th point between, counted from point `fixed`, which stays. factor 0: only the
  * ends. kept and result as above. */

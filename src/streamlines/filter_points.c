@@ -172,8 +172,8 @@ static void make_equal(reshaper *f, const gls_streamlines *s, size_t i, size_t r
     if (s->offset[i + 1] > s->offset[i]) place(f, s, i, gls_builder_length(s, i) / (f->n - 1), to, f->n);
 }
 
-/* Number of points for segments of one step, of which the last may be shorter. A streamline of one point, or none,
- * stays as it is. */
+/* Number of points that cut a streamline into segments of one step; the last segment may be shorter. A streamline of
+ * one point, or none, stays as it is. */
 static uint64_t count_steps(reshaper *f, const gls_streamlines *s, size_t i)
 {
     const uint64_t n = s->offset[i + 1] - s->offset[i];
@@ -336,7 +336,8 @@ static void keep(reshaper *f, const gls_streamlines *s, size_t i, size_t row, ui
     for (size_t k = 0; k < f->n_new[i]; k++) gls_builder_copy(&f->builder, to + k, first + f->kept[first + k], 1);
 }
 
-/* Allocates memory for the counts of a block and, where points are only removed, for the indices of those that stay. */
+/* Allocates memory for the counts of a block and, where points are only removed, for the indices of the points that
+ * stay. */
 static gls_status reserve(reshaper *f, const gls_streamlines *s)
 {
     const size_t points = (size_t)s->offset[s->n];

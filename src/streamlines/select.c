@@ -186,7 +186,8 @@ struct selection {
     uint64_t seed, largest;
     /* keeps_by_set(): borrowed */
     gls_line_set *set;
-    /* which streamlines stay: members, others or new ones */
+    /* which streamlines stay: members of the set, streamlines that are no members, or new streamlines, which become
+     * members */
     gls_line_set_keep keep;
     /* keeps_listed(): a value for each streamline, 0 means that it is dropped; borrowed */
     const float *listed;
@@ -222,8 +223,8 @@ static bool keeps_every(selection *f, const gls_streamlines *s, size_t i)
     return at >= f->skip && (at - f->skip) % f->every == 0 && f->counts->kept < f->number;
 }
 
-/* Keeps `number` streamlines spread evenly over `total`: the share to keep grows by number / total with each, and
- * one stays wherever it passes a whole number. */
+/* Keeps `number` streamlines spread evenly over `total`: the wanted number grows by number / total with each
+ * streamline, and a streamline stays wherever the wanted number reaches the next whole number. */
 static bool keeps_spread(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -249,14 +250,14 @@ static bool keeps_random(selection *f, const gls_streamlines *s, size_t i)
     return random_key(f->seed, f->counts->taken - 1) <= f->largest;
 }
 
-/* Keeps members of the set, others, or those that are new, which join the set. */
+/* Keeps members of the set, streamlines that are no members, or new streamlines, which become members. */
 static bool keeps_by_set(selection *f, const gls_streamlines *s, size_t i)
 {
     bool known = line_set_has(f->set, s, i, f->keep == GLS_KEEP_NEW);
     return known == (f->keep == GLS_KEEP_MEMBERS);
 }
 
-/* Keeps streamlines whose value in the list is not 0; those beyond the list are dropped. */
+/* Keeps streamlines whose value in the list is not 0; streamlines beyond the end of the list are dropped. */
 static bool keeps_listed(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -279,7 +280,7 @@ static bool all_finite(const gls_streamlines *s)
     return largest < exponent;
 }
 
-/* Decides for each streamline of the block whether it stays; *n_kept: how many do. */
+/* Decides for each streamline of the block whether it stays; *n_kept: number of streamlines that stay. */
 static gls_status choose(selection *f, const gls_streamlines *s, size_t *n_kept)
 {
     if (s->n > f->capacity) {
@@ -300,7 +301,7 @@ static gls_status choose(selection *f, const gls_streamlines *s, size_t *n_kept)
     return f->set ? line_set_status(f->set) : GLS_OK;
 }
 
-/* Passes a block on as it is if all stay, else copies those that do. */
+/* Passes a block on as it is if all its streamlines stay, else copies the streamlines that stay. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     selection *f = user;

@@ -55,7 +55,7 @@ static void tee_abort(void *user)
     free(t);
 }
 
-/* Finishes the sinks in their order; after a failure the others are aborted. */
+/* Finishes the sinks in their order; after a failure aborts the sinks that are left. */
 static gls_status tee_finish(void *user)
 {
     tee *t = user;

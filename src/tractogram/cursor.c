@@ -82,7 +82,7 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
     u->stream.next_out = data;
     u->stream.avail_out = (unsigned)bytes;
     do {
-        /* the compressed bytes are used up: reads the next ones */
+        /* the compressed bytes in memory are used up: read the next bytes of the file */
         if (u->stream.avail_in == 0 && c->at < c->end) {
             size_t n = c->end - c->at < INPUT_BYTES ? (size_t)(c->end - c->at) : INPUT_BYTES;
             gls_status status = read_file(c, u->input, n);

@@ -76,12 +76,12 @@ const char *gls_trx_type_name(gls_type type);
 /* Facts of a header that the readers of .tck and .tsf need. The owner frees `file`. */
 typedef struct gls_tck_header {
     bool wide, swapped; /* wide: float64; swapped: in the other byte order */
-    char *file;         /* path of the file with the numbers; NULL: they are in the file of the header */
+    char *file;         /* path of the file with the numbers; NULL: the numbers are in the file of the header */
     uint64_t start;     /* position of the first number */
 } gls_tck_header;
 
-/* Receives a header line that is not about the type of the numbers or where they begin. text: the line as in the file;
- * its value begins at text + value_at. */
+/* Receives each line "key: value" of the header except datatype and file. text: the line as in the file; its value
+ * begins at text + value_at. */
 typedef gls_status (*gls_tck_line)(void *user, const char *key, const char *value, const char *text, size_t value_at);
 
 /* Reads the header of an open file of `bytes` bytes. GLS_ERR_INPUT names path and the error. */

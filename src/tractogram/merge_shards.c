@@ -21,8 +21,8 @@ typedef struct shard_reader {
     uint32_t last_seed; /* index of the last seed; seeds never decrease within a file */
 } shard_reader;
 
-/* Checks that the file has no values but those that `track` writes into shards: seeds and their indices, and in TRX
- * files sampled values and groups. */
+/* Checks that the file has no values except seeds and their indices, and in TRX files sampled values and groups:
+ * `track` writes no others into shards. */
 static gls_status check_columns(const shard_reader *s)
 {
     const gls_tractogram_info *info = s->info;
@@ -70,7 +70,8 @@ static void shard_close(shard_reader *s)
     *s = (shard_reader){.reader = NULL};
 }
 
-/* Opens a shard and checks its header. The suffix must be that of the format. After a failure reader is closed. */
+/* Opens a shard and checks its header, and that the suffix of its name fits the format. After a failure the reader is
+ * closed. */
 static gls_status shard_open(const char *path, shard_reader *s)
 {
     gls_tractogram_format format;
@@ -157,7 +158,7 @@ typedef struct merge {
     const char *output;
     gls_shard_file *file; /* one entry for each path */
     size_t *order;        /* indices of paths, sorted by part of the run */
-    shard_reader first;   /* header of paths[0], with which the others are compared */
+    shard_reader first;   /* header of paths[0], with which the headers of all other shards are compared */
     shard_reader later;   /* the first shard that has streamlines, if that is not paths[0] */
     /* `first` or `later`, whichever has streamlines; a shard without any has neither columns nor a precision. NULL:
      * none found yet */
@@ -167,7 +168,7 @@ typedef struct merge {
     gls_merge_progress progress;
     /* argument of progress() */
     void *user;
-    /* sizes of all shards, and of those that are copied, for progress */
+    /* bytes of all shards, and bytes of the shards that are copied so far, for progress */
     uint64_t bytes, bytes_done;
 } merge;
 
@@ -278,8 +279,8 @@ static gls_status compare(const merge *m, const char *path, const shard_reader *
     return compare_filled(m, path, r);
 }
 
-/* Opens shard i, notes what it says of itself, and compares it with the first. Only the first shard and the first that
- * has streamlines stay open. */
+/* Opens shard i, notes what it says of itself, and compares it with the first shard. Only the first shard and the first
+ * shard that has streamlines stay open. */
 static gls_status read_head(merge *m, size_t i)
 {
     shard_reader r;
@@ -346,7 +347,8 @@ static gls_status fail_shard(const char *path)
 }
 
 /* Leaves out streamlines beyond the number that the run asked for (--select): no shard knows how many the others have.
- * Notes in *m which shard and seed gave the last one; 0 where the file's float32 cannot hold the seed's number. */
+ * Notes in *m which shard and seed gave the last streamline that is left; seed 0 where the file's float32 cannot hold
+ * its number. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {
     uint64_t left = shard->select - m->lengths.streamlines;

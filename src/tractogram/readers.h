@@ -124,7 +124,8 @@ gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks
 void gls_reader_ahead_stop(gls_tractogram_reader *reader);
 /* Reads bytes of the file from position `from`. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
-/* Logs a warning about the file, unless warnings were given when it was read before. */
+/* Logs a warning about the file, unless options.quiet is set, because an earlier pass over the file gave the warnings.
+ */
 void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Returns GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */
@@ -133,7 +134,7 @@ gls_status gls_reader_damaged(const gls_tractogram_reader *reader, const char *w
 gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
 
 /* Sets *file to the path of the separate data file of a TCK file, from malloc; NULL: the data are in the file itself,
- * or it cannot be read. */
+ * or the file cannot be read as TCK. */
 gls_status gls_tck_data_file(const char *path, char **file);
 
 /* Reverses the byte order of n values of `bytes` bytes each (1, 2, 4, 8). */

@@ -25,7 +25,7 @@ typedef struct tck {
     bool warned;
 } tck;
 
-/* Whether a header line describes this file only, so that it is not copied to a file made from it. */
+/* Whether a header line describes this file alone; such a line is not copied to a file that is made from this one. */
 static bool is_own(const char *key)
 {
     return !strcmp(key, "count") || !strcmp(key, "total_count") || !strcmp(key, "timestamp") ||
@@ -186,8 +186,8 @@ static gls_status next_tck(gls_tractogram_reader *r, size_t *n)
     tck *t = r->state;
     uint64_t points = 0;
     size_t i = 0;
-    /* float32 points are checked here; float64 ones may overflow when they become float32, and are checked as a
-     * block */
+    /* float32 points are checked here; float64 points may overflow when they become float32, so that next() checks the
+     * whole block afterwards */
     r->seen_finite = !t->header.wide;
     while (i < r->max_lines && points < r->max_points && !t->ended) {
         bool whole;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of the reader. swapped: the file is in the other byte order. */
+/* State of the reader. swapped: the file is in the byte order that this machine does not use. */
 typedef struct trk {
     bool swapped;
     /* values of a point besides its coordinates, and of a streamline */
@@ -63,8 +63,8 @@ static gls_status read_names(gls_tractogram_reader *r, const unsigned char *name
     return status;
 }
 
-/* Stores the axis (0 .. 2) and the sense along it, in RAS+, that a letter stands for. Returns false if it stands for
- * none. */
+/* Stores the axis, 0 to 2, and the sense along it, in RAS+, for which a letter stands. Returns false for another
+ * letter. */
 static bool parse_letter(char letter, int *axis, int *sign)
 {
     static const char letters[] = "LRPAIS";
@@ -181,7 +181,7 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
         status = use_reference(r, dim, size, (const double(*)[4])turn);
         r->info.has_grid = true;
     }
-    /* nibabel's rule: the voxel order of the header wins over that of the affine */
+    /* nibabel's rule: the voxel order of the header wins over the voxel order that follows from the affine */
     if (status) return status;
     gls_grid_axis_codes(g, codes);
     if (has_affine && strcmp(order, codes) != 0) {
@@ -226,7 +226,7 @@ static gls_status open_trk(gls_tractogram_reader *r)
     r->info.version = (int)get(t, header + TRK_VERSION, 4);
     if (r->info.version < 1 || r->info.version > 3)
         return gls_fail(GLS_ERR_INPUT, "%s: is a TRK file of version %d; 1 to 3 are known", r->path, r->info.version);
-    /* counts are signed in the format; negative ones are damage */
+    /* counts are signed in the format; a negative count means that the file is damaged */
     int n_scalars = (int16_t)get(t, header + TRK_N_SCALARS, 2),
         n_properties = (int16_t)get(t, header + TRK_N_PROPERTIES, 2);
     int32_t n_count = (int32_t)get(t, header + TRK_N_COUNT, 4);

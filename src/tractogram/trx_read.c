@@ -44,8 +44,8 @@ static gls_status bad(const gls_tractogram_reader *r, const char *name, const ch
     return gls_fail(GLS_ERR_INPUT, "%s: %s %s", r->path, name, what);
 }
 
-/* Takes a whole number from 0 to 2^53, beyond which a JSON number of many parsers is not exact. Returns false if it is
- * none. */
+/* Takes a whole number from 0 to 2^53, the largest number up to which JSON numbers are exact in many parsers. Returns
+ * false for another value. */
 static bool read_count(const cJSON *json, const char *key, uint64_t *count)
 {
     const cJSON *item = gls_json_at(json, key);
@@ -162,7 +162,7 @@ typedef struct field {
     gls_type type;
 } field;
 
-/* Splits a file name. Returns false if it does not have this form. */
+/* Splits a file name FIELD[.COLUMNS].TYPE. Returns false for a name of another form. */
 static bool parse_field(const char *file_name, field *to)
 {
     /* NAME.TYPE or NAME.COLUMNS.TYPE */
@@ -363,8 +363,8 @@ static gls_status open_trx(gls_tractogram_reader *r)
     r->info.position_type = GLS_TYPE_FLOAT32;
     gls_status status = gls_trx_parts_read(r, &t->part, &t->n_parts);
     if (!status) status = read_json(r);
-    /* positions and offsets, which lie in no folder, come first: they prove the counts, which decide how much memory
-     * the other arrays need */
+    /* read positions and offsets first, which lie in no folder: they confirm the counts of the header, which decide how
+     * much memory the other arrays need */
     for (int others = 0; others < 2; others++)
         for (size_t i = 0; i < t->n_parts && !status; i++)
             if ((strchr(t->part[i].name, '/') != NULL) == others) status = add_part(r, &t->part[i]);

@@ -370,8 +370,8 @@ static int32_t search(gls_assigner *a, const float point[3])
     return node;
 }
 
-/* First label among `count` points from index `at` in steps of `step`, 1 or -1: from one end inwards. With a radius,
- * stops where the way along the streamline exceeds it, mm. Returns 0 if no point has a label. */
+/* First region among `count` points from index `at` in steps of `step`, 1 or -1: from one end inwards. With a radius,
+ * mm, stops where the way along the streamline exceeds the radius. Returns 0 if no point lies in a region. */
 static int32_t look_back(const gls_assigner *a, const float (*point)[3], ptrdiff_t at, ptrdiff_t step, size_t count)
 {
     double way = 0;
@@ -414,7 +414,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Appends a region to the list of a streamline, unless it is the last one of the list or 0, no region. */
+/* Appends a region to the list of a streamline, unless it is the last of the list, or 0, which means no region. */
 static void add_node(gls_assign_scratch *scratch, int32_t node)
 {
     if (node == 0 || (scratch->n > 0 && scratch->node[scratch->n - 1] == node)) return;
@@ -428,7 +428,7 @@ static void add_node(gls_assign_scratch *scratch, int32_t node)
 void gls_assign_all(const gls_assigner *a, gls_assign_scratch *scratch, const float (*point)[3], size_t n)
 {
     const gls_density_options walk = {.size = sizeof walk, .mapping = GLS_DENSITY_SEGMENT, .upsample = 1};
-    /* regions along the streamline: those of its points, or of all voxels that its segments pass */
+    /* list the regions of the points of the streamline, or of all voxels that its segments pass */
     size_t kept = 0;
     scratch->n = 0;
     if (a->test == GLS_ROI_TEST_VERTEX) {

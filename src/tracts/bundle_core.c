@@ -22,7 +22,7 @@ static const float (*nodes_of(const gls_bundle *b, size_t i, uint32_t nodes))[3]
     return (const float(*)[3])(b->node + i * nodes * 3);
 }
 
-/* Reverses the nodes of member i, and notes whether they run against the input. */
+/* Reverses the nodes of member i, and notes whether the nodes now run against the input streamline. */
 static void turn(gls_bundle *b, size_t i, uint32_t nodes)
 {
     gls_line_reverse((float(*)[3])(b->node + i * nodes * 3), nodes);
@@ -290,8 +290,8 @@ static gls_profile_node summarise(double *value, const double *weight, size_t n,
 }
 
 /* Weights of the members at node k, with a sum of 1: equal, of a column, or inverse to the Mahalanobis distance from
- * the mean as in AFQ. If streamlines coincide with the mean, only these get weight. how: GLS_PROFILE_MEAN and
- * GLS_PROFILE_MEDIAN: equal. */
+ * the mean as in AFQ. If nodes coincide with the mean, only their streamlines get weight. how: GLS_PROFILE_MEAN and
+ * GLS_PROFILE_MEDIAN give equal weights. */
 static void find_weights(const gls_bundle *b, uint32_t nodes, uint32_t k, gls_profile_weights how, double *weight)
 {
     double all = 0;

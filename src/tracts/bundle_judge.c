@@ -34,8 +34,8 @@ static double winding(const float (*point)[3], size_t n)
     return sum;
 }
 
-/* Degrees that a streamline runs around its mean point, in the plane that fits it best; forth and back both count.
- * DIPY's winding(), which scilpy calls angle. A point at the mean has no direction and is skipped. */
+/* Degrees that a streamline runs around its mean point, in the plane that fits it best; forth and back both count. This
+ * is DIPY's winding(), which scilpy calls angle. A point at the mean has no direction and is skipped. */
 static double sweep(const float (*point)[3], size_t n)
 {
     double mean[3] = {0}, c[3][3] = {{0}}, value[3], axis[3][3], before[3], sum = 0;
@@ -156,8 +156,8 @@ gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, c
     if (isfinite(r->max_winding) && winding(point, n) > r->max_winding) return GLS_BUNDLE_WINDING;
     if (isfinite(r->max_sweep) && !(sweep(point, n) < r->max_sweep)) return GLS_BUNDLE_WINDING;
     /* If the streamline fits in both directions, the include regions decide: it runs ALONG if it first meets the rule's
-     * first include region before the last one, AGAINST if after it. UNKNOWN: at the same position, or fewer than two
-     * include regions. */
+     * first include region before the last one, AGAINST if after it. The direction is UNKNOWN if it meets both at the
+     * same position, or if there are fewer than two include regions. */
     *direction = along != against ? (along ? GLS_BUNDLE_ALONG : GLS_BUNDLE_AGAINST) : GLS_BUNDLE_UNKNOWN;
     if (*direction == GLS_BUNDLE_UNKNOWN && r->n_include >= 2) {
         double a = gls_rois_first(rules->rois, hits, r->include[0]),

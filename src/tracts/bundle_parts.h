@@ -1,4 +1,4 @@
-/* Bundles: the rules that define them, their members, and the rows of text that rules are read from. */
+/* Bundles: the rules that define bundles, the members of bundles, and the rows of text from which rules are read. */
 #ifndef GLS_TRACTS_BUNDLE_PARTS_H
 #define GLS_TRACTS_BUNDLE_PARTS_H
 

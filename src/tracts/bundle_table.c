@@ -192,7 +192,7 @@ static gls_status range(const row *r, column c, double value[2])
                                column_names[c], text);
 }
 
-/* Adds the text of a region to the list of files; it is FILE or FILE:LABELS. */
+/* Adds the text of a region, FILE or FILE:LABELS, to the list of files. */
 static gls_status note_file(gls_bundle_rules *rules, const char *text)
 {
     char **more = realloc(rules->file, (rules->n_files + 1) * sizeof *more);

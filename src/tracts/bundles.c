@@ -60,9 +60,9 @@ static nearness measure(const gls_bundle_rules *rules, const gls_bundle_rule *r,
 
 /* Chooses, for a streamline that passes the tests of several bundles, the nearest of them; rules->n: it passes none.
  * verdict and direction have an entry for each bundle; the verdict GLS_BUNDLE_TESTS means that it passes. The distance
- * is the sum of distances from the include, start and end regions before widening, 0 if it meets all; among equal ones
- * the smallest mean distance from the centres of these regions decides, then the order. Bundles without regions come
- * last. */
+ * is the sum of distances from the include, start and end regions before widening, 0 if the streamline meets all of
+ * them; among equally near bundles the smallest mean distance from the centres of these regions decides, then the
+ * order. Bundles without regions come last. */
 static size_t choose_bundle(const gls_bundle_rules *rules, const uint8_t *verdict, const uint8_t *direction,
                             const float (*point)[3], size_t n)
 {
@@ -373,7 +373,7 @@ typedef struct filter {
     size_t *next; /* for each bundle, the member expected next */
     size_t capacity;
     uint8_t **in;       /* for each bundle, membership of the current streamlines */
-    gls_column *column; /* input groups, then those of the bundles */
+    gls_column *column; /* groups of the input, then groups of the bundles */
 } filter;
 
 static void discard(void *user)

@@ -264,7 +264,8 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
     }
 }
 
-/* Fate of a streamline. UNUSED: it met no voxel of the grid; USED: it was added; ZERO: its value is 0 or not finite. */
+/* Fate of a streamline. UNUSED: it met no voxel of the grid; USED: it was added to the map; ZERO: its value is 0 or not
+ * finite, and is not mapped. */
 enum { UNUSED, USED, ZERO };
 
 /* Adds one streamline. Returns the largest addition to one voxel, as add_visits(). */

@@ -45,7 +45,7 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
         to->high += high + (before > UINT64_MAX - low);
         return;
     }
-/* The sum is added in two atomic steps. It is right only when all threads have ended. */
+/* The value is added in two atomic steps, so that the sum is right only when all threads have ended. */
 #pragma omp atomic capture
     {
         before = to->low;

@@ -21,7 +21,7 @@ double gls_line_length(const float (*point)[3], size_t n)
 
 void gls_line_resample(const float (*point)[3], size_t n, size_t m, float (*out)[3])
 {
-    /* all points but the last by linear interpolation; the last is copied, so that it is exact */
+    /* all points but the last are interpolated linearly; the last point is copied, so that it is exact */
     const double step = gls_line_length(point, n) / (double)(m - 1);
     double before = 0, segment = n > 1 ? distance(point[0], point[1]) : 0;
     size_t from = 0;

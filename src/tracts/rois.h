@@ -58,7 +58,8 @@ gls_status gls_rois_add_area(gls_rois *rois, gls_region_area *area, const char *
 gls_status gls_rois_add_any(gls_rois *rois, const char *option, const char *text, const gls_grid *grid, double mm,
                             size_t *index);
 /* Adds the two largest blobs of an image (voxels that share faces, edges or corners), widened by mm. The first is the
- * one further left, back or down along the axis that separates them most. GLS_ERR_INPUT if there is only one blob. */
+ * blob farther left, back or down on the axis along which the blobs lie farthest apart. GLS_ERR_INPUT if there is only
+ * one blob. */
 gls_status gls_rois_add_ends(gls_rois *rois, const char *text, double mm, size_t index[2]);
 /* Text of the first region whose box lies outside the box low .. high, world mm; NULL: none. Owned by `rois`. */
 const char *gls_rois_find_far(const gls_rois *rois, const double low[3], const double high[3]);
@@ -97,7 +98,8 @@ double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t inde
 /* Share of the streamline that lies in the region, 0 .. 1. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Whether the streamline meets the regions in this order, from its start or, backwards, from its end. It may return
- * only to the last region. Where regions overlap the first in the list counts. As tckedit -include_ordered. */
+ * only to the last region. Where regions overlap the first in the list counts. This is the rule of tckedit
+ * -include_ordered. */
 bool gls_rois_ordered(const gls_rois *rois, const gls_roi_hits *hits, const size_t *index, size_t n, bool backwards);
 
 #endif

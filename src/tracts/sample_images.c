@@ -250,7 +250,7 @@ static double correlate(const double *a, const double *b, size_t n)
 
 /* Sums over the values of one streamline in one volume: over finite values or over all. */
 typedef struct sums {
-    /* m: number of values that are taken; nonzero: how many of them are not 0 */
+    /* m: number of values in the sums; nonzero: number of these values that are not 0 */
     size_t m, nonzero;
     /* total: sum of weights; weighted: sum of value times weight; plain: sum of values without weights */
     double total, weighted, plain;
@@ -282,8 +282,8 @@ static double extreme_of(const scratch *r, size_t n, size_t volumes, size_t t, b
     return found;
 }
 
-/* Value at which the sum of weights exceeds half of the total; the mean of two values if one of them reaches half
- * exactly. below: the value before, as tcksample -precise takes it. */
+/* Value at which the sum of weights exceeds half of the total; the mean of this value and the value before if the sum
+ * before is half exactly. below: always the value before, as in tcksample -precise. */
 static double weighted_median(const weighted *sorted, size_t n, bool below)
 {
     double total = 0, sum = 0;

@@ -1,4 +1,5 @@
-/* The filter that selects streamlines: threads test them, then those that passed go on in their order. */
+/* The filter that selects streamlines: several threads test the streamlines, then the streamlines that passed go on in
+ * their order. */
 #include <glslines/select.h>
 
 #include <math.h>
@@ -302,7 +303,7 @@ static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column
     return GLS_OK;
 }
 
-/* Enlarges a thread's box by these streamlines. */
+/* Enlarges the box of a thread so that it holds the points of streamlines from .. until - 1. */
 static void note_box(box *box, const gls_streamlines *in, size_t from, size_t until)
 {
     float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -401,7 +402,7 @@ gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, 
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     f->selection = selection;
     gls_builder_init(&f->builder, next);
-    /* reset the counts: they are those of the pass that begins with this filter */
+    /* reset the counts, so that they are counts of the pass that begins with this filter */
     selection->counts = (gls_select_counts){0};
     *sink = (gls_sink){append, finish, discard, f};
     return GLS_OK;

@@ -20,7 +20,7 @@
 /* Exponent of the first bin in the encoding of float32, whose bias is 127. */
 #define STEP_LOWEST (127 - 16)
 
-/* Masks: the voxels that streamlines pass, those of their first points, and those of their last points. */
+/* Masks: the voxels that streamlines pass, the voxels of their first points, and the voxels of their last points. */
 enum { BODY, START, END, N_MASKS };
 enum { N_QUARTILES = 3 };
 
@@ -203,8 +203,8 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *s, const float (*point)[3], si
     s->n++;
     s->points += n;
     s->weight += weight;
-    /* West's update of the weighted mean and the weighted sum of squares; a total weight of 0 leaves them as they
-     * are */
+    /* West's update of the weighted mean and the weighted sum of squares; a total weight of 0 leaves both as they are
+     */
     if (s->weight != 0) {
         s->mean += weight / s->weight * d;
         s->square += before * weight / s->weight * d * d;

@@ -12,8 +12,8 @@
 
 /* Whether the map can be made from counts in this grid. */
 bool gls_density_takes_visited(const gls_density *density, const gls_grid *grid);
-/* While *visited is not NULL, append() takes the counts of the appended streamlines from it, and follows only
- * streamlines that are left to the host. The map is the same. */
+/* While *visited is not NULL, append() takes the counts of the appended streamlines from **visited, and follows only
+ * streamlines that the device has left to the host. The map is the same. */
 void gls_density_use_visited(gls_density *density, const gls_visited **visited);
 
 /* --- Files written as part of a group, which may be NULL. An existing file is an error unless `overwrite`. */

@@ -1,5 +1,5 @@
-/* Summarises tractograms of any size in constant memory. Quartiles are exact while few values are kept; with more they
- * come from histograms over the leading bits of float32 values. */
+/* Summarises tractograms of any size in constant memory. Quartiles are exact for up to MAX_KEPT values; for more values
+ * they come from histograms over the leading bits of float32 values. */
 #include <glslines/summary.h>
 
 #include <math.h>

@@ -34,8 +34,8 @@ struct gls_score {
                                 the voxel */
     /* any_route: only ends are tested; ends_are_beyond: voxels of ends outside the mask count as overreach */
     bool any_route, ends_are_beyond;
-    /* further test of the caller: returns those of the bundles `joined` that the streamline may belong to; NULL:
-     * none */
+    /* further test by the caller: returns which of the bundles `joined` the streamline may belong to; NULL: no further
+     * test */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     /* first argument of keep() */
     void *user;
@@ -274,8 +274,8 @@ static void visit_segment(gls_score *s, const float from[3], const float to[3], 
     }
 }
 
-/* Counts a valid streamline for the candidate in whose mask most of its points lie; the first of equal ones. Marks
- * its voxels. */
+/* Counts a valid streamline for the candidate in whose mask most of its points lie, of equal candidates the first.
+ * Marks the voxels of the streamline. */
 static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_set candidates)
 {
     size_t best = 0, most = 0;
@@ -299,7 +299,8 @@ static void add_valid(gls_score *s, const float (*point)[3], size_t n, bundle_se
     for (size_t i = 0; i + 1 < n; i++) visit_segment(s, point[i], point[i + 1], (bundle_set)1 << best);
 }
 
-/* Lists the end regions of a voxel as 2 bundle + end: those that contain it, then those near it. */
+/* Lists the end regions of a voxel as numbers 2 bundle + end: first regions that contain the voxel, then regions near
+ * it. */
 static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
 {
     size_t n = 0;
@@ -318,8 +319,8 @@ static void add_unjoined(gls_score *s, size_t first, size_t last)
 {
     uint32_t a[2 * GLS_SCORE_MAX_BUNDLES], b[2 * GLS_SCORE_MAX_BUNDLES];
     size_t na = end_regions(s, first, a), nb = end_regions(s, last, b), n = 2 * s->n_bundles;
-    /* pairs in the order of the sum of their positions in both lists: regions that contain the ends before those
-     * near them */
+    /* pairs in the order of the sum of their positions in both lists, so that regions that contain the ends come before
+     * regions near the ends */
     for (size_t sum = 0; na && nb && sum < na + nb - 1; sum++) {
         for (size_t i = 0; i <= sum && i < na; i++) {
             if (sum - i >= nb || a[i] == b[sum - i]) continue;

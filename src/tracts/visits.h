@@ -30,8 +30,8 @@ typedef struct gls_visits {
     uint32_t *slot;                  /* index into voxel + 1; 0: free. All slots are free between streamlines */
     double heading[3];               /* direction, without signs, of the visit that gls_visits_note() adds next */
     bool outside;                    /* a part of the streamline lies outside the grid */
-    uint64_t places, places_outside; /* lookups of voxels, and those outside the grid: one for each point, or with
-                                        GLS_DENSITY_PRECISE for each voxel */
+    uint64_t places, places_outside; /* number of lookups of voxels, and of lookups outside the grid: one for each
+                                        point, or with GLS_DENSITY_PRECISE for each voxel */
     bool failed;                     /* memory ran out */
 } gls_visits;
 

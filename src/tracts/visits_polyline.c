@@ -93,8 +93,8 @@ static void walk_step(path *w, size_t i, double mm, const double size[3])
     w->at = NONE;
 }
 
-/* Like walk_step(), for a step from a voxel of the grid to one that shares a face with it. A step that begins or ends
- * on the face has one piece. */
+/* Like walk_step(), for a step between two voxels of the grid that share a face. A step that begins or ends on the face
+ * has one piece. */
 static inline void cross_face(path *w, size_t i, int axis, double mm, const double size[3])
 {
     const double a = w->c[axis][i], whole = w->c[axis][i + 1] - a,
@@ -109,8 +109,8 @@ static inline void cross_face(path *w, size_t i, int axis, double mm, const doub
  */
 static bool cross_faces(path *w, size_t i, int n, double mm, const double size[3])
 {
-    /* share[r]: where the face of axis r is crossed; 2: the voxel does not change along r. way: smallest size of the
-     * step along an axis that it crosses */
+    /* share[r]: share of the step at which it crosses the face of axis r; 2: the voxel does not change along r. way:
+     * smallest size of the step along the axes whose faces it crosses */
     double share[3], way = 1, least = 1, cut[5] = {0};
     int64_t voxel[4] = {w->voxel[i]}, ahead[3];
     for (int r = 0; r < 3; r++) {
