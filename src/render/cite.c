@@ -149,7 +149,9 @@ gls_status gls_cite(const char *path, gls_cite_format format, char **text)
     }
     if (path && !status) status = gls_sidecar_read(beside ? beside : path, &json, &sidecar);
     if (path && !status && !gls_sidecar_describes_tracking(sidecar))
-        status = gls_fail(GLS_ERR_INPUT, "%s: describes no tracking", beside ? beside : path);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: describes no tracking: give a tractogram of 'glslines track', or its sidecar",
+                     beside ? beside : path);
     if (status) goto fail;
     size_t n = list_keys(sidecar, key);
     const cJSON *software = cJSON_GetObjectItemCaseSensitive(sidecar, "software");

@@ -47,7 +47,7 @@ static const char *const state_names[] = {"tracked", "up to date", "busy", "fail
 static bool is_ours(const char *path, const char *mark)
 {
     const bool ours = gls_dataset_owns(path, mark);
-    if (!ours) gls_log(GLS_LOG_WARNING, "%s: is of another program, and is left as it is", path);
+    if (!ours) gls_log(GLS_LOG_WARNING, "%s: was written by another program, and is left as it is", path);
     return ours;
 }
 
@@ -103,10 +103,10 @@ static void illustrate(const gls_dataset_task *run, const gls_dataset_unit *u, c
     gls_report_result result;
     if (wants_report && may_report(&files) && gls_report_files(files.sidecar, &report, NULL, &result) != GLS_OK &&
         run->go_on())
-        gls_log(GLS_LOG_WARNING, "no report: %s", gls_last_error());
+        gls_log(GLS_LOG_WARNING, "the report was not made: %s", gls_last_error());
     if (wants_picture && run->go_on() && is_ours(files.picture, PICTURE_MARK) &&
         gls_render_files(&tractogram, 1, files.picture, &picture, NULL) != GLS_OK && run->go_on())
-        gls_log(GLS_LOG_WARNING, "no picture: %s", gls_last_error());
+        gls_log(GLS_LOG_WARNING, "the picture was not made: %s", gls_last_error());
     gls_log_mute_info(run->jobs > 1);
 }
 

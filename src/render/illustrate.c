@@ -90,7 +90,7 @@ static void draw(const char *picture, gls_job *job)
     gls_log_mute_info(false);
     if (!status) status = gls_job_note_made(job, "picture", picture);
     if (status)
-        gls_log(GLS_LOG_WARNING, "no picture: %s", gls_last_error());
+        gls_log(GLS_LOG_WARNING, "the picture was not made: %s", gls_last_error());
     else
         gls_log(GLS_LOG_INFO, "picture     %s", picture);
 }
@@ -113,7 +113,7 @@ static void report(const char *path, gls_job *job)
     if (!status)
         gls_log(GLS_LOG_INFO, "report      %s, %s", options.output, gls_format_bytes(made.bytes, size, sizeof size));
     else
-        gls_log(GLS_LOG_WARNING, "no report: %s", gls_last_error());
+        gls_log(GLS_LOG_WARNING, "the report was not made: %s", gls_last_error());
     free(beside);
 }
 

@@ -184,7 +184,8 @@ static gls_status read_views(gls_render_plan *p)
     while (rest && !status)
         status = next_word(&rest, ',', word, sizeof word)
                      ? add_view(p, word)
-                     : gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' is no list of %s", views, VIEWS);
+                     : gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' must be views separated by commas, out of %s", views,
+                                VIEWS);
     if (status) return status;
     /* a picture with slabs has smaller views by default, four in a row */
     bool slabs = p->n_slabs > 0;
@@ -207,11 +208,14 @@ static gls_status read_views(gls_render_plan *p)
     if (p->columns > p->n_tiles) p->columns = (uint32_t)p->n_tiles;
     uint64_t rows = (p->n_tiles + p->columns - 1) / p->columns;
     if (rows * p->height > 65535 || (uint64_t)p->columns * p->width > 65535)
-        return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than 65535 pixels a side",
-                        p->n_tiles, text);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--tile: %zu views of %s make a picture of more than 65535 pixels a side: give smaller or fewer views",
+            p->n_tiles, text);
     if (rows * p->height * p->columns * p->width > MAX_PIXELS)
-        return gls_fail(GLS_ERR_ARGUMENT, "--tile: %zu views of %s make a picture of more than %llu pixels", p->n_tiles,
-                        text, (unsigned long long)MAX_PIXELS);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--tile: %zu views of %s make a picture of more than %llu pixels: give smaller or fewer views",
+                        p->n_tiles, text, (unsigned long long)MAX_PIXELS);
     return GLS_OK;
 }
 
@@ -352,7 +356,8 @@ static gls_status read_rest(gls_render_plan *p)
     if (o->palette && (o->turn > 0 || transparent))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--palette: has no effect on a turn or a transparent background: leave it out");
-    if (!(o->min_length <= o->max_length)) return gls_fail(GLS_ERR_ARGUMENT, "--min-length: is above --max-length");
+    if (!(o->min_length <= o->max_length))
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: is above --max-length, so that no streamline would be drawn");
     return o->colors ? read_named(p, o->colors) : GLS_OK;
 }
 

@@ -192,7 +192,8 @@ gls_status gls_render_files(const char *const *tractograms, size_t n, const char
         status = o->frames ? write_frames(&studio, output) : write_png(&studio, output, 0, o->turn ? o->turn : 1, NULL);
         if (!status && result) *result = studio.result;
         if (!status && o->fail_if_empty && n > 0 && studio.result.shown == 0)
-            status = gls_fail(GLS_ERR_EMPTY, "%s: shows no streamline", output);
+            status = gls_fail(GLS_ERR_EMPTY, "%s: the picture was written, but shows no streamline (--fail-if-empty)",
+                              output);
         gls_studio_close(&studio);
     }
     return status;

@@ -74,7 +74,9 @@ static gls_status add_column(void *user, const gls_streamlines *s)
     gls_status status = reserve(f, s);
     if (status) return status;
     if (s->n > f->rows - f->at)
-        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu64 " values, but there are more streamlines", f->path, f->rows);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has %" PRIu64 " values, but there are more streamlines: give a value for each", f->path,
+                        f->rows);
     f->column[0] = f->added;
     f->column[0].data = (const char *)f->added.data + f->at * gls_column_row_bytes(&f->added);
     out.dps = f->column;

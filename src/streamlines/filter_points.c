@@ -51,7 +51,8 @@ struct reshaper {
 /* Error for streamlines that no reasonable step makes: the unit of the step, or the coordinates, are wrong. */
 static gls_status too_many_steps(const reshaper *f, double length)
 {
-    return gls_fail(GLS_ERR_ARGUMENT, "a step of %g mm gives a streamline of %g mm more than %g points", f->step,
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "a step of %g mm gives a streamline of %g mm more than %g points: give a larger step", f->step,
                     length, MAX_STEPS);
 }
 

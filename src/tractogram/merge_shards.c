@@ -257,7 +257,8 @@ static gls_status compare(const merge *m, const char *path, const shard_reader *
     const gls_shard *x = &a->file.shard, *y = &r->file.shard;
     const char *first = m->paths[0];
     if (r->file.format != a->file.format)
-        return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s", path, first);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s: merge the shards of a single run", path,
+                        first);
     if (x->count != y->count)
         return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count,
                         first, x->index, x->count);
@@ -331,8 +332,8 @@ static gls_status sort(merge *m)
     gls_text text = {0};
     list_missing(m, &text, &n_missing);
     char *list = gls_text_take(&text);
-    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing", m->output, count,
-                                 list ? list : "some", n_missing == 1 ? "is" : "are");
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: cannot be made: of %u shards %s %s missing: give all shards",
+                                 m->output, count, list ? list : "some", n_missing == 1 ? "is" : "are");
     free(list);
     return status;
 }
@@ -371,7 +372,7 @@ static gls_status copy_shard(merge *m, size_t i, gls_tractogram_writer *writer)
     /* the file may have been replaced since its header was read */
     if (r.file.shard.index != m->file[i].shard.index || r.file.bytes != m->file[i].bytes ||
         r.file.n_streamlines != m->file[i].n_streamlines)
-        status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", m->paths[i]);
+        status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read: run the command again", m->paths[i]);
     if (!status) status = compare(m, m->paths[i], &r);
     if (!status && r.file.shard.select == 0) writer->n_begun += r.reader->n_begun;
     for (bool more = true; !status && more;) {

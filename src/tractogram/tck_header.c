@@ -86,7 +86,7 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
     }
     free(text);
     if (!status && (!has_type || !has_file))
-        status = gls_fail(GLS_ERR_INPUT, "%s: damaged: its header does not say datatype and file", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: damaged: its header lacks the line datatype or the line file", path);
     /* the text may not overlap the numbers in the same file */
     if (!status && !h->file && h->start < n)
         status =
@@ -106,7 +106,8 @@ gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd
     const uint64_t whole = h->start > bytes ? 0 : (bytes - h->start) / row * row;
     if (h->start > bytes)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: truncated or damaged: its data should begin at byte %" PRIu64 ", and it has %" PRIu64,
+                          "%s: truncated or damaged: its data should begin at byte %" PRIu64
+                          ", but it has only %" PRIu64 " bytes",
                           beside ? h->file : path, h->start, bytes);
     else if (h->start + whole != bytes && !recover)
         status = gls_fail(GLS_ERR_INPUT,

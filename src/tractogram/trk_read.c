@@ -118,7 +118,9 @@ static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], 
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             if (turn[i][k] != 0 && (dim[k] != g->dim[i] || fabs(size[k] - g->voxel_size[i]) > 1e-3 * g->voxel_size[i]))
-                return gls_fail(GLS_ERR_INPUT, "%s: its dimensions or voxel sizes are not those of the reference image",
+                return gls_fail(GLS_ERR_INPUT,
+                                "%s: its dimensions or voxel sizes are not those of the reference image: give the "
+                                "image to which it belongs",
                                 r->path);
     return GLS_OK;
 }

@@ -66,7 +66,7 @@ static gls_status read_end64(archive *a, uint64_t end_at)
     if (status) return status;
     if (get(end, 4) != 0x06064b50) return damaged(a, "it has no ZIP64 record where there should be one");
     if (get(end + 16, 4) != 0 || get(end + 20, 4) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive", a->path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive: join the parts first", a->path);
     /* the ZIP64 record replaces the numbers of the end record */
     a->n = get(end + 32, 8);
     a->size = get(end + 40, 8);
@@ -95,7 +95,7 @@ static gls_status find_directory(archive *a)
         a->start = get(end + 16, 4);
         status = read_end64(a, a->bytes - have + at);
         if (!status && disks != 0 && disks != 0xffffffffu)
-            status = gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive", a->path);
+            status = gls_fail(GLS_ERR_INPUT, "%s: is a part of a split archive: join the parts first", a->path);
     }
     free(tail);
     if (status) return status;
@@ -345,7 +345,7 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *r, const gls_trx_part 
     if (gls_asprintf(&path, "%s/%s", r->path, part->name) < 0) return gls_reader_no_memory(r);
     status = gls_regular_open(path, &fd, &bytes);
     if (!status && bytes != part->bytes) {
-        status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: changed while it was read: run the command again", path);
         close(fd);
     }
     free(path);

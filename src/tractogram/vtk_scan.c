@@ -61,7 +61,7 @@ static gls_status read_line(gls_vtk *s, char line[GLS_VTK_LINE])
 static gls_status read_word(gls_vtk *s, char word[GLS_VTK_WORD])
 {
     if (gls_vtk_next_word(&s->cursor, word)) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: a word is missing", s->reader->path);
+    return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: a word is missing, or is too long", s->reader->path);
 }
 
 /* Reads the next word, which must be `expected`. */

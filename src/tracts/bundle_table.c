@@ -430,7 +430,9 @@ gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls
     while (!status && gls_is_space((unsigned char)*first)) first++;
     rules->is_json = !status && *first == '{';
     if (!status) status = rules->is_json ? bundle_rules_add_json(rules, &from, text, n) : read_rows(rules, &from, text);
-    if (!status && rules->n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no bundle", path);
+    if (!status && rules->n == 0)
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: defines no bundle: a table needs a row for each bundle, JSON an object", path);
     free(text);
     if (status) gls_bundle_rules_finish(rules);
     return status;

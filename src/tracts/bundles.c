@@ -267,7 +267,7 @@ static gls_status order_groups(const gls_bundles *b, const gls_streamlines *s, g
 {
     for (size_t k = 0; k < b->rules.n; k++) {
         const gls_column *c = gls_column_find(s->group, s->n_groups, b->rules.rule[k].name);
-        if (!c) return gls_fail(GLS_ERR_INPUT, "there is no group \"%s\"", b->rules.rule[k].name);
+        if (!c) return gls_fail(GLS_ERR_INPUT, "the tractogram has no group \"%s\"", b->rules.rule[k].name);
         groups[k] = *c;
     }
     return GLS_OK;
@@ -289,7 +289,8 @@ static gls_status append(void *user, const gls_streamlines *in)
     }
     const gls_column *weights = b->options.weights ? gls_column_find(in->dps, in->n_dps, b->options.weights) : NULL;
     if (b->options.weights && (!weights || weights->components != 1))
-        return gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", b->options.weights);
+        return gls_fail(GLS_ERR_INPUT, "the tractogram has no column \"%s\" of one value a streamline",
+                        b->options.weights);
     if (b->by_group) {
         groups = malloc(m * sizeof *groups);
         status = groups ? order_groups(b, in, groups) : gls_fail(GLS_ERR_MEMORY, "out of memory for bundles");

@@ -152,7 +152,7 @@ static gls_status find_column(const gls_streamlines *s, const char *name, const 
     *column = name ? gls_column_find(s->dps, s->n_dps, name) : NULL;
     return !name || (*column && (*column)->components == 1)
                ? GLS_OK
-               : gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", name);
+               : gls_fail(GLS_ERR_INPUT, "the tractogram has no column \"%s\" of one value a streamline", name);
 }
 
 static gls_status reserve(gls_connectome *c, size_t n)

@@ -228,7 +228,7 @@ static gls_status find_column(const gls_density *d, const gls_streamlines *s, co
     if (!name) return GLS_OK;
     *column = gls_column_find(s->dps, s->n_dps, name);
     if (!*column || (*column)->components != 1)
-        return gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", name);
+        return gls_fail(GLS_ERR_INPUT, "the tractogram has no column \"%s\" of one value a streamline", name);
     for (size_t i = 0; i < s->n && finite; i++)
         if (!isfinite(gls_column_value(*column, i)))
             return gls_fail(GLS_ERR_INPUT, "the value of streamline %llu in the column \"%s\" is not finite",
@@ -243,7 +243,7 @@ static gls_status find_columns(const gls_density *d, const gls_streamlines *s, c
     if (!status) status = find_column(d, s, d->options.column, false, &c->value);
     for (size_t g = 0; g < d->options.n_groups && !status; g++) {
         c->group[g] = gls_column_find(s->group, s->n_groups, d->options.group[g]);
-        if (!c->group[g]) status = gls_fail(GLS_ERR_INPUT, "there is no group \"%s\"", d->options.group[g]);
+        if (!c->group[g]) status = gls_fail(GLS_ERR_INPUT, "the tractogram has no group \"%s\"", d->options.group[g]);
     }
     return status;
 }

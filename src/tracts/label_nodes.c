@@ -22,7 +22,7 @@ static gls_status find_largest(const gls_image *labels, const char *name, int32_
                             name, (double)value, MAX_LABEL);
         if ((int32_t)value > *largest) *largest = (int32_t)value;
     }
-    return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no label", name);
+    return *largest > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: has no voxel above 0: give an image of labels", name);
 }
 
 /* Numbers the regions and measures them. number: for each label from 0 to `largest`, on entry 0, on return the number

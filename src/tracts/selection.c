@@ -289,11 +289,11 @@ static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column
     const gls_select_options *o = &f->selection->options;
     *weights = o->weights ? gls_column_find(in->dps, in->n_dps, o->weights) : NULL;
     if (o->weights && (!*weights || (*weights)->components != 1))
-        return gls_fail(GLS_ERR_INPUT, "there is no column \"%s\" of one value a streamline", o->weights);
+        return gls_fail(GLS_ERR_INPUT, "the tractogram has no column \"%s\" of one value a streamline", o->weights);
     for (size_t k = 0; k < o->n_groups + o->n_not_groups; k++) {
         const char *name = k < o->n_groups ? o->group[k] : o->not_group[k - o->n_groups];
         if (!gls_column_find(in->group, in->n_groups, name))
-            return gls_fail(GLS_ERR_INPUT, "there is no group \"%s\"", name);
+            return gls_fail(GLS_ERR_INPUT, "the tractogram has no group \"%s\"", name);
     }
     if (in->n <= f->capacity) return GLS_OK;
     uint8_t *verdict = realloc(f->verdict, in->n);
