@@ -221,7 +221,8 @@ static void test_odd_tck(void **state)
     refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 9999\nEND\n", lines, 7, 0), NULL,
             "begin at byte 9999");
     refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 256\n", lines, 7, 0), NULL, "header has no end");
-    refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nEND\n", lines, 7, 0), NULL, "lacks the line datatype or the line file");
+    refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nEND\n", lines, 7, 0), NULL,
+            "lacks the line datatype or the line file");
     refuses(put_tck("mrtrix tracks\ndatatype: Float32LE\nfile: . 0\nEND\n", lines, 7, 0), NULL, "begin at byte 0");
     /* what MRtrix3 reads, too */
     static const char *const odd[] = {"mrtrix tracks    \ndatatype: float32le\nfile: . 256\nEND\n",
