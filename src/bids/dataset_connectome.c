@@ -15,7 +15,7 @@
 #include "util/output_file.h"
 #include "util/status.h"
 
-#define DONE "done" /* member of the sidecar of a matrix that later runs read: inputs, outputs, and replaced files */
+#define DONE "done" /* member of a matrix's sidecar, for later runs: inputs, outputs, and replaced files */
 
 /* Finds the table with names of labels, beside the image or in a folder above. NULL: none. */
 static char *find_names(const char *labels, const char *root)
@@ -61,7 +61,7 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     return status;
 }
 
-/* Returns the error for a file to be replaced that another program wrote, or that was changed since. */
+/* Returns the error that a file, which the run would replace, is by another program or was changed. */
 static gls_status fail_exists(const char *path)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",

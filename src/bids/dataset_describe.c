@@ -128,7 +128,7 @@ static cJSON *description(const gls_dataset_options *o)
     cJSON_AddStringToObject(entry, "URL", uri);
     links = cJSON_AddObjectToObject(root, "DatasetLinks");
     cJSON_AddStringToObject(links, "source", uri);
-    /* Derived data stay under the licence of their source. */
+    /* derived data stay under the licence of their source */
     cJSON *source = read_description(o->input), *licence = gls_json_at(source, "License");
     if (cJSON_IsString(licence)) cJSON_AddStringToObject(root, "License", licence->valuestring);
     cJSON_Delete(source);

@@ -15,7 +15,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-/* --- Finds the labels of white matter in a segmentation by its table, because labels differ between programs. */
+/* --- Labels of white matter in a segmentation. Its table names them, because labels differ between programs. */
 
 /* Largest table of labels, bytes, and most columns that are read. */
 #define MAX_TABLE ((size_t)1 << 20)
@@ -248,8 +248,8 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
         return u->region ? GLS_OK : gls_no_memory();
     }
     u->kind = o->region;
-    /* with AUTO the first of WM, aseg, dseg and FA that exists; else the kind that the user asked for */
     if (o->region == GLS_DATASET_FILE) return find_file(o, u);
+    /* with AUTO the first of WM, aseg, dseg and FA that exists; else the kind that the user asked for */
     if (o->region == GLS_DATASET_AUTO || o->region == GLS_DATASET_WM) {
         u->region = find_image_of(o, u, "label", "WM", "probseg", NULL);
         if (u->region) u->kind = GLS_DATASET_WM;
@@ -434,7 +434,7 @@ static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
         const bool twice = strcmp(a->name, b->name) == 0;
         free(u->problem);
         gls_asprintf(&u->problem,
-                     twice ? "there is %s, too"
+                     twice ? "%s is a file of the same series: remove one of the two"
                            : "one scan in two spaces, as %s: choose with --filter space=... or res=...",
                      twice ? other->dwi : other->name);
         if (!u->problem) return gls_no_memory();
@@ -457,11 +457,13 @@ static gls_status fail_empty(const gls_dataset_options *o, const gls_dataset *da
 {
     const char *what = o->raw ? "" : "desc-preproc";
     if (dataset->n_ignored == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for", o->input, what);
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that was asked for; left out because of %s: %s%s",
-                    o->input, what, dataset->n_ignored > 1 ? "their names" : "its name", dataset->ignored,
-                    dataset->n_ignored > 1 ? " and others" : "");
+        return gls_fail(GLS_ERR_INPUT, "%s: has no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that the options ask for",
+                        o->input, what);
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "%s: has no %s_dwi.nii.gz in sub-*/[ses-*/]dwi that the options ask for; left out because of %s: %s%s",
+        o->input, what, dataset->n_ignored > 1 ? "their names" : "its name", dataset->ignored,
+        dataset->n_ignored > 1 ? " and others" : "");
 }
 
 gls_status gls_dataset_open(const gls_dataset_options *o, gls_dataset *out)

@@ -10,7 +10,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-enum { FINER = 2 }; /* voxels of the anatomical image on a side of a voxel of the series */
+enum { FINER = 2 }; /* number of voxels of the anatomical image along the side of a voxel of the series */
 
 /* A subject to write. */
 typedef struct subject {
@@ -19,7 +19,7 @@ typedef struct subject {
     /* folder of the data set */
     const char *directory;
     char label[128], session[128]; /* session "": none */
-    bool overwrite, again;         /* again: an earlier session has the anatomy */
+    bool overwrite, again;         /* again: an earlier session of the subject has written the anatomy */
     gls_output_group group;        /* all files of the subject; with the first subject also the files of the data set */
 } subject;
 

@@ -23,7 +23,7 @@
 #define LAST_COLUMNS "subjectID,sessionID"
 /* largest table of one participant, bytes */
 #define MAX_TABLE ((size_t)1 << 30)
-/* largest number of columns, of a table and of all together */
+/* largest number of columns of a table, and of all tables together */
 #define MAX_COLUMNS 512
 /* pyAFQ's name for no session. */
 #define NO_SESSION "unknown"
@@ -156,7 +156,7 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
         /* columns of one table must differ; equal names in several tables are one column */
         for (size_t k = 0; k < i && !status; k++)
             if (strcmp(cell[k], cell[i]) == 0)
-                status = gls_fail(GLS_ERR_INPUT, "%s: has two columns %s", t->path, cell[i]);
+                status = gls_fail(GLS_ERR_INPUT, "%s: has two columns of the name %s: rename one", t->path, cell[i]);
         if (status || find_column(s, cell[i]) != SIZE_MAX) continue;
         if (s->n_columns == MAX_COLUMNS)
             status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
@@ -166,7 +166,8 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
             s->n_columns++;
     }
     free(text);
-    if (!status && !(tract && node)) status = gls_fail(GLS_ERR_INPUT, "%s: has no columns tractID and nodeID", t->path);
+    if (!status && !(tract && node))
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no columns tractID and nodeID, as a table of profiles has", t->path);
     return status;
 }
 
@@ -203,8 +204,9 @@ static gls_status copy_table(profile_tables *s, const profiles *t)
         if (found == n)
             copy_row(s, t, cell, place, n);
         else
-            status = gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu cells, the first line %zu", t->path, records.line,
-                              found, n);
+            status = gls_fail(GLS_ERR_INPUT,
+                              "%s: line %zu has %zu cells, the first line %zu: each line needs a cell for each column",
+                              t->path, records.line, found, n);
     }
     free(text);
     return status;

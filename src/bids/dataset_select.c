@@ -255,7 +255,7 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
     if (!cJSON_IsObject(root))
         status = gls_fail(GLS_ERR_INPUT, "%s: is no object of JSON", path);
     else if (!cJSON_IsObject(dwi))
-        status = gls_fail(GLS_ERR_INPUT, "%s: has no object dwi", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no object dwi, which holds the entities of series", path);
     for (item = status ? NULL : dwi->child; item && !status; item = item->next)
         status = add_filter(path, item, filters);
     cJSON_Delete(root);

@@ -33,7 +33,7 @@ bool gls_dataset_is_journal(const char *name)
 static bool exists(const char *path)
 {
     struct stat info;
-    return lstat(path, &info) == 0; /* A dangling link counts as a file of another user. */
+    return lstat(path, &info) == 0;
 }
 
 void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
@@ -48,7 +48,7 @@ void gls_dataset_stage_remove(const gls_dataset_stage *s, bool keep_journals)
     }
     if (folder) closedir(folder);
     const bool gone = rmdir(s->path) == 0 || errno == ENOENT;
-    if (!gone && !keep_journals) /* The folder stays while there is a journal in it. */
+    if (!gone && !keep_journals) /* a folder with journals is meant to stay */
         gls_log(GLS_LOG_WARNING, "%s: cannot be removed: %s", s->path, strerror(errno));
 }
 
@@ -97,7 +97,7 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, const
         return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is another file than this run makes; --force replaces it",
                         path);
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: is no regular file", path);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced, because it is no regular file: remove it", path);
     if (stat(path, &info) != 0) return GLS_OK; /* a dangling link */
     gls_status status = gls_inputs_check(inputs, path);
     return status ? status : gls_output_check(path, true, NULL, 0);
@@ -152,13 +152,13 @@ static gls_status name_files(const gls_dataset_stage *s)
         status = gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced: %s", path, strerror(errno));
     for (size_t i = 0; !status && names[i]; i++) {
         if (strcmp(names[i], s->sidecar) == 0 || gls_dataset_is_journal(names[i]) || is_there(s, names[i])) continue;
-        if (ends_in(names[i], IMAGE)) continue; /* after its sidecar */
+        if (ends_in(names[i], IMAGE)) continue; /* images move after their sidecars */
         status = move(s, names[i]);
     }
     for (size_t i = 0; !status && names[i]; i++)
         if (ends_in(names[i], IMAGE) && !is_there(s, names[i])) status = move(s, names[i]);
     if (!status)
-        status = gls_output_sync_names(path); /* After a crash of the machine there is no sidecar without its files. */
+        status = gls_output_sync_names(path); /* after a crash of the machine no sidecar is without its files */
     if (!status) status = move(s, s->sidecar);
     if (!status) status = gls_output_sync_names(path);
     gls_bids_names_free(names);

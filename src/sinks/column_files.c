@@ -45,7 +45,7 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
     while (k < n && k < n_cells && *names[k]) k++;
     return n == n_cells && k == n
                ? GLS_OK
-               : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, rows have %zu", path, k, n_cells);
+               : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, but the rows have %zu", path, k, n_cells);
 }
 
 /* Reads the names of columns and counts their components. */

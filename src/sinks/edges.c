@@ -62,7 +62,8 @@ gls_status gls_tract_edges_read(gls_tract_edges *e, const char *path)
         if (parse_line(line, e->pair[e->n]))
             e->n++;
         else
-            status = gls_fail(GLS_ERR_INPUT, "%s: line of streamline %" PRIu64 " is no list of labels", path, e->n);
+            status = gls_fail(GLS_ERR_INPUT, "%s: line of streamline %" PRIu64 " (counted from 0) is no list of labels",
+                              path, e->n);
     }
     free(text);
     return status;

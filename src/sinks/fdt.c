@@ -170,10 +170,11 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, b
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s: not with --shard: the parts of a run cannot be joined to one such result", name);
     if (o->shard && o->track.select > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --select and --shard: the parts count more than is selected",
-                        name);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--%s: not with --select and --shard, since each part also counts streamlines that are not selected", name);
     if (o->track.downsample > 1 || o->track.compress > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --%s: all points are counted", name,
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --%s, which leaves out points that count", name,
                         o->track.compress > 0 ? "compress" : "downsample");
     return GLS_OK;
 }

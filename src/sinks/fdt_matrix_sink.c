@@ -93,7 +93,7 @@ static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
                                            : o->fdt_matrix3;
 }
 
-/* Notes that streamline `line` meets the voxel with the number `place` at `length`, mm; may be negative. Where a
+/* Notes that streamline `line` meets the voxel with the number `place` at `length` mm, which may be negative. Where a
  * streamline meets a voxel several times, keeps the smallest length. */
 static void note(meetings *m, uint64_t line, uint32_t place, double length)
 {

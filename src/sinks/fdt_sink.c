@@ -143,7 +143,9 @@ static gls_status take_total(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     if (!sinks->options->waytotal) return GLS_OK;
     if (sinks->options->shard)
-        return gls_fail(GLS_ERR_ARGUMENT, "--waytotal: not with --shard: merge the shards, and 'glslines info' counts");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--waytotal: not with --shard: merge the shards, then 'glslines info' counts their streamlines");
     sink->wanted = true;
     return gls_sink_writes(sink, sinks, sinks->options->waytotal);
 }

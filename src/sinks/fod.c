@@ -16,7 +16,7 @@
 enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };
 
 #define SIDE 10 /* number of sample points along each axis of a voxel */
-/* A voxel has tissue only if more of its samples than this lie where the tissue image has any. */
+/* A voxel has tissue only if more than this number of its sample points have a tissue. */
 #define MIN_SAMPLES (SIDE * SIDE * SIDE / 2)
 
 /* Interpolates linearly; points beyond the outer voxel centres take the nearest values. */

@@ -328,7 +328,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
     for (size_t i = 1; i < n && !status; i++) {
         status = gls_table_read(paths[i], &more, &r, &c);
         if (!status && (r != rows || c != columns))
-            status = gls_fail(GLS_ERR_INPUT, "%s: has %zu x %zu cells, %s has %zu x %zu", paths[i], r, c, paths[0],
+            status = gls_fail(GLS_ERR_INPUT, "%s: has %zu x %zu cells, but %s has %zu x %zu", paths[i], r, c, paths[0],
                               rows, columns);
         for (size_t k = 0; k < rows * columns && !status; k++) sum[k] += more[k];
         free(more);

@@ -24,12 +24,12 @@ typedef struct waiting_lines {
 
 /* State of --segment. */
 typedef struct segment_state {
-    /* rules and members */
+    /* the bundles: their rules, and the members found so far */
     gls_bundles *bundles;
     gls_bundle_stats **volume; /* one for each bundle, for the table */
     waiting_lines *waiting;    /* one for each bundle that is cleaned, for the table */
     uint32_t **member;         /* members of each bundle, for the tractogram */
-    /* table: write a table, not groups; unique: each streamline belongs to one bundle at most */
+    /* table: also write a table; unique: each streamline belongs to one bundle at most */
     bool table, unique;
 } segment_state;
 
@@ -55,7 +55,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
     sink->wanted = true;
     s->unique = o->segment_unique;
-    /* with a file after the colon the result is a table instead of groups */
+    /* a file behind the colon gets the table of the bundles */
     s->table = colon;
     gls_status status = gls_sink_reads(sink, o->segment, colon ? (size_t)(colon - o->segment) : strlen(o->segment));
     return status || !colon ? status : gls_sink_writes(sink, sinks, colon + 1);

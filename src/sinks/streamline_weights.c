@@ -70,7 +70,8 @@ gls_status gls_tract_weights_open(gls_tract_weights *w, const char *text, const 
     /* the numbers stand in one line or in one column, as MRtrix3 writes them */
     w->n = rows * columns;
     for (size_t i = 0; i < w->n && !status; i++) {
-        if (!isfinite(w->values[i])) status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is not finite", text, i + 1);
+        if (!isfinite(w->values[i]))
+            status = gls_fail(GLS_ERR_INPUT, "%s: entry %zu is not finite and cannot be a weight", text, i + 1);
         w->max = fmax(w->max, fabs(w->values[i]));
     }
     if (status) gls_tract_weights_close(w);

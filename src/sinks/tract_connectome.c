@@ -449,11 +449,9 @@ static gls_status check(connecting *c)
     if ((c->column != NULL) != (o->trx != NULL))
         return gls_fail(GLS_ERR_ARGUMENT, "--trx and --assignments dps:NAME need each other");
     if (c->column && c->assign == GLS_ASSIGN_ALL)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--assignments dps:NAME: has two labels a streamline, but --assign all finds more: name a text file");
-    if (o->roi_test && c->assign != GLS_ASSIGN_ALL)
-        return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: only --assign all has it");
+        return gls_fail(GLS_ERR_ARGUMENT, "--assignments dps:NAME: holds two labels for each streamline, but --assign "
+                                          "all finds more: name a text file");
+    if (o->roi_test && c->assign != GLS_ASSIGN_ALL) return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: needs --assign all");
     const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");
     if (o->bids && (length <= suffix || strcmp(c->file[2] + length - suffix, "_relmat.tsv") != 0))
         return gls_fail(GLS_ERR_ARGUMENT, "--bids: the matrix has to be named ..._relmat.tsv, not %s", c->file[2]);

@@ -18,8 +18,7 @@
 
 /* --- Grids that no image has. */
 
-/* number of voxels around the points, as in tckmap */
-#define MARGIN 3 /* voxels */
+#define MARGIN 3 /* number of voxels between the points and each face of the grid, as in tckmap */
 /* largest number of voxels of a map */
 #define MAX_VOXELS 2147483648.0
 
@@ -207,7 +206,8 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
     m->options.upsample = m->o->upsample > 0 ? (uint32_t)m->o->upsample : 1;
     if (m->o->upsample > 0 || (!precise && m->options.mapping != GLS_DENSITY_MRTRIX)) return GLS_OK;
     if (step <= 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: does not say its step: --mapping mrtrix and precise need --step-size",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "%s: does not state the step of its streamlines: --mapping mrtrix and precise need --step-size",
                         m->in);
     m->options.upsample =
         precise ? gls_density_precise_upsampling(step, &m->grid) : gls_density_upsampling(step, &m->grid);

@@ -26,7 +26,7 @@ typedef struct edit {
     const gls_edit_cli *o;
     gls_tract_sources sources;
     gls_tract_weights weights;
-    /* the tests of the options */
+    /* the tests that the options ask for */
     gls_selection *selection;
     gls_selection *listed; /* selection by index, if streamlines are dropped before the main selection; NULL: the main
                               selection has the indices */
@@ -38,13 +38,13 @@ typedef struct edit {
     /* labels of --assignments */
     gls_tract_edges edges;
     gls_image *warp; /* NULL: none */
-    /* sets of streamlines: seen: that --unique has let pass; minus, both: of the files of --minus and --and */
+    /* sets of streamlines. seen: those that --unique has let pass; minus: those of --minus; both: those of --and */
     gls_line_set *seen, *minus, *both;
     /* --transform, or its inverse; world mm to world mm */
     double map[3][4];
     /* direction of --orient */
     gls_tract_orient orient;
-    /* what each filter took and kept */
+    /* numbers of streamlines that each filter took and kept */
     gls_filter_counts valid, warped, unique, minus_counts, both_counts, number, random, written;
     /* number of streamlines that --orient flipped */
     uint64_t n_turned;
@@ -72,7 +72,8 @@ static gls_status read_matrix(edit *e)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: must be an invertible 4 x 4 matrix with last row 0 0 0 1, or its first 3 rows",
                         e->o->transform);
-    if (det < 0) gls_log(GLS_LOG_WARNING, "%s: mirrors: its determinant is %g", e->o->transform, det);
+    if (det < 0)
+        gls_log(GLS_LOG_WARNING, "%s: the matrix mirrors streamlines: its determinant is %g", e->o->transform, det);
     if (!e->o->invert) return GLS_OK;
     double forward[3][4];
     memcpy(forward, e->map, sizeof forward);
@@ -134,7 +135,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     for (size_t i = 0; i < n && !status; i++) {
         /* doubles hold whole numbers exactly up to 2^53 */
         if (!(values[i] >= 0 && values[i] < 0x1p53 && values[i] == floor(values[i])))
-            status = gls_fail(GLS_ERR_INPUT, "%s: value %zu is no whole number from 0 on", e->o->ids, i + 1);
+            status = gls_fail(GLS_ERR_INPUT, "%s: entry %zu is no whole number from 0 on", e->o->ids, i + 1);
         else
             e->id[i] = (uint64_t)values[i];
     }

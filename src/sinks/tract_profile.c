@@ -300,7 +300,8 @@ static gls_status choose_weights(profiling *p)
     const char *text = o->weights ? o->weights : names[0];
     if (o->like && o->weights) return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other");
     if (o->mode && (o->weights || o->stats || o->tidy))
-        return gls_fail(GLS_ERR_ARGUMENT, "--mode buan: averages nothing, so not with --weights, --stats and --long");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--mode buan: averages nothing, and so excludes --weights, --stats and --long");
     if (strncmp(text, "dps:", 4) == 0 && text[4]) {
         p->weights = GLS_PROFILE_COLUMN;
         p->column = text + 4;
@@ -354,9 +355,9 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
     const gls_profile_cli *o = options;
     profiling p = {.run = run, .o = o, .tracks = file[0], .n_images = n - 1};
     gls_status status = GLS_OK;
-    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "--output: name the table to write");
+    if (!o->output) return gls_fail(GLS_ERR_ARGUMENT, "profile: needs --output FILE, the table to write");
     if (o->clip && (!o->bundles || o->mode))
-        return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and not --mode buan");
+        return gls_fail(GLS_ERR_ARGUMENT, "--clip: needs --bundles, and excludes --mode buan");
     status = choose_weights(&p);
     if (!status) status = gls_tract_run_reads_all(run, file, n);
     if (!status) status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, o->bundles));
@@ -372,10 +373,11 @@ gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char
         gls_bundle_info b = gls_bundles_get(p.bundles, k);
         gls_tract_run_count(run, b.name, b.count);
         if (b.count == 0)
-            gls_log(GLS_LOG_WARNING, "%s: has no streamline: its profile is nan", b.name);
+            gls_log(GLS_LOG_WARNING, "bundle %s: has no streamline: its profile is nan", b.name);
         else if (p.weights == GLS_PROFILE_COLUMN && !(isfinite(b.weight) && b.weight != 0))
-            gls_log(GLS_LOG_WARNING, "%s: the values of %s in its streamlines sum up to %g: its profile is nan", b.name,
-                    p.column, b.weight);
+            gls_log(GLS_LOG_WARNING,
+                    "bundle %s: the values of the column %s in its streamlines sum up to %g: its profile is nan",
+                    b.name, p.column, b.weight);
     }
     if (!status) status = report_bundles(&p);
     /* the message for the user */

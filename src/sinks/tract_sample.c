@@ -58,7 +58,7 @@ static gls_status read_images(sampling *s)
     const gls_sample_names names = {s->o->to_dps, s->o->to_dpv};
     gls_status status = gls_sample_set_read(&s->set, s->path, s->n_images, s->o->to_dpv || s->o->tsf, &names);
     if (!status && s->o->tsf && s->set.image[0]->n_volumes > 1)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--tsf: %s has %zu volumes, a track scalar file holds one", s->path[0],
+        status = gls_fail(GLS_ERR_ARGUMENT, "--tsf: %s has %zu volumes, but a track scalar file holds one", s->path[0],
                           s->set.image[0]->n_volumes);
     return status;
 }
@@ -176,7 +176,8 @@ static gls_status check(const gls_sample_cli *o, size_t n_images)
     if (o->to_dps && (n_images > 1 || o->stat.n > 1))
         return gls_fail(GLS_ERR_ARGUMENT, "--to-dps: gives one name, but there are %zu images and %d statistics",
                         n_images, o->stat.n);
-    if (o->tsf && n_images > 1) return gls_fail(GLS_ERR_ARGUMENT, "--tsf: takes one image, %zu were given", n_images);
+    if (o->tsf && n_images > 1)
+        return gls_fail(GLS_ERR_ARGUMENT, "--tsf: takes one image, but %zu were given", n_images);
     if (o->fraction && o->by != GLS_SAMPLE_BY_VOXEL) return gls_fail(GLS_ERR_ARGUMENT, "--fraction: needs --by voxel");
     if (o->like && (o->edge || o->outside)) return gls_fail(GLS_ERR_ARGUMENT, "--like excludes --edge and --outside");
     if (o->like == LIKE_DIPY && o->by) return gls_fail(GLS_ERR_ARGUMENT, "--like dipy excludes --by");

@@ -188,7 +188,7 @@ static gls_status score_truth(scoring *s)
     cJSON_AddBoolToObject(rule, "ends_are_beyond", options.ends_are_beyond);
     if (!status) status = gls_score_create_for(&truth, &options, &score);
     if (!status) status = gls_tract_open(s->run, s->tracks, false, &reader);
-    /* bundles are decided as the streamlines pass; nothing is kept */
+    /* the score judges each streamline as it passes, and keeps none */
     gls_sink sink = {.append = add_to_score, .user = score};
     status = gls_tract_pump(s->run, reader, &sink, status);
     if (!status && other.hits.failed)

@@ -32,7 +32,8 @@ typedef struct bundle_files {
 static gls_status files_check(const char *each)
 {
     if (each && !strstr(each, "{}"))
-        return gls_fail(GLS_ERR_ARGUMENT, "--each %s: has no {}, for which the name of the bundle would stand", each);
+        return gls_fail(GLS_ERR_ARGUMENT, "--each %s: must have {} in it, which stands for the name of the bundle",
+                        each);
     return GLS_OK;
 }
 
@@ -152,7 +153,7 @@ typedef struct segmentation {
     const gls_segment_cli *o;
     /* path of the tractogram */
     const char *tracks;
-    /* rules, members and nodes */
+    /* the bundles: their rules, members and nodes */
     gls_bundles *bundles;
     /* number of bundles */
     size_t n;

@@ -72,7 +72,7 @@ static gls_status append(void *user, const gls_streamlines *in)
         const float(*point)[3] = in->point + in->offset[i];
         size_t n = (size_t)(in->offset[i + 1] - in->offset[i]);
         double weight = w ? gls_column_value(w, i) : 1;
-        if (!isfinite(weight)) return gls_fail(GLS_ERR_INPUT, "%s: a weight is not finite", s->path);
+        if (!isfinite(weight)) return gls_fail(GLS_ERR_INPUT, "%s: the weight of a streamline is not finite", s->path);
         status = gls_bundle_stats_add(s->row[0].stats, point, n, weight);
         /* row g is group g - 1 */
         for (size_t g = 1; g < s->n_rows && !status; g++)

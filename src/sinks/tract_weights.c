@@ -137,7 +137,7 @@ static gls_status check_method(const gls_weights_cli *o)
                   {"term-mu", o->term_mu != d.term_mu, GLS_WEIGHTS_SIFT}};
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
         if (option[i].changed && (int)option[i].method != o->method)
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --method %s has it", option[i].name, words[option[i].method]);
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --method %s", option[i].name, words[option[i].method]);
     return GLS_OK;
 }
 

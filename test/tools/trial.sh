@@ -139,11 +139,11 @@ END
         fi
     done << 'END'
 1|has the default name, .json is appended|If NAME.json already belongs to another tractogram
-2|where wanted --mask name the other images|The five arguments may then be left out
+2|where wanted --mask name the other images|MASK and ROI may then be left out
 3|what the argument MASK is otherwise|Brain mask, in place of the argument MASK
 4|what the argument ROI is otherwise|Seed mask, in place of the argument ROI
 5|362 points, or those of a text file|default, 724 points; small, 362 points
-6|that the model uses, b = 0 besides|b-value of the one shell to fit
+6|that the model uses, b = 0 besides|b-value of the shell to fit
 7|text with l1 l2 l2 S0|one row 'l1 l2 l2 S0'
 8|Smaller values of the signal are raised|signals below S are set to S
 9|of which one is the smallest side of a voxel|Step length: 0.5mm, or 0.5vox
