@@ -118,7 +118,7 @@ for made in group.tsv index.html; do
 done
 check "group again" bids out group
 profile hostile/sub-01 sub-01 'tractID,nodeID,fa,fa\nCST,0,0.5,1\n'
-exits 3 "has two columns fa" bids hostile group
+exits 3 "has two columns of the name fa" bids hostile group
 profile hostile/sub-01 sub-01 'tractID,nodeID,fa\nCST,0,0.5\n\000\nCST,1,1\n'
 exits 3 "is no text: it has a NUL byte" bids hostile group
 rm hostile/tract_profiles.csv

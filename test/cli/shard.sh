@@ -129,7 +129,7 @@ fails 2 "must end in .trx" merge -o m.txt "$p1" "$p2" "$p3"
 fails 4 "is an input" merge --force -o "$p1" "$p1" "$p2" "$p3"
 fails 4 "is an input" merge --force -o m.trx --sidecar "$s/part_shard-2of3.json" "$p1" "$p2" "$p3"
 fails 3 "of 3 shards 2 is missing" merge -o m.trx "$p3" "$p1"
-fails 3 "is shard 1 of 3, as" merge -o m.trx "$p1" "$p2" "$p1"
+fails 3 "is shard 1 of 3, and so is" merge -o m.trx "$p1" "$p2" "$p1"
 fails 3 "$s/none.trx" merge -o m.trx "$p1" "$s/none.trx"
 fails 3 "$s/whole.json: is not the sidecar of a shard" merge -o m.trx "$s/whole.trx"
 fails 3 "$s/whole.trx: is no shard" merge -o m.trx "$s/whole.trx" --sidecar none
