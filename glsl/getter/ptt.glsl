@@ -6,22 +6,21 @@
 // or cells (see odf/cells.glsl).
 #include "odf/sphere.glsl"
 
-// Tables that every sample reads: from shared memory if there is room.
+// The map of nearest vertices, which every sample reads: from shared memory if there is room.
 #if TABLES_SHARED
-shared uint tables[TABLE_WORDS];
-#define TABLE_UINT(i) tables[i]
-// Copies the tables of the model to shared memory; all invocations of the group take part, for the barrier.
+shared uint nearest_map[NEAREST_WORDS];
+#define NEAREST_WORD(i) nearest_map[i]
+// Copies the map to shared memory; all invocations of the group take part, for the barrier.
 void prepare_getter()
 {
-    for (uint i = gl_LocalInvocationIndex; i < uint(TABLE_WORDS); i += uint(GROUP_SIZE))
-        tables[i] = MODEL_UINT(MODEL_TABLES + int(i));
+    for (uint i = gl_LocalInvocationIndex; i < uint(NEAREST_WORDS); i += uint(GROUP_SIZE))
+        nearest_map[i] = MODEL_UINT(MODEL_NEAREST + int(i));
     barrier();
 }
 #else
-#define TABLE_UINT(i) MODEL_UINT(MODEL_TABLES + (i))
+#define NEAREST_WORD(i) MODEL_UINT(MODEL_NEAREST + (i))
 void prepare_getter() {}
 #endif
-#define TABLE_FLOAT(i) uintBitsToFloat(TABLE_UINT(i))
 
 // Number of curves tried for a step: first from the whole disc of curvatures; then from ever smaller discs, because
 // curves with enough support may be too rare to be found by chance; at last the straight one.
@@ -29,9 +28,8 @@ const int PTT_TRIES = 4096, PTT_NARROW_TRIES = 256;
 const float PTT_HALVINGS = 8.0;  // how often the radius of the disc is halved over the narrow tries
 const uint PTT_NORMAL = 0x8000u; // block of random numbers for the first normal
 
-// The map is made by gls_ptt_table_nearest() of src/track/getter/ptt.c.
 // Index of the vertex nearest to t, from a map of the hemisphere: the octahedron seen from above, its square rotated
-// to fill the map. Two entries share a word.
+// to fill the map. Two entries share a word. gls_ptt_table_nearest() of src/track/getter/ptt.c makes the map.
 int nearest_vertex(vec3 t)
 {
     vec2 a = (t.z < 0.0 ? -t.xy : t.xy) * (1.0 / (abs(t.x) + abs(t.y) + abs(t.z)));
@@ -41,7 +39,7 @@ int nearest_vertex(vec3 t)
 #if !ANTIPODAL
     if (t.z < 0.0) at += uint(NEAREST_SIZE * NEAREST_SIZE);
 #endif
-    return int(TABLE_UINT(TABLE_NEAREST + int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
+    return int(NEAREST_WORD(int(at / 2u)) >> (at % 2u * 16u) & 0xffffu);
 }
 
 // Defines float amplitude(vec3 p, vec3 t): the ODF along t at p, 0 outside the grid.

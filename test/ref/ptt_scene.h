@@ -88,12 +88,11 @@ static inline uint32_t *table_nearest(const gls_sphere *sphere, size_t *size)
 {
     gls_tables tables = {0};
     gls_define_list defines = {0};
-    gls_tables_begin_shared(&tables, &defines);
     gls_ptt_table_nearest(&tables, &defines, sphere, NULL);
     *size = (size_t)table_define(&defines, "NEAREST_SIZE");
     size_t n = 2 * (size_t)table_define(&defines, "NEAREST_WORDS");
     uint32_t *map = malloc(n * sizeof *map);
-    const uint32_t *word = tables.word + table_define(&defines, "TABLE_NEAREST");
+    const uint32_t *word = tables.word + table_define(&defines, "MODEL_NEAREST");
     for (size_t i = 0; i < n; i++) map[i] = word[i / 2] >> (i % 2 * 16) & 0xffffu;
     gls_tables_finish(&tables);
     gls_define_finish(&defines);

@@ -28,7 +28,7 @@ typedef enum gls_odf_values {
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_odf_values values,
                               const uint32_t *index_of, size_t *failed);
 
-/* Adds TABLE_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
+/* Adds MODEL_NEAREST, NEAREST_SIZE and NEAREST_WORDS: a square map from directions to the index of the nearest vertex,
  * two 16-bit entries in a word; first the hemisphere z >= 0, then, for spheres that are not antipodal, z < 0. A
  * direction (x, y, z) with x' = x / (|x| + |y| + |z|) and y' likewise, both negated for z < 0, lies at u = 1/2 + (x' +
  * y')/2, v = 1/2 + (x' - y')/2, in units of the side. index_of[v]: index of vertex v; NULL: v. */

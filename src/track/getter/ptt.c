@@ -52,7 +52,7 @@ void gls_ptt_table_nearest(gls_tables *s, gls_define_list *defines, const gls_sp
     size_t rows = (sphere->antipodal ? 1 : 2) * (size_t)NEAREST_SIZE, words = rows * NEAREST_SIZE / 2;
     gls_define_int(defines, "NEAREST_SIZE", NEAREST_SIZE, "side of the map of nearest vertices");
     gls_define_int(defines, "NEAREST_WORDS", (int64_t)words, "words of the map of nearest vertices");
-    uint32_t *word = gls_table_shared(s, defines, "TABLE_NEAREST", words);
+    uint32_t *word = gls_table_add(s, defines, "MODEL_NEAREST", words);
     if (!word) return;
 #pragma omp parallel for schedule(static)
     for (size_t y = 0; y < rows; y++)
@@ -95,17 +95,6 @@ static gls_status plan_field(const gls_model_request *request, gls_field_plan *f
         gls_cells_plan_singles(grid, n, request->limits, &singles) && singles.bytes < field->bytes)
         *field = singles;
     return status;
-}
-
-/* Adds the map of nearest vertices, which work groups copy to shared memory if there is room. index_of: index of each
- * vertex in cells; NULL: textures. */
-static void add_tables(const gls_model_request *request, gls_model_plan *model, const uint32_t *index_of)
-{
-    gls_define_list *d = &model->defines;
-    gls_tables_begin_shared(&model->tables, d);
-    gls_ptt_table_nearest(&model->tables, d, request->input->odf->sphere, index_of);
-    gls_tables_end_shared(&model->tables, d);
-    gls_define_int(d, "TABLES_SHARED", request->tables_shared, "shared memory has room for the tables");
 }
 
 /* A vertex and its position on a space-filling curve over the sphere, by which vertices are ordered. */
@@ -180,7 +169,9 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
         uint32_t *word = gls_table_add(&model->tables, d, "MODEL_VERTEX_INDEX", sphere->n);
         if (word) memcpy(word, index_of, sphere->n * sizeof *word);
     }
-    add_tables(request, model, index_of);
+    gls_ptt_table_nearest(&model->tables, d, sphere, index_of);
+    gls_define_int(d, "TABLES_SHARED", request->tables_shared,
+                   "shared memory has room for the map of nearest vertices");
     free(index_of);
     return GLS_OK;
 }

@@ -247,23 +247,6 @@ void gls_table_start(gls_tables *s, gls_define_list *defines, const gls_grid *gr
     gls_table_floats(s, defines, "MODEL_START", start, 3);
 }
 
-uint32_t *gls_table_shared(gls_tables *s, gls_define_list *defines, const char *name, size_t n)
-{
-    gls_define_int(defines, name, (int64_t)(s->n - s->first_shared), "where this table begins in the shared tables");
-    return table_words(s, n);
-}
-
-void gls_tables_begin_shared(gls_tables *s, gls_define_list *defines)
-{
-    s->first_shared = s->n;
-    gls_define_int(defines, "MODEL_TABLES", (int64_t)s->n, "where the shared tables begin in the model buffer");
-}
-
-void gls_tables_end_shared(gls_tables *s, gls_define_list *defines)
-{
-    gls_define_int(defines, "TABLE_WORDS", (int64_t)(s->n - s->first_shared), "words of all shared tables");
-}
-
 void gls_table_matrix(gls_tables *s, gls_define_list *defines, const char *name, const double *value, size_t rows,
                       size_t columns)
 {

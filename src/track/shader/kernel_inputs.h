@@ -65,7 +65,6 @@ void gls_rows_axes(gls_text *out, const gls_sphere *sphere);
 typedef struct gls_tables {
     uint32_t *word;
     size_t n, capacity;
-    size_t first_shared; /* offset of the first table in shared memory */
     bool failed;
     bool uniform; /* upload as a uniform block, not as a storage block */
 } gls_tables;
@@ -80,14 +79,6 @@ uint32_t *gls_table_quads(gls_tables *tables, gls_define_list *defines, const ch
 /* Appends a row-major matrix in quads: columns 0 to 3 of every row, then columns 4 to 7 of every row, and so on. */
 void gls_table_matrix(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t rows,
                       size_t columns);
-
-/* Begins the tables that work groups copy to shared memory as a whole. Defines MODEL_TABLES, their offset. */
-void gls_tables_begin_shared(gls_tables *tables, gls_define_list *defines);
-/* Like gls_table_add(), between gls_tables_begin_shared() and gls_tables_end_shared(). The offset counts from
- * MODEL_TABLES. */
-uint32_t *gls_table_shared(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
-/* Ends the tables for shared memory. Defines TABLE_WORDS, their size in words. */
-void gls_tables_end_shared(gls_tables *tables, gls_define_list *defines);
 
 /* Adds MODEL_VERTICES; with `neighbours` also MODEL_NEIGHBOURS, two 16-bit indices in a word, and NEIGHBOUR_QUADS. */
 void gls_table_sphere(gls_tables *tables, gls_define_list *defines, const gls_sphere *sphere, bool neighbours);
