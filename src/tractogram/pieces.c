@@ -52,7 +52,7 @@ typedef struct job {
     const gls_pieces *p;
     uint64_t most, position; /* most: bytes of a piece; position: where the first piece begins */
     size_t n_pieces;
-    uint64_t *start; /* for each piece the position at which it begins, and the end of the last */
+    uint64_t *start; /* for each piece the position at which it begins, and the end of the last piece */
     uint32_t *crc;   /* CRC-32 of each piece; NULL: not wanted */
     pthread_mutex_t lock;
     /* signalled when a piece, a room or the writer changes its state */
@@ -127,7 +127,7 @@ static bool can_form(const job *j)
     return !j->status && j->next < j->n_pieces && j->n_rooms > 0;
 }
 
-/* Formats the next piece and adds it to those ready. */
+/* Formats the next piece and adds it to the pieces that are ready. */
 static void form_next(job *j)
 {
     const size_t i = j->next++;
@@ -145,7 +145,7 @@ static void form_next(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
-/* Writes the oldest piece that is ready. Call with the lock held; it is released while the file is written. */
+/* Writes the oldest piece that is ready. Call with the lock held; the lock is released while the file is written. */
 static void write_next(job *j)
 {
     const piece due = j->ready[0];
@@ -159,7 +159,7 @@ static void write_next(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
-/* Does the other work of this append. Call with the lock held; it is released meanwhile. */
+/* Does the other work of this append. Call with the lock held; the lock is released while the work goes on. */
 static void work_aside(job *j)
 {
     j->has_aside = false;
@@ -172,7 +172,8 @@ static void work_aside(job *j)
 
 /* --- Roles of the threads --------------------------------------------------------- */
 
-/* One thread at a time writes whatever is ready and formats pieces when nothing is; the others format pieces. */
+/* The work of one thread. The first thread writes pieces that are ready, and formats pieces when none is ready; all
+ * other threads format pieces. */
 static void take_part(void *user, int thread, size_t from, size_t until)
 {
     job *j = user;
@@ -200,7 +201,7 @@ static void take_part(void *user, int thread, size_t from, size_t until)
     pthread_mutex_unlock(&j->lock);
 }
 
-/* Computes the CRC-32 of the whole from those of the pieces. */
+/* Joins the CRC-32 of all pieces to the CRC-32 of the file so far. */
 static void join_sums(const job *j)
 {
     const gls_pieces *p = j->p;

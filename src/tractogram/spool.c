@@ -13,7 +13,7 @@
 gls_status gls_spool_init(gls_spool *s, const gls_output *output)
 {
     *s = (gls_spool){.output = output, .fd = -1, .buffer = malloc(BUFFER_BYTES)};
-    return s->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
+    return s->buffer ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
 }
 
 void gls_spool_finish(gls_spool *s)

@@ -60,7 +60,7 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
     static const char first[] = "mrtrix tracks\n";
     size_t n = sizeof first - 1;
     t->header = calloc(1, GLS_TCK_MAX_HEADER);
-    if (!t->header) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    if (!t->header) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     memcpy(t->header, first, n);
     /* the caller's lines, the note on the shard, then lines of fixed width */
     for (; lines && *lines; lines++) {
@@ -96,7 +96,7 @@ static gls_status make_header(tck *t, const char *path, const char *const *lines
 static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options *options)
 {
     tck *t = w->state = calloc(1, sizeof *t);
-    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     gls_status status = gls_packer_init(&t->packer, &w->output);
     if (!status) status = make_header(t, w->output.path, options->header_lines, options->shard);
     t->packer.checked = w->is_shard;
@@ -122,7 +122,8 @@ typedef struct lines {
     const gls_streamlines *s;
 } lines;
 
-/* Position of streamline i in the append, in bytes: points before it, and a triplet for each streamline. */
+/* Position of streamline i in the append, in bytes: the points before it, and a triplet of NaN for each streamline
+ * before it. */
 static uint64_t offset_of_line(const void *user, size_t i)
 {
     const gls_streamlines *s = ((const lines *)user)->s;

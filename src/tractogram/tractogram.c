@@ -65,7 +65,7 @@ gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format 
     GLS_REQUIRE(options->dpg || options->n_dpg == 0);
     for (size_t i = 0; i < options->n_dpg; i++) GLS_REQUIRE(options->dpg[i].group && options->dpg[i].column.name);
     gls_tractogram_writer *w = calloc(1, sizeof *w);
-    if (!w) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
+    if (!w) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
     w->driver = formats[format].driver;
     w->output = GLS_OUTPUT_NONE;
     if (options->shard) {
@@ -103,7 +103,7 @@ static int by_name(const void *a, const void *b)
 static gls_status check_names(const gls_tractogram_writer *w, const gls_column *columns, size_t n)
 {
     const char **name = malloc((n + 1) * sizeof *name);
-    if (!name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!name) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     gls_status status = GLS_OK;
     for (size_t k = 0; k < n; k++) name[k] = columns[k].name;
     qsort(name, n, sizeof *name, by_name);
@@ -115,12 +115,13 @@ static gls_status check_names(const gls_tractogram_writer *w, const gls_column *
     return status;
 }
 
-/* Takes the columns and groups of the first block as those of the file. Names must differ within each kind. */
+/* Makes the columns and groups of the first block the columns and groups of the file. Names must differ within each
+ * kind. */
 static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     const size_t n = s->n_dps + s->n_dpv + s->n_groups;
     w->column = calloc(n + 1, sizeof *w->column);
-    if (!w->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!w->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     w->n_dps = s->n_dps;
     w->n_dpv = s->n_dpv;
     w->n_groups = s->n_groups;
@@ -133,7 +134,7 @@ static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
         w->column[k] = *c;
         w->column[k].data = NULL;
         w->column[k].name = strdup(c->name);
-        if (!w->column[k].name) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+        if (!w->column[k].name) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     }
     gls_status status = check_names(w, w->column, w->n_dps);
     if (!status) status = check_names(w, w->column + w->n_dps, w->n_dpv);
@@ -152,7 +153,7 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
     }
     gls_status status =
         w->driver->checks_points ? GLS_OK : gls_writer_check_points(w, s->point, (size_t)s->offset[s->n]);
-    /* the first append defines the columns; later ones must have the same */
+    /* the first append defines the columns; later appends must have the same columns */
     if (status || !w->defined) return status;
     bool same = s->n_dps == w->n_dps && s->n_dpv == w->n_dpv && s->n_groups == w->n_groups;
     for (size_t k = 0; same && k < w->n_dps + w->n_dpv + w->n_groups; k++) {
@@ -235,7 +236,7 @@ gls_status gls_tractogram_writer_add_dps(gls_tractogram_writer *w, const gls_col
 gls_status gls_writer_add_group(gls_tractogram_writer *w, const char *name, const uint32_t *member, size_t n)
 {
     gls_late_group *list = realloc(w->late_group, (w->n_late_groups + 1) * sizeof *list);
-    if (!list) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!list) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     w->late_group = list;
     if (gls_column_find(w->column + w->n_dps + w->n_dpv, w->n_groups, name))
         return gls_fail(GLS_ERR_ARGUMENT, "%s: has a group \"%s\" already", w->output.path, name);

@@ -13,8 +13,9 @@
 
 /* Columns that become scalars or properties, with their names in the header. */
 typedef struct values {
-    size_t n, index[TRK_MAX_NAMES]; /* n: number of columns; index: that of each column among the columns of its kind */
-    uint32_t n_values;              /* sum of the components of these columns */
+    size_t n,
+        index[TRK_MAX_NAMES]; /* n: number of columns; index: index of each column among the columns of its kind */
+    uint32_t n_values;        /* sum of the components of these columns */
     /* names of columns as the header stores them, 20 bytes each */
     unsigned char names[TRK_MAX_NAMES * TRK_NAME_BYTES];
 } values;
@@ -34,7 +35,7 @@ typedef struct trk {
     atomic_bool shared;  /* true: a streamline was in more than one group */
 } trk;
 
-/* Store little-endian integers. */
+/* Stores a little-endian integer of 16 bits. */
 static void put16(unsigned char *at, int value)
 {
     at[0] = (unsigned char)value;
@@ -79,7 +80,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
         for (int c = 0; c < 4; c++) affine[i][c] = (float)w->grid.affine[i][c];
     }
     trk *t = w->state = calloc(1, sizeof *t);
-    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     gls_status status = gls_grid_init(&t->grid, w->grid.dim, affine);
     if (status) return status;
     /* inverse of the affine that readers will find, so that they get the same points back */
@@ -130,7 +131,7 @@ static gls_status define(gls_tractogram_writer *w)
     return GLS_OK;
 }
 
-/* Stores the values of one row of all columns. Returns the end of what it stored. */
+/* Stores the values of one row of all columns. Returns the position behind the last value. */
 static float *store_values(trk *t, const values *v, const gls_column *columns, uint64_t row, float *to)
 {
     for (size_t k = 0; k < v->n; k++) {
@@ -246,7 +247,7 @@ static gls_status append_one(const lines *l, size_t i)
         free(t->record);
         t->record = malloc(bytes);
         t->capacity = t->record ? bytes : 0;
-        if (!t->record) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", l->w->output.path);
+        if (!t->record) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", l->w->output.path);
     }
     store_line(l, i, t->record);
     return gls_packer_write(&t->packer, t->record, bytes);

@@ -57,10 +57,10 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
                             w->grid.dim[i]);
     }
     trx *t = w->state = calloc(1, sizeof *t);
-    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     t->half = options->precision == GLS_PRECISION_HALF;
     t->block = malloc(BLOCK_BYTES);
-    if (!t->block) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!t->block) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     t->dpg = options->dpg;
     t->n_dpg = options->n_dpg;
     gls_status status = gls_spool_init(&t->ends, &w->output);
@@ -85,7 +85,7 @@ static gls_status define(gls_tractogram_writer *w)
     trx *t = w->state;
     const size_t n = w->n_dps + w->n_dpv + w->n_groups;
     t->column = calloc(n + 1, sizeof *t->column);
-    if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     for (size_t k = 0; k < n; k++) {
         if (!gls_trx_can_name(w->column[k].name))
             return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, w->column[k].name);
@@ -165,7 +165,7 @@ static gls_status add_carry(gls_tractogram_writer *w, uint64_t streamline)
 {
     trx *t = w->state;
     uint64_t *carry = realloc(t->carry, (t->n_carries + 1) * sizeof *carry);
-    if (!carry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!carry) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     t->carry = carry;
     t->carry[t->n_carries++] = streamline;
     return GLS_OK;
@@ -473,7 +473,7 @@ static gls_status finish(gls_tractogram_writer *w)
     gls_status status;
     size_t max_entries = 4 + t->n_columns + t->n_dpg + w->n_late + w->n_late_groups;
     t->entry = calloc(max_entries, sizeof *t->entry);
-    if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!t->entry) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     if (max_entries > UINT16_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: TRX files hold at most 65535 arrays", w->output.path);
     if (w->n_streamlines == 0) {

@@ -73,7 +73,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
 {
     char line[sizeof head + 64];
     vtk *v = w->state = calloc(1, sizeof *v);
-    if (!v) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!v) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     if (options->shard)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: parts of a run are TRX, TRK or TCK files; convert the merged one",
                         w->output.path);
@@ -90,7 +90,7 @@ static gls_status define(gls_tractogram_writer *w)
     const size_t n = w->n_dps + w->n_dpv;
     for (size_t k = n; k < n + w->n_groups; k++) gls_writer_lose(w, k);
     v->column = calloc(n + 1, sizeof *v->column);
-    if (!v->column) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", w->output.path);
+    if (!v->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     gls_status status = GLS_OK;
     for (; v->n_spools < n && !status; v->n_spools++) status = gls_spool_init(&v->column[v->n_spools], &w->output);
     return status;

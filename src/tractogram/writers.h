@@ -32,9 +32,10 @@ typedef struct gls_pieces {
     /* open for writing; only one thread writes at a time */
     gls_output *output;
     size_t n; /* number of units: points or streamlines */
-    /* Position behind units 0 .. unit - 1 in the file, in bytes, relative to this append. */
+    /* Position in the file at which a unit begins, in bytes from the start of this append; for unit n the end of the
+     * append. */
     uint64_t (*offset)(const void *user, size_t unit);
-    /* Formats units from .. until - 1 as in the file: into room, or sets *data to where they are. */
+    /* Formats units from .. until - 1 as in the file: into room, or sets *data to where their bytes lie already. */
     gls_status (*form)(void *user, size_t from, size_t until, unsigned char *room, const void **data);
     /* first argument of the functions */
     void *user;
@@ -85,7 +86,7 @@ int gls_tck_stamp(uint64_t streamlines, uint64_t points, char stamp[GLS_TCK_STAM
 
 /* Whether the suffix of a name is that of a tractogram. */
 bool gls_tractogram_is_name(const char *path);
-extern const gls_tractogram_driver gls_trx_driver; /* the only one that writes data of groups */
+extern const gls_tractogram_driver gls_trx_driver; /* the only driver that writes data of groups */
 
 struct gls_tractogram_writer {
     /* functions of the format */
@@ -96,11 +97,11 @@ struct gls_tractogram_writer {
     gls_output output;
     /* grid of the reference image: affine and dimensions for the header */
     gls_grid grid;
-    /* true: the file is one part of a run, with the note `shard` that says which */
+    /* true: the file is one shard of a run; `shard` says which */
     bool is_shard;
     gls_shard shard;                  /* valid if is_shard */
     bool in_stored_space;             /* TRK: points are already as in the file, for merging */
-    uint64_t n_streamlines, n_points; /* before the current append */
+    uint64_t n_streamlines, n_points; /* numbers of streamlines and points before the current append */
     uint64_t n_begun; /* number of streamlines begun, including rejected ones; 0: unknown, and not written */
     /* Columns, fixed by the first append that is not empty: dps, dpv, groups in this order, without data. */
     bool defined;
@@ -110,9 +111,9 @@ struct gls_tractogram_writer {
     gls_column *column;
     /* number of elements of `late` */
     size_t n_late;
-    gls_column late[4]; /* columns for each streamline that came after all streamlines */
+    gls_column late[4]; /* columns of streamlines that were added after the last streamline */
     size_t n_late_groups;
-    struct gls_late_group *late_group; /* groups that came after all streamlines */
+    struct gls_late_group *late_group; /* groups that were added after the last streamline */
     const char *note_name, *note;      /* a text file stored beside the arrays; NULL: none */
     gls_piece_rooms rooms;
     gls_text lost;       /* names of columns that the format cannot store */
@@ -154,7 +155,7 @@ gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const fl
 /* Notes that the format cannot store a column, for a later warning. */
 void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
 
-/* A buffer for the file that is written when it is full. */
+/* A buffer in front of the file, which goes to the file when it is full. */
 typedef struct gls_packer {
     /* receives full buffers */
     gls_output *output;
@@ -162,7 +163,7 @@ typedef struct gls_packer {
     unsigned char *data;
     /* bytes in the buffer, and its size */
     size_t n, capacity;
-    bool checked; /* crc is computed of everything written */
+    bool checked; /* true: crc is computed over all bytes that are written */
     uint32_t crc;
 } gls_packer;
 
@@ -174,7 +175,7 @@ void gls_packer_finish(gls_packer *packer);
 gls_status gls_packer_write(gls_packer *packer, const void *data, size_t bytes);
 /* Writes what the buffer holds. */
 gls_status gls_packer_flush(gls_packer *packer);
-/* Writes pieces with several threads; they use the packer's output and crc. */
+/* Writes pieces with several threads, to the packer's output and with its crc. */
 gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces);
 
 /* --- Spool: an array that grows without using much memory, first in a buffer, then in a nameless scratch file beside
@@ -184,7 +185,7 @@ gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
 typedef struct gls_spool {
     /* names the folder for the temporary file */
     const gls_output *output;
-    int fd; /* -1 while everything fits into the buffer */
+    int fd; /* descriptor of the scratch file; -1 while all bytes fit into the buffer */
     unsigned char *buffer;
     size_t n;       /* number of bytes in the buffer; after gls_spool_rewind() the reading position */
     uint64_t bytes; /* bytes in total */

@@ -135,7 +135,7 @@ gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size
 {
     size_t used = 0;
     unsigned char *text = malloc(n * CENTRAL_MAX + 128);
-    if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: no memory", output->path);
+    if (!text) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", output->path);
     for (size_t i = 0; i < n; i++) used += central(&entries[i], text + used);
     used += end_records(n, used, position, text + used);
     gls_status status = gls_output_write(output, text, used);
