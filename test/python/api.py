@@ -171,7 +171,7 @@ class Files(unittest.TestCase):
             glslines.render(path("absent.trx"), path("absent.png"))
         with self.assertLogs("glslines", "WARNING") as log:  # a run has its result, whatever becomes of its picture
             glslines.track(phantom=True, model="opdt", out=path("plain.trx"), nseeds=20, force=True, picture=path("absent/plain.png"))
-        self.assertIn("no picture", log.output[-1])
+        self.assertIn("the picture was not made", log.output[-1])
 
     def test_load_and_save(self):
         glslines.track(phantom=True, model="opdt", out=path("one.trx"), nseeds=100, force=True)
