@@ -10,7 +10,7 @@
 #include "record/run_params.h"
 #include "record/sidecar.h"
 #include "run/job.h"
-#include "track/engine/visitor_kernel.h"
+#include "track/tracker.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
 
@@ -282,6 +282,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
+    if (!status && job->options.density) gls_tracker_expect_visits(*tracker);
     job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
 }

@@ -7,8 +7,10 @@
 #include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
+#include "util/threads.h"
 
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -287,11 +289,26 @@ gls_status gls_seeds_read(const char *path, gls_seed_space space, const gls_grid
     return status;
 }
 
+/* Seeds, counted from `first`, that several threads draw. */
+typedef struct drawing {
+    const gls_seeds *seeds;
+    uint64_t first;
+    float (*point)[3];
+} drawing;
+
+/* Draws seeds first + from .. first + until - 1; called by gls_parallel(). */
+static void draw_some(void *user, int thread, size_t from, size_t until)
+{
+    const drawing *d = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) d->seeds->draw(d->seeds, d->first + i, d->point[i]);
+}
+
 void gls_seeds_get(const gls_seeds *seeds, uint64_t first, size_t n, float (*point)[3])
 {
     if (seeds->point) {
         memcpy(point, seeds->point + first, n * sizeof *point);
         return;
     }
-    for (size_t i = 0; i < n; i++) seeds->draw(seeds, first + i, point[i]);
+    gls_parallel(n, 2048, omp_get_max_threads(), draw_some, &(drawing){seeds, first, point});
 }

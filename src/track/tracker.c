@@ -9,6 +9,7 @@
 #include "gpu/devices.h"
 #include "gpu/objects.h"
 #include "track/engine/track_plan.h"
+#include "util/clock.h"
 #include "util/status.h"
 
 /* Opens a context in place of the lost one. After a reset the driver may need a moment, so this tries three times. */
@@ -111,7 +112,10 @@ static gls_status begin_engine(void *user, size_t i)
 static gls_status complete_engine(void *user, size_t i)
 {
     gls_tracker *t = user;
-    return t->engine[i] && !t->engine[i]->complete ? gls_engine_complete(t->engine[i], &t->input) : GLS_OK;
+    if (!t->engine[i] || t->engine[i]->complete) return GLS_OK;
+    gls_status status = gls_engine_complete(t->engine[i], &t->input);
+    if (!status) gls_engine_rehearse(t->engine[i]);
+    return status;
 }
 
 /* Does a step for the engines of all devices at the same time, and handles the failures of devices. */
@@ -190,6 +194,26 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
     else
         gls_tracker_destroy(t);
     return status;
+}
+
+/* Makes the kernel of engine i that counts visited voxels; called by gls_device_team_run(). */
+static gls_status create_visitor(void *user, size_t i)
+{
+    gls_engine *e = ((gls_tracker *)user)->engine[i];
+    if (!e || !e->plan.in_flight) return GLS_OK;
+    const double start = gls_clock_seconds();
+    gls_device_hold(e->device);
+    gls_visitor_create(&e->visitor, e->device, &e->grid, e->plan.batch_lines, true);
+    gls_device_release(e->device);
+    (void)gls_trace_phase("rehearse visits", start, 0);
+    return GLS_OK;
+}
+
+void gls_tracker_expect_visits(gls_tracker *t)
+{
+    gls_device_team *team = NULL;
+    if (gls_device_team_create(t->device, t->n, &team) == GLS_OK) (void)gls_device_team_run(team, create_visitor, t);
+    gls_device_team_destroy(team);
 }
 
 void gls_tracker_destroy(gls_tracker *t)

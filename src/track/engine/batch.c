@@ -370,10 +370,11 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bo
     return status;
 }
 
-/* Whether to start the next round early. The duration of the first round limits the size of the second: wait for it. */
+/* Whether to start the next round early. It needs a limit of its size: the guess from pass 1 until a round has ended.
+ */
 static bool goes_ahead(const gls_batch *c)
 {
-    return c->engine->plan.in_flight && c->track_pace.seconds_per_item > 0;
+    return c->engine->plan.in_flight && c->track_pace.limit > 0;
 }
 
 /* Tracks all rounds. If the plan allows it, starts a round before the previous one has ended: the device goes on while

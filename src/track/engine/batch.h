@@ -160,6 +160,8 @@ gls_status gls_batch_run(gls_batch *batch);
 
 /* --- Pass 3: packs the points of kept streamlines into the output buffer. */
 
+/* Runs gather.comp with these parameters, at least one work group. */
+gls_status gls_gather_dispatch(gls_engine *engine, const gls_gather_uniforms *uniforms);
 /* Starts packing the n_placed placed streamlines of a pass of n_items half-streamlines. With n_points > 0, also starts
  * to transfer the first n_points points; call gls_gather_end() for them. */
 gls_status gls_gather_begin(gls_batch *batch, uint32_t n_items, uint32_t n_placed, uint64_t n_points);

@@ -390,7 +390,7 @@ gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, 
         status = copy_vertices(t, getter->sphere(input));
     }
     /* If a step failed, destroying the engine frees what was made so far. */
-    t->seconds_upload = gls_clock_seconds() - start;
+    t->seconds_upload = gls_trace_phase("begin engine", start, 0);
     if (!status)
         *out = t;
     else
@@ -409,7 +409,8 @@ gls_status gls_engine_fill(gls_engine *const *engines, size_t n, const gls_track
     if (n == 1) gls_device_hold(engines[0]->device);
     gls_status status = engines[0]->plan.getter->fill(model, n, &engines[0]->params, input, failed);
     if (n == 1) gls_device_release(engines[0]->device);
-    for (size_t i = 0; i < n; i++) engines[i]->seconds_upload += gls_clock_seconds() - start;
+    const double seconds = gls_trace_phase("fill fields", start, 0);
+    for (size_t i = 0; i < n; i++) engines[i]->seconds_upload += seconds;
     return status;
 }
 
@@ -418,10 +419,10 @@ gls_status gls_engine_complete(gls_engine *t, const gls_track_input *input)
     gls_device_hold(t->device);
     double start = gls_clock_seconds();
     gls_status status = fit_buffers(t, input);
-    t->seconds_upload += gls_clock_seconds() - start;
+    t->seconds_upload += gls_trace_phase("make buffers", start, 0);
     start = gls_clock_seconds();
     if (!status) status = kernels_load(t->device, &t->params, &t->plan, &t->model_plan, &t->kernels);
-    t->seconds_compile = gls_clock_seconds() - start;
+    t->seconds_compile = gls_trace_phase("load kernels", start, 0);
     gls_device_release(t->device);
     gls_model_plan_finish(&t->model_plan);
     if (status) return status;

@@ -75,6 +75,9 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Creates an engine. params and input must have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
+/* Runs the kernels of a complete engine with rounds in flight once, on nothing, see rehearse.c. A failure is left to
+ * tracking, where it comes again. */
+void gls_engine_rehearse(gls_engine *engine);
 /* Makes engine->buffer and engine->fetch point to this set (modulo GLS_TRACK_BUFFER_SETS). */
 void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);
 /* Runs a kernel in one dimension, and adds its time to kernel_seconds if the engine is timed. */

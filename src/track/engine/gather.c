@@ -115,19 +115,15 @@ static gls_status pack(gls_batch *c, float (*point)[3])
     return status;
 }
 
-/* Runs gather.comp on the device. */
-static gls_status gather(gls_batch *c)
+gls_status gls_gather_dispatch(gls_engine *t, const gls_gather_uniforms *u)
 {
-    gls_engine *t = c->engine;
-    const gls_gather_uniforms *u = &c->packing;
     gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_GATHER_UNIFORMS], 0, sizeof *u, u);
     if (status) return status;
     gls_arg args[] = {gls_arg_uniforms(0, t->buffer[GLS_TRACK_GATHER_UNIFORMS]),
                       gls_arg_buffer(0, t->buffer[GLS_TRACK_PLACED]), gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]),
                       gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]), gls_arg_buffer(3, t->buffer[GLS_TRACK_OUTPUT])};
     const uint32_t run = gls_gather_run(gls_device_kept_info(t->device));
-    uint64_t work = (uint64_t)u->n_blocks * (POOL_BLOCK / run) + u->n_lines,
-             groups = (work + t->plan.group.size - 1) / t->plan.group.size;
+    uint64_t work = (uint64_t)u->n_blocks * (POOL_BLOCK / run) + u->n_lines, groups = work / t->plan.group.size + 1;
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
     status = gls_engine_run(t, t->kernels.gather, GLS_TIME_GATHER, groups < limit ? (uint32_t)groups : limit, args,
                             sizeof args / sizeof args[0]);
@@ -162,7 +158,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
     if (t->plan.packs_on_host) return GLS_OK; /* gls_gather_end() packs */
     gls_status status =
         gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
-    if (!status) status = gather(c);
+    if (!status) status = gls_gather_dispatch(t, &c->packing);
     if (!status && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);
     c->stats->result.seconds_gather += gls_trace_phase("begin gather", start, c->delivered);

@@ -6,6 +6,7 @@
 
 #include "gpu/objects.h"
 #include "track/engine/batch.h"
+#include "track/engine/pass_arguments.h"
 #include "track/engine/schedule.h"
 #include "track/shader/packed.h"
 #include "util/clock.h"
@@ -56,82 +57,6 @@ void gls_order_lines(const gls_line_record *line, size_t n, gls_order_entry *ent
     sort_by_digit(other, n, 0, entry);
     sort_by_digit(entry, n, 10, other);
     sort_by_digit(other, n, 20, entry);
-}
-
-/* Largest number of buffers and textures that a kernel of a pass binds. */
-#define MAX_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
-
-/* Pass 1 has its own uniforms, because they are written while pass 2 of the previous batch may still run. */
-static gls_track_buffer uniforms_of(bool initial)
-{
-    return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;
-}
-
-/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items. */
-static gls_status upload_uniforms(gls_engine *t, uint32_t n_items, uint32_t n_active, uint32_t iterations, bool initial)
-{
-    const gls_track_params *p = &t->params;
-    const double radians = acos(-1.0) / 180, step = p->step_size / t->plan.substeps;
-    gls_track_uniforms u = {
-        .key_lo = (uint32_t)p->rng_seed,
-        .key_hi = (uint32_t)(p->rng_seed >> 32),
-        .n_items = n_items,
-        .pool_blocks = t->plan.pool_blocks,
-        .max_steps = t->plan.max_steps,
-        .step_x = (float)(step / t->grid.voxel_size[0]),
-        .step_y = (float)(step / t->grid.voxel_size[1]),
-        .step_z = (float)(step / t->grid.voxel_size[2]),
-        .cos_max_angle = (float)cos(p->max_angle * radians),
-        .cos_separation = (float)cos(p->min_separation_angle * radians),
-        .peak_threshold = (float)p->relative_peak_threshold,
-        .max_directions = (uint32_t)p->max_directions_per_seed,
-        .n_active = n_active,
-        .is_initial = initial,
-        .turns = iterations,
-        .angular_weight = initial ? 0.0f : (float)p->angular_weight,
-        .per_mm_x = (float)(1 / t->grid.voxel_size[0]),
-        .per_mm_y = (float)(1 / t->grid.voxel_size[1]),
-        .per_mm_z = (float)(1 / t->grid.voxel_size[2]),
-    };
-#define FIELD(type, name)
-#define PARAM_FIELD(type, name) u.name = (type)p->name;
-#include "layout/track_params.def"
-#undef FIELD
-    u.fod_cutoff = (float)(gls_track_cutoff(p) * t->model.scale);
-    u.seed_cutoff = (float)(gls_track_seed_cutoff(p) * t->model.scale);
-    if (t->plan.getter->uniforms) t->plan.getter->uniforms(p, &t->model, &u);
-    if (t->plan.guide.kind->uniforms) t->plan.guide.kind->uniforms(p, &u);
-    return gls_buffer_write(t->buffer[uniforms_of(initial)], 0, sizeof u, &u);
-}
-
-/* Sets the arguments of a kernel: textures and texels from unit first_unit on, buffers from GLS_FIELD_FIRST_BINDING on.
- * Returns their number. */
-static size_t field_arguments(const gls_field *field, uint32_t first_unit, gls_arg *args)
-{
-    size_t n = 0;
-    for (uint32_t i = 0; i < GLS_FIELD_MAX_BUFFERS && field->buffer[i]; i++)
-        args[n++] = gls_arg_buffer((field->plan.kind == &gls_field_texels ? first_unit : GLS_FIELD_FIRST_BINDING) + i,
-                                   field->buffer[i]);
-    for (uint32_t i = 0; i < GLS_FIELD_MAX_TEXTURES && field->texture[i]; i++)
-        args[n++] = gls_arg_texture(first_unit + i, field->texture[i]);
-    return n;
-}
-
-/* Sets the guide's textures as arguments of a kernel. Returns their number. */
-static size_t guide_arguments(const gls_guide *guide, gls_arg *args)
-{
-    for (uint32_t i = 0; i < guide->plan.n_textures; i++) args[i] = gls_arg_texture(i, guide->texture[i]);
-    return guide->plan.n_textures;
-}
-
-/* Sets the arguments that all kernels share: textures, parameters, model. Returns their number. */
-static size_t common_arguments(gls_engine *t, bool initial, gls_arg *args)
-{
-    size_t n = 0;
-    args[n++] = gls_arg_uniforms(0, t->buffer[uniforms_of(initial)]);
-    args[n++] = t->model.uniform ? gls_arg_uniforms(1, t->model.buffer) : gls_arg_buffer(3, t->model.buffer);
-    n += guide_arguments(&t->guide, args + n);
-    return n + field_arguments(&t->model.field, t->plan.guide.n_textures, args + n);
 }
 
 /* Runs a kernel for `items` items, per_group of them in a work group, with at most max_groups groups: kernels stride or
@@ -185,19 +110,15 @@ static size_t direction_words(const gls_engine *t)
 static gls_status initial_piece(gls_batch *c, const gls_seed_batch *seed_batch, uint64_t first, uint32_t at, uint32_t n)
 {
     gls_engine *t = c->engine;
-    gls_arg args[MAX_ARGUMENTS];
+    gls_arg args[GLS_PASS_ARGUMENTS];
     for (uint32_t i = 0; i < n; i++) {
         const float *p = seed_batch->seed[at + i];
         c->start[i] = (gls_seed_record){.x = p[0], .y = p[1], .z = p[2], .index = (uint32_t)(first + at + i)};
     }
-    gls_status status = upload_uniforms(t, n, n, 1, true);
+    gls_status status = gls_pass_uniforms(t, n, n, 1, true);
     if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_SEEDS], 0, n * sizeof *c->start, c->start);
     if (status) return status;
-    /* Storage buffers: 0 seeds, 1 directions. Uniform at location 0: the upper 32 bits of the seeds' indices. */
-    size_t n_args = common_arguments(t, true, args);
-    args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_SEEDS]);
-    args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_DIRECTIONS]);
-    args[n_args++] = gls_arg_uint(0, (uint32_t)(first >> 32));
+    const size_t n_args = gls_initial_arguments(t, first, args);
     status = run(t, t->kernels.initial, GLS_TIME_INITIAL, n, slots_per_group(&t->plan.group, t->plan.lanes),
                  gls_device_kept_info(t->device)->max_work_groups, args, n_args);
     if (!status)
@@ -246,18 +167,14 @@ static uint32_t line_at(const gls_batch *c, uint32_t i)
 static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
-    gls_arg args[MAX_ARGUMENTS];
+    gls_arg args[GLS_PASS_ARGUMENTS];
     for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_at(c, i);
-    gls_status status = upload_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
+    gls_status status = gls_pass_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
     if (!status)
         status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
     if (!status) status = reset_state(c, 2 * n_lines);
     if (status) return status;
-    /* Storage buffers: 0 lines, 1 pool, 2 state, see glsl/kernel/track.comp. */
-    size_t n_args = common_arguments(t, false, args);
-    args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_LINES]);
-    args[n_args++] = gls_arg_buffer(1, t->buffer[GLS_TRACK_POOL]);
-    args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
+    const size_t n_args = gls_track_arguments(t, args);
     status = run(t, t->kernels.track, GLS_TIME_TRACK, 2 * n_lines, slots_per_group(&t->plan.track_group, t->plan.lanes),
                  t->plan.track_groups, args, n_args);
     if (!status) status = read_state(c, 2 * n_lines);
@@ -289,9 +206,9 @@ static gls_status upload_work(gls_batch *c, uint32_t n_items)
 /* Starts `iterations` iterations for the first n_active slots of the device's list. */
 static gls_status run_iterations(gls_engine *t, uint32_t n_active, uint32_t iterations, bool initial)
 {
-    gls_arg args[MAX_ARGUMENTS];
+    gls_arg args[GLS_PASS_ARGUMENTS];
     uint32_t limit = gls_device_kept_info(t->device)->max_work_groups;
-    size_t n_args = common_arguments(t, initial, args);
+    size_t n_args = gls_pass_arguments(t, initial, args);
     args[n_args++] = gls_arg_buffer(0, t->buffer[GLS_TRACK_WORK]);
     args[n_args++] = gls_arg_buffer(1, t->buffer[initial ? GLS_TRACK_DIRECTIONS : GLS_TRACK_POOL]);
     args[n_args++] = gls_arg_buffer(2, t->buffer[GLS_TRACK_STATE]);
@@ -329,7 +246,7 @@ static gls_status run_pieces(gls_batch *c, uint32_t n_items, uint32_t n_active, 
         n = gls_pace_items(pace, all < UINT32_MAX ? (uint32_t)all : UINT32_MAX) / iterations;
         if (n == 0) n = 1;
         /* Each piece overwrites the first n words of the device's list. */
-        status = upload_uniforms(t, n_items, n, iterations, initial);
+        status = gls_pass_uniforms(t, n_items, n, iterations, initial);
         if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_WORK], 0, 4ull * n, c->work + at);
         if (!status) status = run_iterations(t, n, iterations, initial);
         if (!status) status = gls_device_synchronize(t->device);

@@ -71,6 +71,20 @@ gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel)
     return gls_kernel_load(device, "kernel/visit.comp", defines, N_DEFINES, kernel);
 }
 
+/* Clears the words and runs the kernel for no streamline, see rehearse.c. */
+static gls_status rehearse(gls_visitor *v)
+{
+    const gls_visit_uniforms none = {.n_lines = 0};
+    uint32_t word;
+    const gls_arg args[] = {gls_arg_uniforms(0, v->uniforms), gls_arg_buffer(0, v->words), gls_arg_buffer(1, v->words),
+                            gls_arg_buffer(2, v->words)};
+    gls_status status = gls_buffer_write(v->uniforms, 0, sizeof none, &none);
+    if (!status) status = gls_buffer_clear(v->words);
+    if (!status) status = gls_kernel_run(v->kernel, (uint32_t[3]){1, 1, 1}, args, sizeof args / sizeof args[0], NULL);
+    if (!status) status = gls_fetch_begin(v->fetch, v->words, 0, sizeof word);
+    return !status ? gls_fetch_end(v->fetch, &word) : status;
+}
+
 /* Creates kernel and buffers for rounds of up to n_lines streamlines. in_flight: results are fetched while the next
  * round runs. */
 static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *grid, uint32_t n_lines, bool in_flight)
@@ -82,6 +96,7 @@ static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *gri
             gls_buffer_create(device, GLS_BUFFER_UNIFORM, sizeof(gls_visit_uniforms), "visit parameters", &v->uniforms);
     if (!status) status = gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n_words, "visited voxels", &v->words);
     if (!status) status = gls_fetch_create(device, in_flight ? 4 * n_words : 0, &v->fetch);
+    if (!status && in_flight) status = rehearse(v);
     return !status ? gls_device_synchronize(device) : status;
 }
 

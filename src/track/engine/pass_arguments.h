@@ -1,0 +1,21 @@
+/* Parameters and arguments of the kernels of passes 1 and 2. */
+#ifndef GLS_TRACK_ENGINE_PASS_ARGUMENTS_H
+#define GLS_TRACK_ENGINE_PASS_ARGUMENTS_H
+
+#include "track/engine/engine.h"
+
+/* Largest number of buffers and textures that a kernel of a pass binds. */
+#define GLS_PASS_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
+
+/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items. */
+gls_status gls_pass_uniforms(gls_engine *engine, uint32_t n_items, uint32_t n_active, uint32_t iterations,
+                             bool initial);
+/* Each sets arguments in args, which has room for GLS_PASS_ARGUMENTS, and returns their number. Arguments that all
+ * kernels share: textures, parameters, model. */
+size_t gls_pass_arguments(gls_engine *engine, bool initial, gls_arg *args);
+/* All arguments of initial.comp for seeds from `first` on. */
+size_t gls_initial_arguments(gls_engine *engine, uint64_t first, gls_arg *args);
+/* All arguments of track.comp. */
+size_t gls_track_arguments(gls_engine *engine, gls_arg *args);
+
+#endif
