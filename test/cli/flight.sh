@@ -48,6 +48,10 @@ for name in ("begin pass 1", "list", "begin pass 2", "wait for pass 2", "place",
 device = [lane for lane, name in lanes.items() if name.endswith("device 1") and not name.startswith("host")]
 kernels = [e["name"] for e in phases if e["tid"] in device]
 assert all(kernels.count(name) >= len(batches) for name in ("initial.comp", "track.comp", "gather.comp")), kernels
+# each kernel ran once on nothing before the first seeds came
+begin = min(e["ts"] for e in phases if e["name"] == "begin pass 1")
+early = {e["name"] for e in phases if e["tid"] in device and e["ts"] < begin}
+assert "rehearse" in {e["name"] for e in phases} and early >= {"initial.comp", "track.comp", "gather.comp"}, early
 # the second batch's pass 2 was given to the device before the first had ended
 ends = {e["args"]["seed"]: e["ts"] + e["dur"] for e in phases if e["name"] == "wait for pass 2"}
 begins = {e["args"]["seed"]: e["ts"] for e in phases if e["name"] == "begin pass 2"}
@@ -87,6 +91,10 @@ for call in 6 7; do
     same smaller.trx plain.trx
     counts smaller halvings 1
 done
+# what fails before the first seeds come is left to tracking
+inject=readback:1 run early --chunk-size 40
+same early.trx plain.trx
+counts early halvings 0
 # a failure that cannot be mended; the journal has what was committed
 code=5 inject=dispatch:14 run broken --chunk-size 40 --resume
 [ ! -e broken.trx ] || note "a file in spite of a failure"
