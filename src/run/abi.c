@@ -40,6 +40,16 @@ static void add_field(cJSON *fields, row field)
 
 /* The type is passed as text, because bool is a macro that would be expanded. */
 #define ROW(struct_, field, type) ((row){#field, type, offsetof(struct_, field), sizeof(((struct_ *)NULL)->field)})
+/* Calls of add_field() for a list of members, which all have the same type. */
+#define FIELDS_1(struct_, type, field) add_field(fields, ROW(struct_, field, type));
+#define FIELDS_2(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_1(struct_, type, __VA_ARGS__)
+#define FIELDS_3(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_2(struct_, type, __VA_ARGS__)
+#define FIELDS_4(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_3(struct_, type, __VA_ARGS__)
+#define FIELDS_5(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_4(struct_, type, __VA_ARGS__)
+#define FIELDS_6(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_5(struct_, type, __VA_ARGS__)
+#define FIELDS_7(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_6(struct_, type, __VA_ARGS__)
+#define FIELDS_8(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_7(struct_, type, __VA_ARGS__)
+#define FIELDS_NTH(a, b, c, d, e, f, g, h, n, ...) FIELDS_##n
 
 /* Adds the values of all enumerators. */
 static void add_constants(cJSON *root)
@@ -47,12 +57,12 @@ static void add_constants(cJSON *root)
     cJSON *constants = cJSON_AddObjectToObject(root, "constants");
 /* abi.def once more with other macros: here only its rows VALUE have an effect, in add_structs() all others */
 #define VALUE(name) cJSON_AddNumberToObject(constants, #name, name);
-#define STRUCT(struct_)
-#define FIELD(struct_, field, type)
+#define STRUCT(...)
+#define FIELDS(...)
 #include "run/abi.def"
 #undef VALUE
 #undef STRUCT
-#undef FIELD
+#undef FIELDS
     cJSON_AddNumberToObject(constants, "GLS_REGION_MASK", GLS_REGION_MASK);
 #define FORMAT(value, ...) cJSON_AddNumberToObject(constants, #value, value);
     GLS_TRACTOGRAM_FORMATS(FORMAT)
@@ -65,16 +75,15 @@ static void add_structs(cJSON *root)
 {
     cJSON *structs = cJSON_AddObjectToObject(root, "structs"), *fields;
 #define VALUE(name)
-#define STRUCT(struct_) fields = add_struct(structs, #struct_, sizeof(struct_));
-#define FIELD(struct_, field, type) add_field(fields, ROW(struct_, field, #type));
+#define FIELDS(struct_, type, ...) FIELDS_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(struct_, #type, __VA_ARGS__)
+#define STRUCT(struct_, type, ...)                           \
+    fields = add_struct(structs, #struct_, sizeof(struct_)); \
+    FIELDS_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(struct_, #type, __VA_ARGS__)
 #include "run/abi.def"
-    fields = add_struct(structs, "gls_job_options", sizeof(gls_job_options));
-    add_field(fields, ROW(gls_job_options, dwi, "pointer"));
-    add_field(fields, ROW(gls_job_options, bval, "pointer"));
-    add_field(fields, ROW(gls_job_options, bvec, "pointer"));
-    add_field(fields, ROW(gls_job_options, track, "gls_track_params"));
-    add_field(fields, ROW(gls_job_options, argc, "int"));
-    add_field(fields, ROW(gls_job_options, argv, "pointer"));
+    STRUCT(gls_job_options, pointer, dwi, bval, bvec)
+    FIELDS(gls_job_options, gls_track_params, track)
+    FIELDS(gls_job_options, int, argc)
+    FIELDS(gls_job_options, pointer, argv)
     add_struct(structs, "gls_track_params", sizeof(gls_track_params));
 }
 

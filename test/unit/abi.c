@@ -52,10 +52,10 @@ static void test_structs_are_complete(void **state)
     (void)state;
     const cJSON *structs = cJSON_GetObjectItemCaseSensitive(description, "structs");
 #define VALUE(name)
-#define STRUCT(struct_)                                                    \
+#define STRUCT(struct_, ...)                                               \
     if (!cJSON_HasObjectItem(structs, #struct_)) fail_msg("no " #struct_); \
     assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, #struct_), "size"), sizeof(struct_));
-#define FIELD(struct_, field, type)
+#define FIELDS(...)
 #include "run/abi.def"
     assert_int_equal(number(cJSON_GetObjectItemCaseSensitive(structs, "gls_job_options"), "size"),
                      sizeof(gls_job_options));
