@@ -41,7 +41,7 @@ rows = re.findall(r'\{"([^"]*)", "([^"]*)",\s*"([^"]*)"\}', open("src/options/br
 assert len(rows) > 20
 print("| program | option | here |\n|---|---|---|")
 for program, option, here in rows:
-    print(f"| {program} | `{option}` | {here} |")
+    print(f"| {program} | `{option.replace('|', '`, `')}` | {here} |")
 END
 # their values
 python3 - > "$work/other values" << 'END' || note "src/options/bridge.c: no values"

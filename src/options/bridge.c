@@ -7,58 +7,37 @@
 
 #include "util/text.h"
 
-/* Programs, and words that are commands elsewhere, with the command that does their work here. */
+/* Programs, and words that are commands elsewhere, such as "a|b", with the command that does their work here. */
 static const struct {
     const char *program, *command;
 } programs[] = {
     {"version", "--version"},
-    {"completions", "help --format bash (or zsh, fish)"},
-    {"completion", "help --format bash (or zsh, fish)"},
-    {"tckgen", "track"},
-    {"dwi2fod", "fit"},
-    {"dwi2response", "response"},
-    {"dwi2tensor", "fit --no-model --tensor-maps --tensor mrtrix"},
-    {"tensor2metric", "fit --no-model --tensor-maps --tensor mrtrix"},
-    {"dtifit", "fit --no-model --tensor-maps"},
-    {"dipy_fit_dti", "fit --no-model --tensor-maps"},
+    {"completions|completion", "help --format bash (or zsh, fish)"},
+    {"tckgen|dipy_track|scil_tracking_local|run_gpu_streamlines.py|trekker|probtrackx2|probtrackx2_gpu", "track"},
+    {"dwi2fod|dipy_fit_csd|dipy_fit_csa|dipy_fit_opdt|scil_fodf_ssst", "fit"},
+    {"dwi2response|scil_frf_ssst", "response"},
+    {"dwi2tensor|tensor2metric", "fit --no-model --tensor-maps --tensor mrtrix"},
+    {"dtifit|dipy_fit_dti", "fit --no-model --tensor-maps"},
     {"fod2fixel", "fixels"},
     {"sh2peaks", "peaks"},
     {"tck2connectome", "connectome"},
-    {"tckconvert", "convert"},
-    {"tckedit", "edit"},
-    {"tckinfo", "info"},
-    {"tckmap", "density"},
+    {"tckconvert|dipy_convert_tractogram", "convert"},
+    {"tckedit|scil_tractogram_filter_by_length|scil_tractogram_filter_by_roi|scil_tractogram_resample_nb_points",
+     "edit"},
+    {"tckinfo|dipy_info", "info"},
+    {"tckmap|scil_tractogram_compute_density_map", "density"},
     {"tcksample", "sample"},
-    {"tcksift", "weights"},
-    {"tcksift2", "weights"},
+    {"tcksift|tcksift2", "weights"},
     {"tckstats", "stats"},
-    {"mrview", "render"},
-    {"view", "render"},
-    {"dipy_horizon", "render"},
+    {"mrview|view|dipy_horizon", "render"},
     {"qsirecon", "bids"},
-    {"dipy_track", "track"},
-    {"dipy_fit_csd", "fit"},
-    {"dipy_fit_csa", "fit"},
-    {"dipy_fit_opdt", "fit"},
     {"dipy_buan_profiles", "profile"},
-    {"dipy_convert_tractogram", "convert"},
-    {"dipy_info", "info"},
-    {"scil_tracking_local", "track"},
-    {"scil_frf_ssst", "response"},
-    {"scil_fodf_ssst", "fit"},
-    {"scil_tractogram_filter_by_length", "edit"},
-    {"scil_tractogram_filter_by_roi", "edit"},
-    {"scil_tractogram_resample_nb_points", "edit"},
-    {"scil_tractogram_compute_density_map", "density"},
-    {"run_gpu_streamlines.py", "track"},
-    {"trekker", "track"},
-    {"probtrackx2", "track"},
-    {"probtrackx2_gpu", "track"},
 };
 
-/* Options of other programs, without dashes. A row is used in the command of glslines that does the work of its
- * program, and in every other command that has the first option named in `here`. Rows of the program MRtrix3 are used
- * in all commands. The table in src/doc/coming-from.md is generated from these rows. */
+/* Options of other programs, without dashes; "a|b" are two options with one counterpart. A row is used in the command
+ * of glslines that does the work of its program, and in every other command that has the first option named in `here`.
+ * Rows of the program MRtrix3 are used in all commands. The table in src/doc/coming-from.md is generated from these
+ * rows. */
 typedef struct option_row {
     const char *program, *option, *here;
 } option_row;
@@ -69,20 +48,20 @@ static const option_row rows[] = {
     {"probtrackx2", "pd", "--distance-correction"},
     {"probtrackx2", "network", "--fdt-network LABELS:FILE, one image of all regions; seeds: --roi LABELS"},
     {"probtrackx2", "omatrix1", "--fdt-matrix1 FILE"},
-    {"probtrackx2", "omatrix2", "--fdt-matrix2 MASK:FILE"},
-    {"probtrackx2", "omatrix3", "--fdt-matrix3 MASK:FILE"},
+    {"probtrackx2", "omatrix2|target2", "--fdt-matrix2 MASK:FILE"},
+    {"probtrackx2", "omatrix3|target3", "--fdt-matrix3 MASK:FILE"},
     {"probtrackx2", "lrtarget3", "--fdt-lrtarget3 MASK"},
-    {"probtrackx2", "os2t", "--fdt-targets LABELS:FILE, one image of all targets"},
-    {"probtrackx2", "nsamples", "--seeds-per-voxel N"},
-    {"probtrackx2", "nsteps", "--max-length MM: N steps of --step-size for both half-streamlines together"},
+    {"probtrackx2", "os2t|targetmasks", "--fdt-targets LABELS:FILE, one image of all targets"},
+    {"probtrackx2", "nsamples|P", "--seeds-per-voxel N"},
+    {"probtrackx2", "nsteps|S", "--max-length MM: N steps of --step-size for both half-streamlines together"},
     {"probtrackx2", "steplength", "--step-size Xmm"},
-    {"probtrackx2", "cthr", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
+    {"probtrackx2", "cthr|c", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
     {"probtrackx2", "fibthresh", "--cutoff X"},
     {"probtrackx2", "distthresh", "--min-length MM, of the whole streamline"},
     {"probtrackx2", "sampvox", "--seed-radius MM"},
     {"probtrackx2", "randfib", "--start-fibre first, any, by-f or all, for 0 to 3"},
-    {"probtrackx2", "loopcheck", "--loop-check"},
-    {"probtrackx2", "usef", "--stop-by-fraction"},
+    {"probtrackx2", "loopcheck|l", "--loop-check"},
+    {"probtrackx2", "usef|f", "--stop-by-fraction"},
     {"probtrackx2", "waypoints", "--include IMAGE, once for each, with --region-rule halves (waycond OR: halves-any)"},
     {"probtrackx2", "wayorder", "--region-rule halves-ordered"},
     {"probtrackx2", "onewaycondition", "--region-rule halves-one-way, for waycond AND"},
@@ -93,25 +72,15 @@ static const option_row rows[] = {
     {"probtrackx2", "s", "--bedpostx DIR, the folder that the samples lie in"},
     {"probtrackx2", "m", "--mask IMAGE"},
     {"probtrackx2", "x", "--roi IMAGE; --seeds FILE for coordinates"},
-    {"probtrackx2", "P", "--seeds-per-voxel N"},
-    {"probtrackx2", "S", "--max-length MM: N steps of --step-size for both half-streamlines together"},
-    {"probtrackx2", "c", "--max-angle DEGREES: the arc cosine, 78.463 for 0.2"},
-    {"probtrackx2", "l", "--loop-check"},
-    {"probtrackx2", "f", "--stop-by-fraction"},
     {"probtrackx2", "dir",
      "a folder in the name of each file: --fdt-paths DIR/fdt_paths.nii.gz, --waytotal DIR/waytotal"},
     {"probtrackx2", "forcedir", "--force"},
     {"probtrackx2", "opd", "--fdt-paths FILE"},
     {"probtrackx2", "savepaths", "-o FILE.tck"},
     {"probtrackx2", "simple", "--seeds FILE, a text file of voxels"},
-    {"probtrackx2", "targetmasks", "--fdt-targets LABELS:FILE, one image of all targets"},
-    {"probtrackx2", "target2", "--fdt-matrix2 MASK:FILE"},
-    {"probtrackx2", "target3", "--fdt-matrix3 MASK:FILE"},
     {"probtrackx2", "waycond", "--region-rule halves for AND, halves-any for OR"},
     {"probtrackx2", "rseed", "--rng-seed N"},
-    {"probtrackx2", "xfm", "no option: all images have to lie in the space of the samples"},
-    {"probtrackx2", "invxfm", "no option: all images have to lie in the space of the samples"},
-    {"probtrackx2", "seedref", "no option: all images have to lie in the space of the samples"},
+    {"probtrackx2", "xfm|invxfm|seedref", "no option: all images have to lie in the space of the samples"},
     {"probtrackx2", "meshspace", "no option: surfaces are not read, make images of them"},
     {"tckgen", "seed_image", "--roi IMAGE (or the argument ROI)"},
     {"tckgen", "seed_random_per_voxel", "--roi IMAGE --seeds-per-voxel N"},
@@ -128,19 +97,16 @@ static const option_row rows[] = {
      "--dg: iFOD1 is ifod1, iFOD2 is ifod2, SD_STREAM is sdstream, FACT is fact, Tensor_Det is tensordet, "
      "Tensor_Prob is tensorprob, NullDist1, NullDist2 and SeedTest are nulldist1, nulldist2 and seedtest; see "
      "'glslines help getters'"},
-    {"tckgen", "fslgrad", "the arguments BVAL and BVEC"},
-    {"tckgen", "grad", "the arguments BVAL and BVEC"},
+    {"tckgen", "fslgrad|grad", "the arguments BVAL and BVEC"},
     {"tckgen", "rk4", "--rk4, with --dg tensordet and tensorprob"},
     {"MRtrix3", "config", "nothing: every setting is an option"},
     {"MRtrix3", "info", "-v"},
     {"MRtrix3", "debug", "-vv"},
-    {"dwi2fod", "fslgrad", "the arguments BVAL and BVEC"},
-    {"dwi2fod", "grad", "the arguments BVAL and BVEC"},
+    {"dwi2fod", "fslgrad|grad", "the arguments BVAL and BVEC"},
     {"dwi2fod", "lmax", "--sh-order L"},
     {"dwi2fod", "shells", "--shells B"},
     {"dwi2fod", "directions", "--csd-directions FILE"},
-    {"dwi2response", "fslgrad", "the arguments BVAL and BVEC"},
-    {"dwi2response", "grad", "the arguments BVAL and BVEC"},
+    {"dwi2response", "fslgrad|grad", "the arguments BVAL and BVEC"},
     {"dwi2response", "voxels", "nothing: PREFIX_voxels.nii.gz is always written"},
     {"dwi2response", "number", "--voxels N"},
     {"dwi2response", "fa", "--fa-threshold X"},
@@ -197,8 +163,7 @@ static const option_row rows[] = {
     {"scil_tracking_local", "npv", "--seeds-per-voxel N"},
     {"scil_tracking_local", "nt", "--nseeds N"},
     {"scil_tracking_local", "theta", "--max-angle DEGREES"},
-    {"scil_tracking_local", "sfthres", "--pmf-threshold X"},
-    {"scil_tracking_local", "sf_threshold", "--pmf-threshold X"},
+    {"scil_tracking_local", "sfthres|sf_threshold", "--pmf-threshold X"},
     {"scil_tracking_local", "algo", "--dg: det, prob, ptt and eudx as here"},
     {"scil_tracking_local", "use_gpu", "--device gpu"},
     {"scil_tracking_local", "batch_size", "--chunk-size N"},
@@ -327,7 +292,7 @@ static const value_row *find_value(const char *option, const char *value)
 const char *cmd_bridge_command(const char *program)
 {
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-        if (strcmp(programs[i].program, program) == 0) return programs[i].command;
+        if (gls_choice_find(programs[i].program, program, strlen(program)) >= 0) return programs[i].command;
     return NULL;
 }
 
@@ -369,7 +334,7 @@ cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const
 {
     cmd_bridged found = {.here = NULL};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(rows[i].option, name) != 0) continue;
+        if (gls_choice_find(rows[i].option, name, strlen(name)) < 0) continue;
         /* a row of this command, or one for all commands, wins */
         const char *of = cmd_bridge_command(rows[i].program);
         if (!of || strcmp(of, command) == 0) return (cmd_bridged){rows[i].here, command};
