@@ -257,14 +257,10 @@ typedef struct gls_respond_options {
     const char *bval, *bvec, *mask;   /* as in gls_job_options */
     gls_response_algorithm algorithm; /* default GLS_RESPONSE_DHOLLANDER */
     const char *act;                  /* GLS_RESPONSE_MSMT_5TT: image of five tissues, needed */
-    gls_single_fibres wm;             /* GLS_RESPONSE_MSMT_5TT: how single bundles are found in white matter */
     gls_model_options model; /* only bvec_frame, b0_threshold, bvalue_scaling, shells and csd_directions are used */
-    /* members of gls_responses_options, with its defaults */
-    int erode;
-    uint64_t n_voxels;
-    double fa_threshold, wm_percent, gm_percent, csf_percent, pvf;
-    bool force; /* replace existing files; default false: GLS_ERR_OUTPUT */
-    int argc;   /* as in gls_job_options */
+    gls_responses_options estimate; /* bval, direction and n_directions are set from `model` */
+    bool force;                     /* replace existing files; default false: GLS_ERR_OUTPUT */
+    int argc;                       /* as in gls_job_options */
     char **argv;
 } gls_respond_options;
 GLS_API gls_respond_options gls_respond_options_default(void);

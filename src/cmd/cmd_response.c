@@ -14,26 +14,26 @@ static const gls_option table[] = {
         "manual: from all shells, of the voxels of MASK, which must hold a single bundle each."),
     GLS_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
                "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
-    GLS_OPTION("Method", DOUBLE, pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, estimate.pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue."),
-    GLS_OPTION("Method", CHOICE, wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_SINGLE_FIBRES_CHOICES,
+    GLS_OPTION("Method", CHOICE, estimate.wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_SINGLE_FIBRES_CHOICES,
                "msmt_5tt: how single bundles are found in white matter."),
     GLS_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
                GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,
                "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell."),
-    GLS_OPTION("Method", INT, erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
+    GLS_OPTION("Method", INT, estimate.erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
                "dhollander, fa: number of times that the mask is eroded by one voxel."),
-    GLS_OPTION("Method", DOUBLE, fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
                "dhollander: voxels with FA above X are first taken as white matter. msmt_5tt: voxels of grey matter "
                "and CSF have FA below X. fa: the response is estimated from all voxels with FA above X, in place of "
                "--voxels."),
-    GLS_OPTION("Method", DOUBLE, wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, estimate.wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined white matter voxels from which its response is estimated."),
-    GLS_OPTION("Method", DOUBLE, gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, estimate.gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined grey matter voxels from which its response is estimated."),
-    GLS_OPTION("Method", DOUBLE, csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_OPTION("Method", DOUBLE, estimate.csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
                "dhollander: share of the refined CSF voxels from which its response is estimated."),
-    GLS_OPTION("Method", UINT64, n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
+    GLS_OPTION("Method", UINT64, estimate.n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
                "tournier, fa: number of voxels from which the response is estimated; msmt_5tt: number for the "
                "response of white matter."),
     GLS_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
@@ -95,7 +95,7 @@ static int run_response(void *values, const cmd_arguments *arguments)
         code = cmd_error(CMD_EXIT_USAGE, "--algorithm manual: needs MASK (or --mask), the voxels of the response");
     if (code) return code;
     /* with --algorithm fa, a given --fa-threshold takes the place of the number of voxels */
-    if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->n_voxels = 0;
+    if (o->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold")) o->estimate.n_voxels = 0;
     o->argc = arguments->argc;
     o->argv = arguments->argv;
     gls_status status = gls_respond_files(o, cmd_monitor(true));

@@ -27,16 +27,9 @@ typedef struct respond_run {
 
 gls_respond_options gls_respond_options_default(void)
 {
-    gls_responses_options o = gls_responses_options_default();
     return (gls_respond_options){.size = sizeof(gls_respond_options),
                                  .model = gls_model_options_default(GLS_MODEL_MSMT),
-                                 .erode = o.erode,
-                                 .pvf = o.pvf,
-                                 .n_voxels = o.n_voxels,
-                                 .fa_threshold = o.fa_threshold,
-                                 .wm_percent = o.wm_percent,
-                                 .gm_percent = o.gm_percent,
-                                 .csf_percent = o.csf_percent};
+                                 .estimate = gls_responses_options_default()};
 }
 
 /* Whether the algorithm estimates the responses of three tissues from all shells. */
@@ -120,15 +113,7 @@ static gls_status estimate(respond_run *run)
 {
     const gls_respond_options *o = run->options;
     double start = gls_clock_seconds();
-    gls_responses_options options = gls_responses_options_default();
-    options.erode = o->erode;
-    options.fa_threshold = o->fa_threshold;
-    options.wm_percent = o->wm_percent;
-    options.gm_percent = o->gm_percent;
-    options.csf_percent = o->csf_percent;
-    options.n_voxels = o->n_voxels;
-    options.pvf = o->pvf;
-    options.wm = o->wm;
+    gls_responses_options options = o->estimate;
     const bool all_shells = of_tissues(o) || o->algorithm == GLS_RESPONSE_MANUAL;
     /* model options choose volumes and directions in the same way as for a fit */
     gls_status status = GLS_OK;
@@ -153,26 +138,27 @@ static gls_status estimate(respond_run *run)
 static cJSON *make_sidecar(const respond_run *run)
 {
     const gls_respond_options *o = run->options;
+    const gls_responses_options *e = &o->estimate;
     bool tissues = of_tissues(o);
     cJSON *root = gls_series_run_sidecar(&run->from, "Response functions estimated by glslines", o->argc, o->argv);
     cJSON *parameters = cJSON_AddObjectToObject(root, "parameters");
     cJSON_AddStringToObject(parameters, "algorithm", GLS_WORD(GLS_RESPONSE_CHOICES, (int)o->algorithm));
     const bool dhollander = o->algorithm == GLS_RESPONSE_DHOLLANDER, five = o->algorithm == GLS_RESPONSE_MSMT_5TT;
     /* only parameters that this algorithm reads */
-    if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)o->erode);
+    if (dhollander || o->algorithm == GLS_RESPONSE_FA) gls_json_uint(parameters, "erode", (uint64_t)e->erode);
     /* the FA threshold selects voxels unless a number of voxels is given */
-    if (tissues || o->n_voxels == 0) gls_json_double(parameters, "fa_threshold", o->fa_threshold);
+    if (tissues || e->n_voxels == 0) gls_json_double(parameters, "fa_threshold", e->fa_threshold);
     if (dhollander) {
-        GLS_JSON_MEMBERS(parameters, o, wm_percent, gm_percent, csf_percent);
-    } else if (o->algorithm != GLS_RESPONSE_MANUAL && o->n_voxels > 0) {
-        gls_json_uint(parameters, "voxels", o->n_voxels);
+        GLS_JSON_MEMBERS(parameters, e, wm_percent, gm_percent, csf_percent);
+    } else if (o->algorithm != GLS_RESPONSE_MANUAL && e->n_voxels > 0) {
+        gls_json_uint(parameters, "voxels", e->n_voxels);
     }
     cJSON *shells = cJSON_AddArrayToObject(parameters, "shells_s_per_mm2");
     for (int i = 0; i < o->model.shells.n; i++) gls_json_append_double(shells, o->model.shells.value[i]);
     if (o->model.csd_directions) cJSON_AddStringToObject(parameters, "csd_directions", o->model.csd_directions);
     if (five) {
-        gls_json_double(parameters, "pvf", o->pvf);
-        cJSON_AddStringToObject(parameters, "wm_algorithm", GLS_WORD(GLS_SINGLE_FIBRES_CHOICES, (int)o->wm));
+        gls_json_double(parameters, "pvf", e->pvf);
+        cJSON_AddStringToObject(parameters, "wm_algorithm", GLS_WORD(GLS_SINGLE_FIBRES_CHOICES, (int)e->wm));
     }
     /* one response for each tissue, or a single response */
     cJSON *responses = cJSON_AddObjectToObject(root, "responses");
