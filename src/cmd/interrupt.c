@@ -24,8 +24,7 @@ static void on_signal(int number)
     first = now;
     /* end the program at the second signal, or at the first if no command catches signals or has complete outputs */
     if (signalled || (!catching && !done)) {
-        cmd_terminal_end_by_signal();
-        cmd_event_end_by_signal(CMD_EXIT_SIGNAL + number);
+        cmd_end_by_signal(CMD_EXIT_SIGNAL + number);
         _exit(CMD_EXIT_SIGNAL + number);
     }
     signalled = number;
@@ -41,10 +40,10 @@ static bool waits_on(void *user)
 void cmd_interrupt_init(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGXCPU};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        /* Leave a signal ignored: a shell starts background jobs with SIGINT ignored, nohup with SIGHUP ignored. */
+        /* Leave a signal ignored: a shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP. */
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }

@@ -31,10 +31,10 @@ static struct {
 /* names in events, by gls_phase */
 static const char *const phases[] = {"fit", "track", "merge", "write"};
 
-/* Writes an event as one line, in pieces to a pipe, and frees the object. */
+/* Writes an event as one line, in pieces to a pipe, and frees the object. NULL writes nothing. */
 static void send(cJSON *object)
 {
-    char *text = gls_json_print_line(object);
+    char *text = object ? gls_json_print_line(object) : NULL;
     cJSON_Delete(object);
     size_t n = text ? strlen(text) : 0;
     char *line = text ? realloc(text, n + 2) : NULL;
@@ -50,10 +50,10 @@ static void send(cJSON *object)
     free(text);
 }
 
-/* A new object whose first member is "event". send() frees the object. */
+/* A new object whose first member is "event"; NULL without a stream. send() frees the object. */
 static cJSON *event(const char *name)
 {
-    cJSON *object = cJSON_CreateObject();
+    cJSON *object = events.fd >= 0 ? cJSON_CreateObject() : NULL;
     cJSON_AddStringToObject(object, "event", name);
     return object;
 }
@@ -105,7 +105,6 @@ cmd_progress_mode cmd_events_mode(void)
 /* Writes the event of a message. level: "warning" or "error". */
 static void cmd_event_message(const char *level, const char *text)
 {
-    if (events.fd < 0) return;
     cJSON *object = event(level);
     cJSON_AddStringToObject(object, "text", text);
     send(object);
@@ -113,7 +112,6 @@ static void cmd_event_message(const char *level, const char *text)
 
 void cmd_event_device(const char *renderer, uint64_t seeds)
 {
-    if (events.fd < 0) return;
     cJSON *object = event("device");
     cJSON_AddStringToObject(object, "renderer", renderer);
     cJSON_AddNumberToObject(object, "seeds", (double)seeds);
@@ -122,7 +120,6 @@ void cmd_event_device(const char *renderer, uint64_t seeds)
 
 void cmd_event_phase(gls_phase phase)
 {
-    if (events.fd < 0) return;
     cJSON *object = event("phase");
     cJSON_AddStringToObject(object, "name", phases[phase]);
     send(object);
@@ -130,7 +127,6 @@ void cmd_event_phase(gls_phase phase)
 
 void cmd_event_progress(const gls_progress *p, double seconds)
 {
-    if (events.fd < 0) return;
     cJSON *object = event("progress");
     cJSON_AddStringToObject(object, "phase", phases[p->phase]);
     cJSON_AddNumberToObject(object, "done", (double)p->done);
@@ -158,7 +154,6 @@ void cmd_event_output(const char *path)
 
 void cmd_event_end(int code)
 {
-    if (events.fd < 0) return;
     cJSON *object = event("end");
     cJSON_AddStringToObject(object, "status",
                             code == CMD_EXIT_OK      ? "ok"
@@ -169,20 +164,6 @@ void cmd_event_end(int code)
     events.outputs = NULL;
     send(object);
     events.fd = -1;
-}
-
-/* Writes the event end without cJSON, malloc and locks, which a signal handler must not use: writes the digits of the
- * code into a fixed line, and leaves the list of outputs empty. */
-void cmd_event_end_by_signal(int code)
-{
-    char line[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n";
-    char *digits = strstr(line, "000");
-    struct pollfd ready = {.fd = events.fd, .events = POLLOUT};
-    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
-    /* write only if a reader takes it at once: a signal handler must not block */
-    if (events.fd < 0 || events.broken || poll(&ready, 1, 0) <= 0) return;
-    ssize_t written = write(events.fd, line, sizeof line - 1);
-    (void)written;
 }
 
 /* --- Messages, and the line of progress. */
@@ -220,7 +201,7 @@ static const struct {
     {CMD_EXIT_EMPTY, "empty result, with --fail-if-empty; no fixel, or no streamline to weight"},
     {CMD_EXIT_UNSUPPORTED, "valid, but not supported by this version or device"},
     {CMD_EXIT_CONVERGENCE, "written, but an iteration did not converge"},
-    {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 129 by SIGHUP, 152 by SIGXCPU"},
+    {CMD_EXIT_INTERRUPTED, "interrupted by Ctrl-C; 143 by SIGTERM, 131 by SIGQUIT, 129 by SIGHUP, 152 by SIGXCPU"},
 };
 
 const char *cmd_exit_text(size_t i)
@@ -284,13 +265,6 @@ void cmd_terminal_progress_end(void)
     last_percent = -1;
 }
 
-void cmd_terminal_end_by_signal(void)
-{
-    if (!progress_shown) return;
-    ssize_t written = write(STDERR_FILENO, PROGRESS_END, sizeof PROGRESS_END - 1);
-    (void)written;
-}
-
 /* Levels of messages, and state of the bottom line of the terminal. `lock` keeps lines of several threads apart. */
 static struct {
     pthread_mutex_t lock;
@@ -300,6 +274,29 @@ static struct {
     /* true: a progress bar is the last line of the terminal */
     bool status_shown;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Writes to a descriptor if a reader takes it at once: a signal handler must not block. */
+static void write_at_once(int fd, const char *text, size_t n)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    if (fd < 0 || poll(&ready, 1, 0) <= 0) return;
+    ssize_t written = write(fd, text, n);
+    (void)written;
+}
+
+void cmd_end_by_signal(int code)
+{
+    /* a signal handler must not use cJSON, malloc and locks: the digits of the code go into a fixed line, whose list of
+     * outputs is empty */
+    static const char message[] = "\r\033[Kglslines: interrupted\n";
+    char end[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n",
+         *digits = strstr(end, "000");
+    const size_t skip = messages.status_shown ? 0 : 4; /* without a progress bar there is none to remove */
+    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
+    if (progress_shown) write_at_once(STDERR_FILENO, PROGRESS_END, sizeof PROGRESS_END - 1);
+    if (events.fd != STDERR_FILENO) write_at_once(STDERR_FILENO, message + skip, sizeof message - 1 - skip);
+    if (!events.broken) write_at_once(events.fd, end, sizeof end - 1);
+}
 
 /* Prints a line above the progress bar, unless standard error belongs to events. Call it with the lock held. */
 static void print_line(const char *prefix, const char *line)

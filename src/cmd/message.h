@@ -68,16 +68,17 @@ void cmd_message_status_line(const char *line);
 void cmd_terminal_progress(double fraction);
 /* Removes the progress, if any is shown. */
 void cmd_terminal_progress_end(void);
-/* Removes the progress. May be called from a signal handler. */
-void cmd_terminal_end_by_signal(void);
 
-/* --- Signals: SIGINT, SIGTERM, SIGHUP and SIGXCPU.
+/* --- Signals: SIGINT, SIGTERM, SIGQUIT, SIGHUP and SIGXCPU.
  * Outside cmd_interrupt_catch() .. cmd_interrupt_release() a signal ends the program at once with the exit code 128 +
  * its number, because there is nothing to clean up. Inside, while unfinished files exist, the first signal asks the
  * command to stop, and the second one ends the program at once. Signals also end a wait for an input that is a pipe.
  * After cmd_interrupt_done(), when all outputs are complete, the first signal has no effect. SIGPIPE and SIGXFSZ are
  * ignored, so that a write fails with a message instead. */
 
+/* Removes the progress from the terminal, prints "glslines: interrupted", and writes the event end with the exit code.
+ * For signal handlers. */
+void cmd_end_by_signal(int code);
 /* Sets the handlers of signals. Call this once when the program starts. */
 void cmd_interrupt_init(void);
 /* Begins a part of the program in which a signal only asks to stop. Calls nest. */
@@ -134,7 +135,5 @@ void cmd_event_progress(const gls_progress *progress, double seconds);
 void cmd_event_output(const char *path);
 /* Event: the end of the command with its exit code. */
 void cmd_event_end(int code);
-/* Writes the event end. May be called from a signal handler. */
-void cmd_event_end_by_signal(int code);
 
 #endif
