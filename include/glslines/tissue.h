@@ -39,8 +39,8 @@ typedef struct gls_tissue gls_tissue;
 GLS_API gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const char *name,
                                      gls_tissue_rule rule, gls_precision precision, gls_tissue **tissue);
 /* Makes the image of five volumes from fractions of white matter, grey matter and CSF, one volume each on one grid, as
- * FAST, Atropos and others write them. deep: fraction of deep grey matter, NULL for none: sgm = (gm + wm) deep, cgm =
- * gm (1 - deep), wm = wm (1 - deep). */
+ * FAST, Atropos and others write them. wm NULL: white matter is what gm and csf leave. deep: fraction of deep grey
+ * matter, NULL for none: sgm = (gm + wm) deep, cgm = gm (1 - deep), wm = wm (1 - deep). */
 GLS_API gls_status gls_tissue_join(const gls_image *wm, const gls_image *gm, const gls_image *csf,
                                    const gls_image *deep, gls_image **image);
 /* Frees `tissue`, which may be NULL. */

@@ -113,36 +113,20 @@ gls_status gls_anatomy_check(const gls_job_options *o)
 
 /* --- Tissue. */
 
-/* Joins the files of tissue fractions (--pve-wm ...) to one tissue image. All must lie on the grid of --pve-wm. */
-static gls_status join_maps(const gls_job_inputs *input, gls_image **image)
+/* Joins the maps of tissue fractions to one tissue image. All must lie on the grid of the first. */
+static gls_status join_maps(const gls_job_options *o, gls_image **image)
 {
-    /* white matter, grey matter, CSF and, if given, deep grey matter */
+    /* white matter, grey matter, CSF and deep grey matter: --pve-wm ..., or --map-include in place of grey matter and
+     * --map-exclude in place of CSF */
+    const char *const path[4] = {o->pve_wm, o->map_include ? o->map_include : o->pve_gm,
+                                 o->map_exclude ? o->map_exclude : o->pve_csf, o->pve_sgm};
+    const int first = path[0] ? 0 : 1;
     gls_image *map[4] = {NULL};
-    const char *first = input->file[GLS_FILE_PVE_WM].path;
-    gls_status status = gls_image_read(first, GLS_IMAGE_3D, &map[0]);
-    for (int i = 1; i < 4 && !status; i++)
-        if (input->file[GLS_FILE_PVE_WM + i].path)
-            status = gls_image_read_on_grid(&map[0]->grid, first, input->file[GLS_FILE_PVE_WM + i].path, &map[i]);
+    gls_status status = gls_image_read(path[first], GLS_IMAGE_3D, &map[first]);
+    for (int i = first + 1; i < 4 && !status; i++)
+        if (path[i]) status = gls_image_read_on_grid(&map[first]->grid, path[first], path[i], &map[i]);
     if (!status) status = gls_tissue_join(map[0], map[1], map[2], map[3], image);
     for (int i = 0; i < 4; i++) gls_image_destroy(map[i]);
-    return status;
-}
-
-/* Makes a tissue image from --map-include, which takes the place of grey matter, and --map-exclude, which takes the
- * place of CSF. */
-static gls_status join_ends(const gls_job_options *o, gls_image **image)
-{
-    gls_image *include = NULL, *exclude = NULL, *rest = NULL;
-    gls_status status = gls_image_read(o->map_include, GLS_IMAGE_3D, &include);
-    if (!status) status = gls_image_read_on_grid(&include->grid, o->map_include, o->map_exclude, &exclude);
-    if (!status) status = gls_image_create(&include->grid, 1, &rest);
-    const size_t n = status ? 0 : gls_grid_voxels(&include->grid);
-    /* the share of a voxel that neither map claims counts as white matter, where tracking goes on */
-    for (size_t v = 0; v < n; v++) rest->data[v] = fmaxf(0, 1 - include->data[v] - exclude->data[v]);
-    if (!status) status = gls_tissue_join(rest, include, exclude, NULL, image);
-    gls_image_destroy(include);
-    gls_image_destroy(exclude);
-    gls_image_destroy(rest);
     return status;
 }
 
@@ -151,9 +135,7 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
     const char *name = gls_tissue_file(o);
     gls_image *image = NULL;
     if (!name) return GLS_OK;
-    gls_status status = o->act           ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)
-                        : o->map_include ? join_ends(o, &image)
-                                         : join_maps(input, &image);
+    gls_status status = o->act ? gls_image_read(o->act, GLS_IMAGE_ANY, &image) : join_maps(o, &image);
     if (!status) status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision, &input->tissue);
     if (!status) status = gls_tissue_check(input->tissue, input->mask);
     gls_image_destroy(image);
