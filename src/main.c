@@ -36,7 +36,7 @@ static int unknown_command(const char *name)
     const char *words[CMD_MAX_OPTIONS];
     size_t n = 0;
     for (const cmd_command *const *c = cmd_commands; *c; c++) words[n++] = (*c)->name;
-    const char *kind = *name == '-' ? "option" : "command", *near = cmd_nearest(name, words, n);
+    const char *kind = *name == '-' ? "option" : "command", *near = gls_nearest_word(name, words, n);
     if (near) return cmd_error(CMD_EXIT_USAGE, "unknown %s '%s'; did you mean '%s'?", kind, name, near);
     return cmd_error(CMD_EXIT_USAGE, "unknown %s '%s'; 'glslines help' lists the commands", kind, name);
 }

@@ -261,7 +261,7 @@ static int unknown_name(const char *name)
     for (const cmd_command *const *c = cmd_commands; *c; c++) words[n++] = (*c)->name;
     for (const manual_topic *topic = manual_topics; topic->name && n < CMD_MAX_OPTIONS; topic++)
         words[n++] = topic->name;
-    const char *near = cmd_nearest(name, words, n);
+    const char *near = gls_nearest_word(name, words, n);
     if (near) return cmd_error(CMD_EXIT_USAGE, "no help on '%s'; did you mean '%s'?", name, near);
     return cmd_error(CMD_EXIT_USAGE, "no help on '%s'; 'glslines help' lists commands and topics", name);
 }

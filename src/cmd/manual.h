@@ -10,7 +10,7 @@
 /* A file of src/doc. */
 typedef struct manual_topic {
     const char *name; /* name of the file without suffix, in lower case */
-    const char *text; /* Markdown as described above md_visitor; the first line is "# TITLE" */
+    const char *text; /* Markdown as util/markdown.h describes it; the first line is "# TITLE" */
 } manual_topic;
 
 /* All topics in the order of src/doc/README.md. An entry without a name ends the list. Generated at build time. */
@@ -44,47 +44,7 @@ bool manual_write_zsh(FILE *out, const cmd_command *const *commands);
 /* Writes completions for fish. */
 bool manual_write_fish(FILE *out, const cmd_command *const *commands);
 
-/* The part of Markdown that src/doc uses. Blocks: headings with #, paragraphs, lists of one level, fenced code, tables,
- * comments of one line. Spans in blocks: `code`, **strong**, *emphasis*, [links](target), <br> in tables, and a
- * backslash before a character that shall stand for itself. */
-/* Receives the blocks of a text in order. Texts are valid during the call. They contain spans, except text of code. */
-typedef struct md_visitor {
-    /* level: number of # */
-    void (*heading)(void *user, int level, const char *text);
-    /* one paragraph, its lines joined by blanks */
-    void (*paragraph)(void *user, const char *text);
-    void (*item)(void *user, const char *label, const char *text); /* label: "-" or a number with a dot, "1." */
-    void (*code)(void *user, const char *line);                    /* one line of code; NULL ends the block */
-    void (*table)(
-        void *user, char *const *cells, size_t rows,
-        size_t columns); /* rows x columns texts, row by row; row 0 is the heading; up to MANUAL_MAX_COLUMNS columns */
-} md_visitor;
-
-/* Passes the blocks of text to visitor. Returns false if memory runs out. */
-bool md_walk(const char *text, const md_visitor *visitor, void *user);
-
-typedef enum md_span_kind { MD_TEXT, MD_CODE, MD_STRONG, MD_EMPHASIS, MD_LINK } md_span_kind;
-
-/* A piece of a line in one style. */
-typedef struct md_span {
-    /* kind of the span */
-    md_span_kind kind;
-    /* start of the text in the line; the text is not ended by NUL */
-    const char *text;
-    /* bytes of the text */
-    size_t n;
-    const char *target; /* MD_LINK: target of the link, n_target bytes without NUL; else NULL */
-    size_t n_target;
-} md_span;
-
-/* Takes the next span from *text. Returns false at the end. */
-bool md_next_span(const char **text, md_span *span);
-
-/* Limits of tables. */
-enum {
-    MANUAL_MAX_COLUMNS = 24, /* largest number of cells of a row; further cells are dropped */
-    MANUAL_GAP = 2           /* number of blanks between columns */
-};
+enum { MANUAL_GAP = 2 /* number of blanks between columns */ };
 
 /* n cells as plain text, without Markdown. Free with manual_free_cells(), which accepts NULL. */
 char **manual_plain_cells(char *const *cells, size_t n);

@@ -31,12 +31,8 @@ static void add_choices(cJSON *object, const gls_option *option)
     char word[64];
     if (option->kind != GLS_KIND_CHOICE) return;
     cJSON *array = cJSON_AddArrayToObject(object, "choices");
-    for (const char *c = option->choices; *c; c += strspn(c, "|")) {
-        size_t n = strcspn(c, "|");
-        snprintf(word, sizeof word, "%.*s", (int)n, c);
+    for (int i = 0; *gls_choice_word(option->choices, i, word, sizeof word); i++)
         cJSON_AddItemToArray(array, cJSON_CreateString(word));
-        c += n;
-    }
 }
 
 /* Adds an option with its type, range and default. */

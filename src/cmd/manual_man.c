@@ -1,6 +1,7 @@
 /* Manual pages in man(7), which man-db (groff) and mandoc read: topics in section 7, commands in section 1. */
 #include "cmd/manual.h"
 #include "cmd/message.h"
+#include "util/markdown.h"
 #include "util/text.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 /* Columns of a page: the 80 of a usual terminal less the margins of man(7). */
 enum { PAGE_WIDTH = 70 };
 
-/* State of a page while md_walk() passes the blocks of a topic. */
+/* State of a page while gls_md_walk() passes the blocks of a topic. */
 typedef struct page {
     FILE *out;
     bool fresh;   /* true: nothing follows the heading yet, so that a paragraph macro would be an error */
@@ -47,7 +48,7 @@ static void write_literal(FILE *out, const char *text)
 }
 
 /* Writes a link of the manual: to a topic as its page, name(7); to the web with its address in parentheses. */
-static void write_link(FILE *out, const md_span *span)
+static void write_link(FILE *out, const gls_md_span *span)
 {
     const manual_topic *topic = manual_link_topic(span->target, span->n_target);
     write_escaped(out, span->text, span->n, false, false);
@@ -65,18 +66,18 @@ static void write_link(FILE *out, const md_span *span)
 /* Writes the spans of a line or a paragraph on one line of the page. */
 static void write_spans(FILE *out, const char *text)
 {
-    md_span span;
-    for (bool first = true; md_next_span(&text, &span); first = false) {
-        if (span.kind == MD_TEXT) {
+    gls_md_span span;
+    for (bool first = true; gls_md_next_span(&text, &span); first = false) {
+        if (span.kind == GLS_MD_TEXT) {
             write_escaped(out, span.text, span.n, false, first);
             continue;
         }
-        if (span.kind == MD_LINK) {
+        if (span.kind == GLS_MD_LINK) {
             write_link(out, &span);
             continue;
         }
-        fputs(span.kind == MD_EMPHASIS ? "\\fI" : "\\fB", out);
-        write_escaped(out, span.text, span.n, span.kind == MD_CODE, false);
+        fputs(span.kind == GLS_MD_EMPHASIS ? "\\fI" : "\\fB", out);
+        write_escaped(out, span.text, span.n, span.kind == GLS_MD_CODE, false);
         fputs("\\fR", out);
     }
 }
@@ -97,7 +98,7 @@ static void write_section(page *p, const char *title)
     p->fresh = true;
 }
 
-/* Functions of the md_visitor: each writes one kind of block as macros of man(7). user: the page. */
+/* Functions of the gls_md_visitor: each writes one kind of block as macros of man(7). user: the page. */
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
@@ -112,7 +113,7 @@ static void heading(void *user, int level, const char *text)
     p->fresh = true;
 }
 
-/* Function of md_visitor: a paragraph. */
+/* Function of gls_md_visitor: a paragraph. */
 static void paragraph(void *user, const char *text)
 {
     page *p = user;
@@ -121,7 +122,7 @@ static void paragraph(void *user, const char *text)
     fputc('\n', p->out);
 }
 
-/* Function of md_visitor: an item of a list, whose label is "-" or a number. A hyphen becomes a bullet. */
+/* Function of gls_md_visitor: an item of a list, whose label is "-" or a number. A hyphen becomes a bullet. */
 static void item(void *user, const char *label, const char *text)
 {
     page *p = user;
@@ -131,7 +132,7 @@ static void item(void *user, const char *label, const char *text)
     p->fresh = false;
 }
 
-/* Function of md_visitor: a line of an example; NULL ends the example. */
+/* Function of gls_md_visitor: a line of an example; NULL ends the example. */
 static void code(void *user, const char *line)
 {
     page *p = user;
@@ -193,11 +194,11 @@ static void write_columns(page *p, char *const *cells, size_t rows, size_t colum
     fputs(".TE\n.hy\n.ad\n", p->out);
 }
 
-/* Function of md_visitor: a table, in columns where the page has room, else row by row. */
+/* Function of gls_md_visitor: a table, in columns where the page has room, else row by row. */
 static void table(void *user, char *const *cells, size_t rows, size_t columns)
 {
     page *p = user;
-    size_t column_width[MANUAL_MAX_COLUMNS];
+    size_t column_width[GLS_MD_MAX_COLUMNS];
     char **plain = manual_plain_cells(cells, rows * columns);
     p->failed = p->failed || !plain;
     if (!plain) return;
@@ -238,12 +239,12 @@ static void write_title(FILE *out, const char *name, int section, const char *su
 
 bool manual_write_topic_page(FILE *out, const manual_topic *topic)
 {
-    static const md_visitor visitor = {heading, paragraph, item, code, table};
+    static const gls_md_visitor visitor = {heading, paragraph, item, code, table};
     char title[256];
     page p = {.out = out};
     write_title(out, topic->name, 7, manual_topic_title(topic, title, sizeof title));
     write_section(&p, "Description");
-    bool complete = md_walk(topic->text, &visitor, &p) && !p.failed;
+    bool complete = gls_md_walk(topic->text, &visitor, &p) && !p.failed;
     write_section(&p, "See also");
     fputs("\\fBglslines\\fR(1)\n", out);
     return complete;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cmd/manual.h"
+#include "util/markdown.h"
 #include "util/text.h"
 
 const manual_topic *manual_topic_find(const char *name, size_t n)
@@ -37,15 +38,15 @@ static char *plain_text(const char *text, bool quote)
     char *plain = NULL;
     size_t size;
     FILE *out = open_memstream(&plain, &size);
-    md_span span;
+    gls_md_span span;
     if (!out) return NULL;
-    while (md_next_span(&text, &span)) {
-        const manual_topic *topic = span.kind == MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
+    while (gls_md_next_span(&text, &span)) {
+        const manual_topic *topic = span.kind == GLS_MD_LINK ? manual_link_topic(span.target, span.n_target) : NULL;
         if (topic)
             fprintf(out, "%.*s ('glslines help %s')", (int)span.n, span.text, topic->name);
-        else if (span.kind == MD_LINK && strncmp(span.target, "https://", 8) == 0)
+        else if (span.kind == GLS_MD_LINK && strncmp(span.target, "https://", 8) == 0)
             fprintf(out, "%.*s (%.*s)", (int)span.n, span.text, (int)span.n_target, span.target);
-        else if (quote && span.kind == MD_CODE && memchr(span.text, ' ', span.n))
+        else if (quote && span.kind == GLS_MD_CODE && memchr(span.text, ' ', span.n))
             fprintf(out, memchr(span.text, '\'', span.n) ? "\"%.*s\"" : "'%.*s'", (int)span.n, span.text);
         else
             fprintf(out, "%.*s", (int)span.n, span.text);
@@ -84,7 +85,7 @@ static size_t longest_word(const char *text)
 
 bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width)
 {
-    size_t min_width[MANUAL_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
+    size_t min_width[GLS_MD_MAX_COLUMNS] = {0}, total = MANUAL_GAP * (columns - 1);
     for (size_t c = 0; c < columns; c++) {
         column_width[c] = 0;
         for (size_t r = 0; r < rows; r++) {
@@ -138,7 +139,7 @@ static char *begin_block(page *p, const char *text, bool quote, bool list)
     return plain;
 }
 
-/* Functions of the md_visitor: each prints one kind of block. user: the page. Titles (level 1) are in capitals. */
+/* Functions of the gls_md_visitor: each prints one kind of block. user: the page. Titles (level 1) are in capitals. */
 static void heading(void *user, int level, const char *text)
 {
     page *p = user;
@@ -195,7 +196,7 @@ static size_t line_length(const char *text, size_t width)
 /* Writes a row of a table; cells that are wider than their column continue on further lines. */
 static void write_row(FILE *out, char *const *cells, size_t columns, const size_t *column_width)
 {
-    const char *rest[MANUAL_MAX_COLUMNS];
+    const char *rest[GLS_MD_MAX_COLUMNS];
     bool more = true;
     for (size_t c = 0; c < columns; c++) rest[c] = cells[c];
     while (more) {
@@ -232,7 +233,7 @@ static void write_records(const page *p, char *const *cells, size_t rows, size_t
 static void table(void *user, char *const *cells, size_t rows, size_t columns)
 {
     page *p = user;
-    size_t column_width[MANUAL_MAX_COLUMNS];
+    size_t column_width[GLS_MD_MAX_COLUMNS];
     char **plain = manual_plain_cells(cells, rows * columns);
     bool titled = false;
     if (plain) {
@@ -256,7 +257,7 @@ static void table(void *user, char *const *cells, size_t rows, size_t columns)
 
 bool manual_write_text(FILE *out, const manual_topic *topic, int width, bool bold)
 {
-    static const md_visitor visitor = {heading, paragraph, item, code, table};
+    static const gls_md_visitor visitor = {heading, paragraph, item, code, table};
     page p = {.out = out, .width = width, .bold = bold};
-    return md_walk(topic->text, &visitor, &p) && !p.failed;
+    return gls_md_walk(topic->text, &visitor, &p) && !p.failed;
 }

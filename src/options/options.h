@@ -167,9 +167,6 @@ const char *cmd_bridge_word(const char *option, const char *value);
 /* Warns of each environment variable that begins with GLSLINES_ and is not known. */
 void cmd_environment_check(void);
 
-/* The word in words[] that is most similar to text. NULL if none is similar enough to suggest. */
-const char *cmd_nearest(const char *text, const char *const *words, size_t n);
-
 /* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
 void cmd_range_text(const gls_option *option, char *buffer, size_t size);
 

@@ -150,17 +150,12 @@ static bool set_length(parser *p, const gls_option *option, const char *text, do
     size_t n = strlen(text);
     bool mm = n > 2 && strcmp(text + n - 2, "mm") == 0, vox = n > 3 && strcmp(text + n - 3, "vox") == 0;
     n -= mm ? 2 : vox ? 3 : 0;
-    double v;
-    if (n >= sizeof number) return fail(p, "--%s: '%s' is not a length", option->name, text);
-    memcpy(number, text, n);
-    number[n] = '\0';
-    if (!gls_parse_double(number, &v))
+    snprintf(number, sizeof number, "%.*s", (int)n, text);
+    if (n >= sizeof number || !gls_parse_double(number, field))
         return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
     if (vox && !field_mm) return fail(p, "--%s: '%s' is in voxels; here it is a number of mm", option->name, text);
-    if (!check_range(p, option, text, v)) return false;
-    *field = v;
     if (field_mm) *field_mm = mm;
-    return true;
+    return check_range(p, option, text, *field);
 }
 
 /* Appends the numbers of one argument, which may hold several with commas. */
@@ -218,20 +213,12 @@ static bool set_value(parser *p, size_t index, const char *text)
     switch (option->kind) {
     case GLS_KIND_FLAG: *(bool *)field = true; return true;
     case GLS_KIND_COUNT: ++*(int *)field; return true;
-    case GLS_KIND_INT: {
-        int v;
-        if (!parse_int(text, &v)) return fail(p, "--%s: '%s' is not a whole number", option->name, text);
-        if (!check_range(p, option, text, v)) return false;
-        *(int *)field = v;
-        return true;
-    }
-    case GLS_KIND_UINT64: {
-        uint64_t v;
-        if (!gls_parse_uint64(text, &v)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
-        if (!check_range(p, option, text, (double)v)) return false;
-        *(uint64_t *)field = v;
-        return true;
-    }
+    case GLS_KIND_INT:
+        if (!parse_int(text, field)) return fail(p, "--%s: '%s' is not a whole number", option->name, text);
+        return check_range(p, option, text, *(int *)field);
+    case GLS_KIND_UINT64:
+        if (!gls_parse_uint64(text, field)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
+        return check_range(p, option, text, (double)*(uint64_t *)field);
     case GLS_KIND_SEED: {
         uint64_t v = 0;
         const bool random = strcmp(text, "random") == 0;
@@ -242,13 +229,9 @@ static bool set_value(parser *p, size_t index, const char *text)
         p->arguments->random[index] = random;
         return true;
     }
-    case GLS_KIND_DOUBLE: {
-        double v;
-        if (!parse_number(option, text, &v)) return no_number(p, option, text);
-        if (!check_range(p, option, text, v)) return false;
-        *(double *)field = v;
-        return true;
-    }
+    case GLS_KIND_DOUBLE:
+        if (!parse_number(option, text, field)) return no_number(p, option, text);
+        return check_range(p, option, text, *(double *)field);
     case GLS_KIND_LENGTH: return set_length(p, option, text, field, gls_option_mm_flag(option, p->values));
     case GLS_KIND_NUMBERS: return set_numbers(p, option, text, field);
     case GLS_KIND_STRINGS: {
@@ -414,7 +397,7 @@ static bool unknown(parser *p, const char *dashes, const char *name)
         return fail(p, "unknown option %s%s; here it is an argument: %s %s", dashes, name, own, p->command->synopsis);
     if (is_output && find_option(p, "json") < p->arguments->table.n)
         return fail(p, "unknown option %s%s; here it is --json FILE.json", dashes, name);
-    const char *near = cmd_nearest(ours, words, p->arguments->table.n);
+    const char *near = gls_nearest_word(ours, words, p->arguments->table.n);
     if (near) return fail(p, "unknown option %s%s; did you mean --%s?", dashes, name, near);
     if (name[1] && known.here && strstr(known.here, "--"))
         return fail(p, "unknown option %s%s; in 'glslines %s' it is %s", dashes, name, known.command, known.here);

@@ -1,5 +1,5 @@
-/* Reads the manual's Markdown: finds the blocks of a text, and the spans of a block. */
-#include "cmd/manual.h"
+/* Reads Markdown: finds the blocks of a text, and the spans of a block. */
+#include "util/markdown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,20 +85,20 @@ static bool is_rule(const char *line)
 
 /* Reads a table whose rows are lines that begin with '|', and passes its cells, row by row, to the visitor; missing
  * cells of a row are empty. Returns false if memory runs out, as take_code() and take_text() do. */
-static bool take_table(const char **text, const md_visitor *visitor, void *user)
+static bool take_table(const char **text, const gls_md_visitor *visitor, void *user)
 {
     char **cells = NULL;
     size_t rows = 0, columns = 0, used = 0;
     bool complete = true;
     for (; **text == '|' && complete; *text = next_line(*text)) {
         if (is_rule(*text)) continue;
-        char **grown = realloc(cells, (used + MANUAL_MAX_COLUMNS) * sizeof *cells), *cell;
+        char **grown = realloc(cells, (used + GLS_MD_MAX_COLUMNS) * sizeof *cells), *cell;
         complete = grown != NULL;
         if (!complete) break;
         cells = grown;
         const char *at = *text + 1;
         size_t n = 0;
-        while (n < (rows ? columns : MANUAL_MAX_COLUMNS) && (cell = take_cell(&at)) != NULL) cells[used + n++] = cell;
+        while (n < (rows ? columns : GLS_MD_MAX_COLUMNS) && (cell = take_cell(&at)) != NULL) cells[used + n++] = cell;
         if (rows == 0) columns = n;
         for (; n < columns && complete; n++) complete = (cells[used + n] = strdup("")) != NULL;
         used += n;
@@ -111,7 +111,7 @@ static bool take_table(const char **text, const md_visitor *visitor, void *user)
 }
 
 /* Reads a fenced block of code, and passes it line by line to the visitor; NULL ends it. */
-static bool take_code(const char **text, const md_visitor *visitor, void *user)
+static bool take_code(const char **text, const gls_md_visitor *visitor, void *user)
 {
     for (*text = next_line(*text); **text && strncmp(*text, "```", 3) != 0; *text = next_line(*text)) {
         char *line = strndup(*text, line_length(*text));
@@ -125,7 +125,7 @@ static bool take_code(const char **text, const md_visitor *visitor, void *user)
 }
 
 /* Reads a heading, an item of a list or a paragraph, and passes it to the visitor. */
-static bool take_text(const char **text, const md_visitor *visitor, void *user)
+static bool take_text(const char **text, const gls_md_visitor *visitor, void *user)
 {
     char label[16] = "";
     size_t level = strspn(*text, "#"), marker = marker_length(*text);
@@ -149,7 +149,7 @@ static bool take_text(const char **text, const md_visitor *visitor, void *user)
     return true;
 }
 
-bool md_walk(const char *text, const md_visitor *visitor, void *user)
+bool gls_md_walk(const char *text, const gls_md_visitor *visitor, void *user)
 {
     bool complete = true;
     while (*text && complete) {
@@ -167,20 +167,20 @@ bool md_walk(const char *text, const md_visitor *visitor, void *user)
 
 /* Reads a span between two equal marks at *text, and moves *text behind the span. Returns false where there is none: an
  * opening mark before a blank is a character of the text, such as the * of 2 * 3. */
-static bool marked_span(const char **text, const char *mark, md_span_kind kind, md_span *span)
+static bool marked_span(const char **text, const char *mark, gls_md_span_kind kind, gls_md_span *span)
 {
     size_t n = strlen(mark);
     const char *start = *text + n, *end;
     if (strncmp(*text, mark, n) != 0 || gls_is_space((unsigned char)*start) || !(end = strstr(start, mark)) ||
         end == start)
         return false;
-    *span = (md_span){.kind = kind, .text = start, .n = (size_t)(end - start)};
+    *span = (gls_md_span){.kind = kind, .text = start, .n = (size_t)(end - start)};
     *text = end + n;
     return true;
 }
 
 /* Reads [text](target), or ![text](picture), of which a terminal shows the text. */
-static bool link_span(const char **text, md_span *span)
+static bool link_span(const char **text, gls_md_span *span)
 {
     const char *start = *text + (**text == '!');
     if (*start != '[') return false;
@@ -188,20 +188,20 @@ static bool link_span(const char **text, md_span *span)
     const char *middle = strstr(start, "]("), *end = middle ? strchr(middle, ')') : NULL;
     /* if the text contains a bracket, the link begins later */
     if (!end || strcspn(start, "[") < (size_t)(middle - start)) return false;
-    *span = (md_span){MD_LINK, start, (size_t)(middle - start), middle + 2, (size_t)(end - middle - 2)};
+    *span = (gls_md_span){GLS_MD_LINK, start, (size_t)(middle - start), middle + 2, (size_t)(end - middle - 2)};
     *text = end + 1;
     return true;
 }
 
-bool md_next_span(const char **text, md_span *span)
+bool gls_md_next_span(const char **text, gls_md_span *span)
 {
     const char *start = *text;
     if (!*start) return false;
-    if (marked_span(text, "`", MD_CODE, span) || marked_span(text, "**", MD_STRONG, span) ||
-        marked_span(text, "*", MD_EMPHASIS, span) || link_span(text, span))
+    if (marked_span(text, "`", GLS_MD_CODE, span) || marked_span(text, "**", GLS_MD_STRONG, span) ||
+        marked_span(text, "*", GLS_MD_EMPHASIS, span) || link_span(text, span))
         return true;
     /* no span begins here: plain text, one character or more, up to the next character that may begin a span */
-    *span = (md_span){.kind = MD_TEXT, .text = start, .n = 1};
+    *span = (gls_md_span){.kind = GLS_MD_TEXT, .text = start, .n = 1};
     if (strncmp(start, "<br>", 4) == 0) {
         span->text = "; ";
         span->n = 2;

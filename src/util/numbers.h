@@ -84,4 +84,7 @@ char *gls_names_copy(const char *text, size_t n);
  * a driver fail or a check pass in a release. */
 const char *gls_test_variable(const char *name);
 
+/* The word in words[] that is most similar to text. NULL if none is similar enough to suggest. */
+const char *gls_nearest_word(const char *text, const char *const *words, size_t n);
+
 #endif

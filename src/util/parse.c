@@ -104,3 +104,44 @@ const char *gls_test_variable(const char *name)
     return NULL;
 #endif
 }
+
+/* --- Mistyped words. */
+
+/* Number of edits (insert, delete, replace, swap of neighbours) that turn a into b. Both must be shorter than 64. */
+static int edit_distance(const char *a, const char *b)
+{
+    int n = (int)strlen(a), m = (int)strlen(b);
+    int row[3][65]; /* rows i, i - 1 and i - 2 in rotation */
+    for (int j = 0; j <= m; j++) row[0][j] = j;
+    for (int i = 1; i <= n; i++) {
+        int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (int j = 1; j <= m; j++) {
+            int best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            if (last[j] + 1 < best) best = last[j] + 1;
+            if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
+            now[j] = best;
+        }
+    }
+    return row[n % 3][m];
+}
+
+const char *gls_nearest_word(const char *text, const char *const *words, size_t n)
+{
+    size_t length = strlen(text);
+    if (length < 2 || length > 63) return NULL;
+    int best = (int)(length / 3 < 1 ? 1 : length / 3) + 1;
+    const char *found = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(words[i]) > 63) continue;
+        /* a text that is the beginning of a word counts as one edit */
+        int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 1 : edit_distance(text, words[i]);
+        if (d < best) {
+            best = d;
+            found = words[i];
+        }
+    }
+    return found;
+}
