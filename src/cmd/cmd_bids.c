@@ -119,11 +119,8 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
 /* Parses the options after "--". */
 static int parse_track(const cmd_arguments *given, bool tissue, track_options *track, cmd_arguments *arguments)
 {
-    /* names that stand for the tissue files of each series, so that checks and defaults for tissue apply */
-    static const char *const fractions[] = {"--pve-wm", "WM", "--pve-gm", "GM", "--pve-csf", "CSF"};
     char error[1024], *argv[CMD_MAX_POSITIONALS + 8] = {(char *)"glslines", (char *)"track"};
     int n = 2;
-    for (int i = 0; i < 6 && tissue; i++) argv[n++] = (char *)fractions[i];
     for (int i = 3; i < given->n_positionals; i++) argv[n++] = (char *)given->positional[i];
     track_options_default(track);
     if (!cmd_options_parse(&command_track, n, argv, 2, track, arguments, error, sizeof error))
@@ -135,10 +132,15 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
                          arguments->positional[0]);
     int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
+    const char *fraction = cmd_options_first(arguments, CMD_TEXTS("pve-wm", "pve-gm", "pve-csf"));
+    if (tissue && fraction)
+        return cmd_error(CMD_EXIT_USAGE, "--tissue and --%s both name the tissue of each series: leave one of them out",
+                         fraction);
     /* the checks of track require files, which bids sets later for each series: pass empty names */
     arguments->n_positionals = 3;
     for (int i = 0; i < 3; i++) arguments->positional[i] = "";
-    const gls_job_options *job = &track->run.job;
+    gls_job_options *job = &track->run.job;
+    if (tissue) job->pve_wm = job->pve_gm = job->pve_csf = "";
     if (job->track.pft && !job->act && !job->pve_wm && !job->map_include)
         return cmd_error(CMD_EXIT_USAGE,
                          "--pft: needs tissue of each series: give --tissue before --, or files in braces behind it");

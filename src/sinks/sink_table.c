@@ -68,8 +68,9 @@ static gls_status hash_file(const char *path, uint64_t *hash)
     return status ? status : gls_input_hash(path, hash);
 }
 
-/* Hashes the files that rules of bundles name: regular files, and folders of TRX, by their contents, and the labels of
- * FILE:LABELS; a name without such a file by its text. Spheres are in the rules themselves. */
+/* Hashes the files that rules of bundles name: files, and folders of TRX, by their contents, and the labels of
+ * FILE:LABELS; a name without such a file by its text. Spheres are in the rules themselves. GLS_ERR_INPUT: a pipe,
+ * which can be read only once. */
 static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
 {
     size_t n = 0;
@@ -80,10 +81,10 @@ static gls_status hash_named(const gls_bundles *bundles, uint64_t *hash)
         /* the text is FILE or FILE:LABELS */
         struct stat info;
         char *file = gls_file_named(text[i]);
-        const bool is_kept = file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+        const bool exists = file && stat(file, &info) == 0;
         const char *rest = file ? text[i] + strlen(file) : text[i]; /* the labels; the whole text if no file is named */
         uint64_t part[3] = {*hash, gls_hash(rest, strlen(rest)), 0};
-        if (is_kept) status = gls_input_hash(file, &part[2]);
+        if (exists) status = S_ISDIR(info.st_mode) ? gls_input_hash(file, &part[2]) : hash_file(file, &part[2]);
         free(file);
         *hash = gls_hash(part, sizeof part);
     }

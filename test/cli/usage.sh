@@ -303,6 +303,7 @@ fails 2 "here it is --algorithm dhollander" response dhollander "$dwi" wm.txt gm
 fails 2 "here it is --model msmt" fit msmt_csd "$dwi" f
 fails 2 "a tractogram is no input; --output names the one to write" track --sh "$dwi" tracks.tck
 fails 2 "here it is 'glslines render'" mrview "$dwi"
+fails 2 "--tissue and --pve-gm both name the tissue of each series: leave one" bids a b participant --tissue -- --pve-gm gm.nii
 fails 2 "here it is --preset qsirecon, behind --" bids a b participant --recon-spec x
 fails 2 "here it is 'glslines bids'" qsirecon a b participant
 fails 2 "--output: the argument OUT names it already" weights t.tck "$dwi" w.txt -o w.txt
