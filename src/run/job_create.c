@@ -60,18 +60,6 @@ static gls_status check_regions(const gls_job_options *o)
     return status;
 }
 
-size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES])
-{
-    size_t n = 0;
-    if (!job->no_tractogram) file[n++] = (gls_job_file){"tractogram", job->output};
-    for (size_t i = 0; i < job->sinks.n; i++) {
-        const gls_run_sink *sink = &job->sinks.sink[i];
-        if (sink->output) file[n++] = (gls_job_file){sink->kind->role, sink->output};
-    }
-    if (job->mask) file[n++] = (gls_job_file){"write_mask", job->mask};
-    return n;
-}
-
 /* Whether the journal names the file `path` as an output of a complete run, killed before it removed its journal. */
 static bool is_journals_own(const char *journal, const char *path)
 {
@@ -86,11 +74,9 @@ static bool is_journals_own(const char *journal, const char *path)
 /* Stores the paths of all outputs, with the sidecar, and returns their number. */
 static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
 {
-    gls_job_file file[GLS_JOB_FILES];
-    const size_t n = gls_job_files(job, file);
-    for (size_t i = 0; i < n; i++) path[i] = file[i].path;
-    path[n] = job->run.sidecar;
-    return job->run.sidecar ? n + 1 : n;
+    for (size_t i = 0; i < job->n_files; i++) path[i] = job->file[i].path;
+    path[job->n_files] = job->run.sidecar;
+    return job->n_files + (job->run.sidecar ? 1 : 0);
 }
 
 /* Whether at least one output exists, and the journal names each existing output as written by its run. */
@@ -121,28 +107,34 @@ static gls_status name_tractogram(gls_job *job)
     return job->output ? GLS_OK : gls_no_memory();
 }
 
-/* Names the sidecar, the mask and the journal. Fails if the run writes no file. */
+/* Lists the output files, and names the sidecar, the mask and the journal. Fails if the run writes no file. */
 static gls_status name_outputs(gls_job *job)
 {
     const gls_job_options *o = &job->options;
     bool none = o->sidecar && strcmp(o->sidecar, "none") == 0;
     gls_status status = GLS_OK;
-    gls_job_file file[GLS_JOB_FILES];
-    if (gls_job_files(job, file) == 0)
+    if (!job->no_tractogram) job->file[job->n_files++] = (gls_job_file){"tractogram", job->output};
+    for (size_t i = 0; i < job->sinks.n; i++) {
+        const gls_run_sink *sink = &job->sinks.sink[i];
+        if (sink->output) job->file[job->n_files++] = (gls_job_file){sink->kind->role, sink->output};
+    }
+    if (job->n_files == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--output none: nothing would be written: add an option that names a file, such as --density "
                         "FILE; 'glslines help track' lists them under Output");
-    if (!job->output) job->output = strdup(file[0].path);
+    if (!job->output) job->output = strdup(job->file[0].path);
     if (!job->output) return gls_no_memory();
     if (!none) {
         job->run.sidecar = o->sidecar ? shard_name(strdup(o->sidecar), &job->shard) : gls_sidecar_name(job->output);
         if (!job->run.sidecar) return gls_no_memory();
-        if (strcmp(job->run.sidecar, job->output) == 0)
-            return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the output itself", job->run.sidecar);
     }
     if (o->write_mask) status = gls_image_name_check(o->write_mask);
     if (status) return status;
-    if (o->write_mask && !(job->mask = shard_name(strdup(o->write_mask), &job->shard))) return gls_no_memory();
+    if (o->write_mask) {
+        job->mask = shard_name(strdup(o->write_mask), &job->shard);
+        if (!job->mask) return gls_no_memory();
+        job->file[job->n_files++] = (gls_job_file){"write_mask", job->mask};
+    }
     if (o->resume && gls_asprintf(&job->journal, "%s.resume", job->output) < 0) return gls_no_memory();
     job->run.force = o->force || are_own(job);
     return GLS_OK;

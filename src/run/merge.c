@@ -30,8 +30,6 @@ static gls_status name_sidecar(merge_run *run)
 {
     const gls_merge_options *o = run->options;
     if (o->sidecar && strcmp(o->sidecar, "none") == 0) return GLS_OK;
-    if (o->sidecar && strcmp(o->sidecar, o->output) == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--sidecar: %s is the tractogram itself", o->sidecar);
     char *name = o->sidecar ? strdup(o->sidecar) : gls_sidecar_name(o->output);
     gls_status status = !name ? gls_no_memory() : o->sidecar ? GLS_OK : gls_sidecar_check_free(name);
     if (!status) status = gls_run_writes(&run->run, name);

@@ -84,10 +84,8 @@ static bool is_other_text(const cJSON *object, const char *key, uint64_t hash)
  * name then belongs to another run. */
 static const char *other_output(const gls_job *job, const cJSON *root)
 {
-    gls_job_file file[GLS_JOB_FILES];
-    const size_t n = gls_job_files(job, file);
-    for (size_t i = 0; i < n; i++)
-        if (!gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), file[i].role)) return file[i].role;
+    for (size_t i = 0; i < job->n_files; i++)
+        if (!gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), job->file[i].role)) return job->file[i].role;
     /* weights go beside the tractogram or into it */
     return job->options.weights == cJSON_IsTrue(gls_json_at(gls_json_at(root, "parameters"), "weights")) ? NULL
                                                                                                          : "weights";
@@ -135,10 +133,8 @@ static const char *other_input(const gls_job *job, const cJSON *root)
 /* Whether all outputs and the sidecar exist; only then was the run complete. */
 static bool all_exist(const gls_job *job)
 {
-    gls_job_file file[GLS_JOB_FILES];
-    const size_t n = gls_job_files(job, file);
     bool all = job->run.sidecar && access(job->run.sidecar, F_OK) == 0;
-    for (size_t i = 0; i < n; i++) all = all && access(file[i].path, F_OK) == 0;
+    for (size_t i = 0; i < job->n_files; i++) all = all && access(job->file[i].path, F_OK) == 0;
     return all;
 }
 
@@ -154,53 +150,48 @@ static const char *other_run(const gls_job *job, const cJSON *root, char *name, 
 }
 
 /* Returns the path of the first output that differs from what the sidecar records; NULL: none. */
-static const char *changed_output(const cJSON *root, const gls_job_file *file, size_t n)
+static const char *changed_output(const gls_job *job, const cJSON *root)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!gls_written_is(gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), file[i].role), file[i].path))
-            return file[i].path;
+    for (size_t i = 0; i < job->n_files; i++)
+        if (!gls_written_is(gls_json_at(gls_json_at(root, GLS_SIDECAR_OUTPUTS), job->file[i].role), job->file[i].path))
+            return job->file[i].path;
     return NULL;
 }
 
-/* Fills in *reason: NULL if the run of the sidecar equals this run and its outputs are unchanged, else from malloc. */
-static gls_status find_reason(const gls_job *job, const cJSON *root, char **reason)
+/* Whether the run of the sidecar equals this run, its outputs are unchanged, and its number of streamlines is known. If
+ * not, fails with the reason. */
+static gls_status compare_done(gls_job *job, const cJSON *root)
 {
-    gls_job_file file[GLS_JOB_FILES];
-    const size_t n = gls_job_files(job, file);
     char name[128];
-    int length = 0;
-    *reason = NULL;
-    const char *other = root ? other_run(job, root, name, sizeof name) : NULL,
-               *changed = root && !other ? changed_output(root, file, n) : NULL;
-    if (!root)
-        length = gls_asprintf(reason, "%s: is not a JSON file", job->run.sidecar);
-    else if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
-        length = gls_asprintf(reason, "%s: has no checksums of outputs to recognise them by", job->run.sidecar);
-    else if (other)
-        length = gls_asprintf(reason, "%s: exists, made with another %s", job->output, other);
-    else if (changed)
-        length = gls_asprintf(reason, "%s: is not the file that %s records", changed, job->run.sidecar);
-    return length < 0 ? gls_no_memory() : GLS_OK;
+    const char *const sidecar = job->run.sidecar;
+    if (!root) return gls_fail(GLS_ERR_OUTPUT, "%s: is not a JSON file; --force tracks anew", sidecar);
+    if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: has no checksums of outputs to recognise them by; --force tracks anew",
+                        sidecar);
+    const char *other = other_run(job, root, name, sizeof name), *changed = other ? NULL : changed_output(job, root);
+    if (other)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, made with another %s; --force tracks anew", job->output, other);
+    if (changed)
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that %s records; --force tracks anew", changed, sidecar);
+    if (!gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"), &job->result.track.streamlines))
+        return gls_fail(GLS_ERR_OUTPUT, "%s: has no count of streamlines; --force tracks anew", sidecar);
+    return GLS_OK;
 }
 
 gls_status gls_job_find_done(gls_job *job)
 {
     if (!all_exist(job)) return gls_job_check_outputs(job);
     cJSON *root = gls_json_read(job->run.sidecar, GLS_SIDECAR_MAX_BYTES);
-    char *reason = NULL;
-    gls_status status = find_reason(job, root, &reason);
-    job->result.skipped =
-        !status && !reason &&
-        gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"), &job->result.track.streamlines);
-    if (job->result.skipped) /* keep the entries of the outputs for reports and pictures, which are made later and add
-                                entries of their own */
+    gls_status status = compare_done(job, root);
+    job->result.skipped = !status;
+    if (!status) {
+        /* keep the entries of the outputs for reports and pictures, which are made later and add entries of their own
+         */
         job->written = cJSON_DetachItemFromObjectCaseSensitive(root, GLS_SIDECAR_OUTPUTS);
-    else if (!status && job->options.force)
+        gls_log(GLS_LOG_INFO, "%s: was made by an equal run before: nothing to do", job->output);
+    } else if (job->options.force) {
         status = gls_job_check_outputs(job);
-    else if (!status)
-        status = gls_fail(GLS_ERR_OUTPUT, "%s; --force tracks anew", reason ? reason : "the sidecar has no counts");
-    if (job->result.skipped) gls_log(GLS_LOG_INFO, "%s: was made by an equal run before: nothing to do", job->output);
-    free(reason);
+    }
     cJSON_Delete(root);
     return status;
 }
@@ -216,14 +207,12 @@ static cJSON *add_entry(gls_job *job, const char *role)
 gls_status gls_job_note_outputs(gls_job *job)
 {
     const gls_output_group *group = &job->run.group;
-    gls_job_file file[GLS_JOB_FILES];
-    const size_t n = gls_job_files(job, file);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && !status; i++)
+    for (size_t i = 0; i < job->n_files && !status; i++)
         /* compare final names: the outputs in the group still have temporary names */
         for (size_t k = 0; k < group->n && !status; k++)
-            if (gls_output_is(&group->output[k], file[i].path))
-                status = gls_written_note_output(add_entry(job, file[i].role), &group->output[k]);
+            if (gls_output_is(&group->output[k], job->file[i].path))
+                status = gls_written_note_output(add_entry(job, job->file[i].role), &group->output[k]);
     return status;
 }
 
@@ -257,6 +246,13 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
         gls_log(GLS_LOG_WARNING,
                 "%s: was begun on another device (%s): the remaining streamlines may differ by rounding", job->journal,
                 gls_journal_origin(*journal));
+    /* a run beside this one may have made the outputs, and removed its journal, since they were checked */
+    for (size_t i = 0; i < job->n_files && !status; i++)
+        status = gls_place_check(job->file[i].path, job->run.force, NULL, NULL, 0);
+    if (status && *journal) {
+        gls_journal_close(*journal, gls_journal_end(*journal) == 0);
+        *journal = NULL;
+    }
     return status;
 }
 

@@ -168,7 +168,8 @@ tool, folder, tracks, mask, bundles = sys.argv[1:]
 os.chdir(folder)
 wrong = []
 commands = {"template": f"density {tracks} o.nii.gz --template pipe.nii.gz", "weights": f"stats {tracks} --weights pipe.nii.gz -o o.tsv",
-            "region of a table": f"segment {tracks} {folder}/bundles.tsv -o o.trx", "report": f"report {tracks} --image pipe.nii.gz -o o.html"}
+            "region of a table": f"segment {tracks} {folder}/bundles.tsv -o o.trx", "report": f"report {tracks} --image pipe.nii.gz -o o.html",
+            "region": "track --phantom --model opdt --nseeds 10 --include pipe.nii.gz -o o.trx"}
 
 def is_open(pid, name):
     folder = f"/proc/{pid}/fd"
@@ -197,12 +198,32 @@ for what, line in commands.items():
             run.kill()
             error = run.communicate()[1]
         left = sorted(set(os.listdir()) - {"pipe.nii.gz", "bundles.tsv", "wrong"})
-        if not waits or run.returncode != code or left or len(error.splitlines()) > 1:
+        if not waits or run.returncode != code or left or len(error.splitlines()) != 1 or "interrupted" not in error:
             wrong.append(f"{what}, {said is not None} {kind.name}: waits {waits}, exit code {run.returncode}, left {left}: {error}")
         for name in ["pipe.nii.gz", "bundles.tsv", *left]:
             os.unlink(name)
         if writer >= 0:
             os.close(writer)
+# a region of a table is read twice
+os.mkfifo("pipe.nii.gz")
+with open("bundles.tsv", "w") as file:
+    file.write(open(bundles).read())
+run = subprocess.run([tool, *"track --phantom --model opdt --nseeds 10 --segment bundles.tsv -o o.trx -q".split()], stderr=subprocess.PIPE, text=True, timeout=60)
+if run.returncode != 3 or "pipe.nii.gz: is not a regular file" not in run.stderr:
+    wrong.append(f"region of a table of track: exit code {run.returncode}: {run.stderr}")
+os.unlink("bundles.tsv")
+# an output that another run makes while this one reads its inputs stays, and no journal is left
+run = subprocess.Popen([tool, *commands["region"].split(), "--resume", "-q"], stderr=subprocess.PIPE, text=True)
+while run.poll() is None and not is_open(run.pid, "pipe.nii.gz"):
+    time.sleep(0.02)
+open("o.trx", "w").close()
+with open("pipe.nii.gz", "wb") as pipe:
+    pipe.write(open(mask, "rb").read())
+error = run.communicate(timeout=60)[1]
+if run.returncode != 4 or "o.trx: exists already" not in error or sorted(os.listdir()) != ["o.trx", "pipe.nii.gz"]:
+    wrong.append(f"output beside a journal: exit code {run.returncode}, left {os.listdir()}: {error}")
+os.unlink("o.trx")
+os.unlink("pipe.nii.gz")
 # and one that says all is as good as a file
 os.mkfifo("pipe.nii.gz")
 run = subprocess.Popen([tool, "density", tracks, "o.nii", "--template", "pipe.nii.gz", "-q"])
