@@ -4,6 +4,7 @@
 #include <cJSON.h>
 
 #include "cmd/message.h"
+#include "image/formats.h"
 #include "record/sidecar.h"
 
 #define OPTION_OWNER gls_tract_common
@@ -76,5 +77,5 @@ gls_status tract_input_read(const tract_input *input, const char *const *output,
     options->recover = input->recover;
     if (status || !input->reference) return status;
     options->reference = reference;
-    return gls_tract_grid_read(input->reference, reference);
+    return gls_grid_read(input->reference, reference);
 }

@@ -19,6 +19,12 @@ const char *gls_model_name(gls_model_kind model);
 const char *gls_csd_rule_name(gls_csd_rule rule);
 /* sh_order, or the default order of the model if sh_order is 0. */
 int gls_model_order(const gls_model_options *options);
+/* Checks combinations of options, which the ranges of single options cannot express. */
+gls_status gls_model_options_check(const gls_model_options *options);
+/* Name of a basis in options and sidecars, such as "tournier07". */
+const char *gls_basis_name(gls_sh_basis basis);
+/* Axes of the SH coefficients of a file, by sh_frame and, if it is GLS_FRAME_AUTO, by the basis. */
+gls_bvec_frame gls_model_frame(const gls_model_options *options);
 /* Whether the model is fitted on a device. */
 bool gls_fit_on_device(const gls_model_options *options);
 /* The value of csd_directions if it names a file; NULL otherwise. */
@@ -65,6 +71,9 @@ gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
 /* Normalises the images in place if the options ask for it and the mask is large enough. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
+/* Makes *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with any
+ * tissue. */
+gls_status gls_tissues_fractions(const gls_tissues *tissues, gls_image **fractions);
 /* Adds the responses, and the result of the normalisation, to a sidecar. */
 void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);
 /* Frees responses and images, except the image of white matter, which belongs to the model. */

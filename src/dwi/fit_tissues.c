@@ -237,6 +237,22 @@ static void describe_response(cJSON *object, const gls_tissue_response *r)
     }
 }
 
+gls_status gls_tissues_fractions(const gls_tissues *t, gls_image **fractions)
+{
+    /* volumes of PREFIX_vf: CSF, grey matter, white matter */
+    static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};
+    size_t n = gls_grid_voxels(&t->image[0]->grid);
+    gls_status status = gls_image_create(&t->image[0]->grid, GLS_N_TISSUES, fractions);
+    for (size_t v = 0; v < n && !status; v++) {
+        float sum = 0;
+        /* noise gives slightly negative densities, which count as 0 */
+        for (size_t i = 0; i < t->n; i++) sum += fmaxf(t->image[i]->data[v], 0);
+        for (size_t i = 0; i < t->n && sum > 0; i++)
+            (*fractions)->data[(size_t)volume[t->kind[i]] * n + v] = fmaxf(t->image[i]->data[v], 0) / sum;
+    }
+    return status;
+}
+
 void gls_tissues_describe(cJSON *model, const gls_tissues *t, const gls_model_options *o)
 {
     const char *const path[GLS_N_TISSUES] = {o->response_wm, o->response_gm, o->response_csf};

@@ -71,29 +71,12 @@ double gls_peak_climb(int order, const double *sh, double u[3]);
 gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const double *penalty, double *inverse,
                              double *leverage);
 
-/* --- Coherence of directions with those of the voxels ahead. */
+/* --- Doubts about axes and basis. */
 
-/* The largest peak of each voxel of some slices. */
-typedef struct gls_coherence {
-    const gls_grid *grid;
-    const gls_sphere *sphere;
-    int32_t first, n_slices;
-    size_t plane;     /* number of voxels of a slice */
-    uint32_t *vertex; /* vertex of the peak of each voxel */
-    float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
-    size_t n;         /* number of voxels that are not left out */
-} gls_coherence;
-
-/* Samples ODFs, whose coefficients are taken to be in this basis and along the axes of this frame, and finds their
- * peaks. Call gls_coherence_finish() afterwards, also after a failure. */
-gls_status gls_coherence_make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_frame frame,
-                              const gls_image *mask, const gls_sphere *sphere, gls_coherence *coherence);
-/* Mean of |cosine| between the direction of a voxel and the directions of the voxels two voxels ahead of it and behind
- * it on a line, over all such pairs of voxels; a pair counts as 0 if its second voxel was left out. The line runs along
- * the direction whose component a is component axis[a] of the voxel's direction, times sign[a]. */
-double gls_coherence_along(const gls_coherence *coherence, const int axis[3], const double sign[3]);
-/* Frees the peaks. */
-void gls_coherence_finish(gls_coherence *coherence);
+/* Warns if the directions of ODFs fit together better from voxel to voxel along other axes than those of `frame`, or,
+ * of coefficients from the file `sh` (NULL: from a fit), in another basis. Says nothing of ODFs that are not harmonics
+ * of even orders. */
+void gls_coherence_advise(const gls_odf_source *odf, gls_bvec_frame frame, const gls_image *mask, const char *sh);
 
 /* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
  * image at mask_path; NULL: the mask beside the samples. grid: grid on which mask and samples must lie; NULL: any.

@@ -29,6 +29,8 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
 /* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
  */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
+/* Reads the grid of an image. */
+gls_status gls_grid_read(const char *path, gls_grid *grid);
 /* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
 /* Returns GLS_ERR_INPUT if every value is 0 or not a number. what: the word for what is missing in the message, such as

@@ -104,6 +104,17 @@ gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid
     return GLS_OK;
 }
 
+gls_status gls_grid_read(const char *path, gls_grid *grid)
+{
+    gls_image *image = NULL;
+    gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    if (status) return status;
+    /* read the whole image, although only its grid is wanted: no function reads the grid alone for every format */
+    *grid = image->grid;
+    gls_image_destroy(image);
+    return GLS_OK;
+}
+
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count)
 {
     size_t n = gls_grid_voxels(&image->grid);

@@ -76,47 +76,6 @@ gls_model_options gls_model_options_default(gls_model_kind model)
     return options;
 }
 
-gls_status gls_model_options_check(const gls_model_options *o)
-{
-    /* q-ball models are the first of the enum; AUTO may become msmt */
-    bool qball = o->model <= GLS_MODEL_CSA, msmt = o->model == GLS_MODEL_MSMT || o->model == GLS_MODEL_AUTO;
-    /* the first option that only multi-tissue CSD has */
-    const char *only_msmt = o->response_wm         ? "response-wm"
-                            : o->response_gm       ? "response-gm"
-                            : o->response_csf      ? "response-csf"
-                            : o->force_response    ? "force-response"
-                            : o->normalise         ? "normalise"
-                            : o->no_normalise      ? "no-normalise"
-                            : gls_fit_on_device(o) ? "fit-device"
-                                                   : NULL;
-    if (o->sh_order % 2) return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d is odd: must be even, 2 to 12", o->sh_order);
-    if (qball && o->sh_order > 8)
-        return gls_fail(GLS_ERR_ARGUMENT, "--sh-order: %d: --model %s goes up to 8", o->sh_order,
-                        gls_model_name(o->model));
-    if (o->response && o->model == GLS_MODEL_MSMT)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--response: is for --model csd; msmt has --response-wm, --response-gm and --response-csf");
-    if (o->response && qball) return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
-    if (o->csd_directions && qball)
-        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt have a constraint");
-    if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt has it", only_msmt);
-    if ((o->response_gm || o->response_csf) && !o->response_wm)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --response-wm: responses are given for all tissues or for none",
-                        o->response_gm ? "response-gm" : "response-csf");
-    if (o->force_response && !o->response_wm)
-        return gls_fail(GLS_ERR_ARGUMENT, "--force-response: needs --response-wm");
-    if (o->normalise && o->no_normalise)
-        return gls_fail(GLS_ERR_ARGUMENT, "--normalise and --no-normalise exclude each other");
-    return GLS_OK;
-}
-
-gls_bvec_frame gls_model_frame(const gls_model_options *o)
-{
-    /* the choices of --sh-frame are AUTO, then the values of gls_bvec_frame */
-    if (o->sh_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->sh_frame - 1);
-    return o->sh_basis == GLS_SH_TOURNIER07 || o->sh_basis == GLS_SH_TOURNIER07_LEGACY ? GLS_BVEC_WORLD : GLS_BVEC_FSL;
-}
-
 const char *gls_directions_option(const gls_job_options *o)
 {
     return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : o->bedpostx ? "bedpostx" : NULL;
@@ -147,30 +106,6 @@ bool gls_fits_model(const gls_job_options *o)
 {
     const gls_getter_source source = gls_getter_source_of(o->track.dg);
     return !gls_directions_option(o) && source != GLS_FROM_SERIES && source != GLS_FROM_NOTHING;
-}
-
-const char *gls_basis_name(gls_sh_basis basis)
-{
-    static const char *const names[] = {[GLS_SH_DESCOTEAUX07_LEGACY] = "descoteaux07_legacy",
-                                        [GLS_SH_DESCOTEAUX07] = "descoteaux07",
-                                        [GLS_SH_TOURNIER07_LEGACY] = "tournier07_legacy",
-                                        [GLS_SH_TOURNIER07] = "tournier07"};
-    return names[basis];
-}
-
-const char *gls_getter_name(gls_direction_getter dg)
-{
-#define NAME(value, word) [value] = #word,
-    static const char *const names[] = {GLS_GETTERS(NAME)};
-#undef NAME
-    return names[dg];
-}
-
-gls_direction_getter gls_getter_named(const char *name)
-{
-    int i = 0;
-    while (i < GLS_DG_COUNT && strcmp(name, gls_getter_name((gls_direction_getter)i)) != 0) i++;
-    return (gls_direction_getter)i;
 }
 
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)

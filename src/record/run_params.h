@@ -54,8 +54,6 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 
 /* Default options of a model. */
 gls_model_options gls_model_options_default(gls_model_kind model);
-/* Axes of the SH coefficients of a file, by sh_frame and, if it is GLS_FRAME_AUTO, by the basis. */
-gls_bvec_frame gls_model_frame(const gls_model_options *options);
 /* Name of the option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx". NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
 /* First file of --act or of the tissue maps. NULL: none is given. */
@@ -68,14 +66,6 @@ bool gls_needs_odf(const gls_job_options *options);
 bool gls_needs_series(const gls_job_options *options);
 /* Whether the run fits a model. */
 bool gls_fits_model(const gls_job_options *options);
-/* Name of a basis in options and sidecars, such as "tournier07". */
-const char *gls_basis_name(gls_sh_basis basis);
-/* Name of a direction getter, as --dg takes it. */
-const char *gls_getter_name(gls_direction_getter dg);
-/* The getter of this name; GLS_DG_COUNT if there is none. */
-gls_direction_getter gls_getter_named(const char *name);
-/* Checks that the ranges of single options cannot express. */
-gls_status gls_model_options_check(const gls_model_options *options);
 
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 

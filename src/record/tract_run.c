@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "image/formats.h"
 #include "record/sidecar.h"
 #include "tracts/bundle_parts.h"
 #include "util/clock.h"
@@ -147,22 +148,11 @@ gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gl
     return status ? status : gls_run_reads_all(&run->files, file, n);
 }
 
-gls_status gls_tract_grid_read(const char *path, gls_grid *grid)
-{
-    gls_image *image = NULL;
-    gls_status status = gls_image_read(path, GLS_IMAGE_ANY, &image);
-    if (status) return status;
-    /* read the whole image, although only its grid is wanted: no function reads the grid alone for every format */
-    *grid = image->grid;
-    gls_image_destroy(image);
-    return GLS_OK;
-}
-
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid)
 {
     /* --reference wins over the grid of the file */
-    if (run->options.reference) return gls_tract_grid_read(run->options.reference, grid);
+    if (run->options.reference) return gls_grid_read(run->options.reference, grid);
     if (!info->has_grid)
         return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, and %s needs one: name an image with --reference", path,
                         output);
@@ -175,7 +165,7 @@ static gls_status open_with(const gls_tract_run *run, const char *path, gls_trac
                             gls_tractogram_reader **reader)
 {
     gls_grid reference;
-    gls_status status = run->options.reference ? gls_tract_grid_read(run->options.reference, &reference) : GLS_OK;
+    gls_status status = run->options.reference ? gls_grid_read(run->options.reference, &reference) : GLS_OK;
     if (status) return status;
     if (run->options.reference) options.reference = &reference;
     options.vtk_space = (gls_vtk_space)run->options.vtk_space;
@@ -211,19 +201,4 @@ gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reade
     if (!status) return gls_sink_finish(sink);
     gls_sink_abort(sink);
     return status;
-}
-
-/* --- The distance of points that a tractogram states in its header. */
-
-double gls_tract_step(const gls_tractogram_info *info, double otherwise)
-{
-    /* output_step_size comes first: it is the step after resampling */
-    static const char *const keys[] = {"output_step_size", "step_size"};
-    double step;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < info->n_header; k++)
-            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
-                gls_parse_double(info->header[k].value, &step) && step > 0)
-                return step;
-    return otherwise;
 }

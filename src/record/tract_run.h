@@ -1,5 +1,5 @@
-/* One run of a command on tractograms: its inputs and outputs, its sidecar, and the readers, texts and weights that
- * these commands share. */
+/* One run of a command on tractograms: its inputs and outputs, its sidecar, and the readers that these commands share.
+ */
 #ifndef GLS_RECORD_TRACT_RUN_H
 #define GLS_RECORD_TRACT_RUN_H
 
@@ -68,8 +68,6 @@ void gls_tract_run_finish(gls_tract_run *run);
 gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
                                   gls_bundles **bundles);
 
-/* Reads the grid of an image. */
-gls_status gls_tract_grid_read(const char *path, gls_grid *grid);
 /* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: neither; output: for the message. */
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid);
@@ -83,9 +81,5 @@ gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *rea
 /* Appends all streamlines that are left in `reader` (NULL: none) and finishes the sink; aborts the sink after a
  * failure. status: result of the steps before; if it is a failure, only aborts the sink. Returns the first failure. */
 gls_status gls_tract_pump(const gls_tract_run *run, gls_tractogram_reader *reader, gls_sink *sink, gls_status status);
-
-/* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as
- * output_step_size or step_size. */
-double gls_tract_step(const gls_tractogram_info *info, double otherwise);
 
 #endif

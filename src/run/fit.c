@@ -138,24 +138,6 @@ static gls_status convert(const fit_run *run, const gls_image *sh, gls_image **t
                               gls_model_frame(o), to);
 }
 
-/* Fills in *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with
- * any tissue. */
-static gls_status tissues_fractions(const gls_tissues *t, gls_image **fractions)
-{
-    /* volumes of PREFIX_vf: CSF, grey matter, white matter */
-    static const int volume[GLS_N_TISSUES] = {[GLS_WM] = 2, [GLS_GM] = 1, [GLS_CSF] = 0};
-    size_t n = gls_grid_voxels(&t->image[0]->grid);
-    gls_status status = gls_image_create(&t->image[0]->grid, GLS_N_TISSUES, fractions);
-    for (size_t v = 0; v < n && !status; v++) {
-        float sum = 0;
-        /* noise gives slightly negative densities, which count as 0 */
-        for (size_t i = 0; i < t->n; i++) sum += fmaxf(t->image[i]->data[v], 0);
-        for (size_t i = 0; i < t->n && sum > 0; i++)
-            (*fractions)->data[(size_t)volume[t->kind[i]] * n + v] = fmaxf(t->image[i]->data[v], 0) / sum;
-    }
-    return status;
-}
-
 /* Fits tensor and model, and converts SH coefficients to the basis and the axes of the outputs. */
 static gls_status fit(fit_run *run)
 {
@@ -178,7 +160,7 @@ static gls_status fit(fit_run *run)
     if (!status && has_model && run->model.kind != GLS_MODEL_MSMT) status = convert(run, run->model.sh, &image[OUT_SH]);
     for (size_t i = 0; i < tissues->n && !status; i++)
         status = convert(run, tissues->image[i], &image[OUT_WM + tissues->kind[i]]);
-    if (!status && run->model.kind == GLS_MODEL_MSMT) status = tissues_fractions(tissues, &image[OUT_VF]);
+    if (!status && run->model.kind == GLS_MODEL_MSMT) status = gls_tissues_fractions(tissues, &image[OUT_VF]);
     run->seconds_fit = gls_clock_seconds() - start;
     return status;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check/device_checks.h"
+#include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
@@ -99,7 +100,9 @@ gls_status gls_job_fit(gls_job *job)
     if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
     const double start = gls_clock_seconds();
-    if (!status) gls_advise_of_axes(job);
+    /* the axes of the phantom are known */
+    const gls_job_inputs *in = &job->inputs;
+    if (!status && in->odf && !in->phantom) gls_coherence_advise(in->odf, in->odf_frame, in->mask, job->options.sh);
     (void)gls_trace_phase("check axes", start, 0);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->inputs.seconds_fit;

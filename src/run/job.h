@@ -14,6 +14,14 @@
 
 /* --- State of the run. */
 
+/* An output file of a run, with its role in the sidecar. */
+typedef struct gls_job_file {
+    const char *role; /* "tractogram", or the name of the option that asks for the file, with _ for - */
+    const char *path; /* borrowed */
+} gls_job_file;
+/* Largest number of output files, without the sidecar. */
+#define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
+
 struct gls_job {
     gls_job_options options,
         options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
@@ -26,11 +34,13 @@ struct gls_job {
     gls_tractogram_format format;
     char *output; /* path of the tractogram; with --output none, of the first other output */
     bool no_tractogram;
-    char *bval, *bvec;     /* paths found beside the series, owned; NULL: the options give them */
-    gls_run run;           /* run.force: existing outputs may be replaced, or are known to be this run's own */
-    char *sidecar_second;  /* path of the sidecar if its first name is taken when the run ends; NULL: none */
-    bool sidecar_moved;    /* true: the sidecar has the second name */
-    char *mask;            /* path of the mask to write; NULL: none */
+    char *bval, *bvec;    /* paths found beside the series, owned; NULL: the options give them */
+    gls_run run;          /* run.force: existing outputs may be replaced, or are known to be this run's own */
+    char *sidecar_second; /* path of the sidecar if its first name is taken when the run ends; NULL: none */
+    bool sidecar_moved;   /* true: the sidecar has the second name */
+    char *mask;           /* path of the mask to write; NULL: none */
+    gls_job_file file[GLS_JOB_FILES]; /* the n_files files that the run writes, except the sidecar */
+    size_t n_files;
     struct cJSON *written; /* entries of the sidecar for the files that this run, or an earlier equal run, wrote; NULL:
                               not known yet */
     char *journal;         /* path of the journal of --resume; NULL: none */
@@ -66,15 +76,6 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 
 /* Adds the input files that the options name, except files that sinks read. */
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
-/* Largest number of files from gls_job_files(). */
-#define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
-/* An output file of a run, with its role in the sidecar. */
-typedef struct gls_job_file {
-    const char *role; /* "tractogram", or the name of the option that asks for the file, with _ for - */
-    const char *path;
-} gls_job_file;
-/* Stores the files that the run writes, except the sidecar, in file[], and returns their number. Paths are borrowed. */
-size_t gls_job_files(const gls_job *job, gls_job_file file[GLS_JOB_FILES]);
 /* Checks that each output can be written and is not an input. */
 gls_status gls_job_check_outputs(gls_job *job);
 /* Checks that a file can be written that is made from the outputs and lies beside them, such as a picture. */
@@ -114,9 +115,6 @@ void gls_advise_of_masks(const gls_job *job);
 /* Warns of a response too round for a single bundle, of FODs in other units, of long steps, and of seeds where
  * streamlines end at once. Call this after the fit. */
 void gls_advise_of_fit(const gls_job *job);
-/* Warns if directions along other axes, or harmonics read in another basis, fit together better from voxel to voxel.
- * Call this after the fit. */
-void gls_advise_of_axes(const gls_job *job);
 /* Warns if too many streamlines are longer than a brain allows. Call this after tracking. */
 void gls_advise_of_lengths(const gls_job *job);
 

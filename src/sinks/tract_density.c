@@ -202,7 +202,7 @@ static gls_status check(mapping *m)
 static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 {
     const bool precise = m->options.mapping == GLS_DENSITY_PRECISE;
-    const double step = m->o->step_size > 0 ? m->o->step_size : gls_tract_step(info, 0);
+    const double step = m->o->step_size > 0 ? m->o->step_size : gls_tck_step(info, 0);
     m->options.upsample = m->o->upsample > 0 ? (uint32_t)m->o->upsample : 1;
     if (m->o->upsample > 0 || (!precise && m->options.mapping != GLS_DENSITY_MRTRIX)) return GLS_OK;
     if (step <= 0)
@@ -224,7 +224,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
     double side[3];
     for (int a = 0; a < 3 && o->voxel.n > 0; a++) side[a] = o->voxel.value[o->voxel.n == 1 ? 0 : a];
     if (o->template_image) {
-        gls_status status = gls_tract_grid_read(o->template_image, &m->grid);
+        gls_status status = gls_grid_read(o->template_image, &m->grid);
         return status || o->voxel.n == 0 ? status : tract_grid_divide(&m->grid, side);
     }
     if (o->voxel.n > 0) return tract_grid_around(m->run, m->in, side, &m->grid);

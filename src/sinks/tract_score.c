@@ -9,6 +9,7 @@
 #include <glslines/filters.h>
 #include <glslines/score.h>
 
+#include "image/formats.h"
 #include "sinks/tract_results.h"
 #include "tracts/bundle_parts.h"
 #include "tracts/line_geometry.h"
@@ -353,7 +354,7 @@ static gls_status compare(scoring *s)
 static gls_status choose_grid(scoring *s)
 {
     gls_tractogram_reader *reader = NULL;
-    if (s->o->template_image) return gls_tract_grid_read(s->o->template_image, &s->grid);
+    if (s->o->template_image) return gls_grid_read(s->o->template_image, &s->grid);
     gls_status status = gls_tract_open(s->run, s->tracks, false, &reader);
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);

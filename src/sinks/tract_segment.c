@@ -7,6 +7,7 @@
 #include <glslines/bundles.h>
 #include <glslines/filters.h>
 
+#include "image/formats.h"
 #include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
@@ -181,7 +182,7 @@ static gls_status collect(segmentation *s, const char *rules)
     gls_grid grid;
     gls_status status = gls_tract_weights_open(&weights, o->weights, s->run, s->tracks, false);
     if (!status && s->run->options.reference) {
-        status = gls_tract_grid_read(s->run->options.reference, &grid);
+        status = gls_grid_read(s->run->options.reference, &grid);
         /* Rules may name tractograms as regions; these are turned into masks on this grid. Images keep their own
          * grids. */
         options.grid = &grid;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "image/formats.h"
 #include "sinks/tract_files.h"
 #include "sinks/tract_results.h"
 #include "sinks/tract_tables.h"
@@ -248,7 +249,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     gls_grid grid;
     gls_status status = GLS_OK;
     if (s->o->shape && s->o->template_image)
-        status = gls_tract_grid_read(s->o->template_image, &grid);
+        status = gls_grid_read(s->o->template_image, &grid);
     else if (s->o->shape && info->has_grid)
         grid = info->grid;
     else if (s->o->shape)
@@ -275,7 +276,7 @@ static gls_status measure(stats *s, const char *path)
     if (!status) status = gls_tract_open(s->run, path, false, &reader);
     if (!status) status = create_rows(s, gls_tractogram_reader_info(reader));
     /* width of the bins: --bin, or the step that a TCK file states, or 1 mm */
-    if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tract_step(gls_tractogram_reader_info(reader), 1);
+    if (!status) s->width = s->o->bin > 0 ? s->o->bin : gls_tck_step(gls_tractogram_reader_info(reader), 1);
     if (!status) status = gls_tract_weights_sink(&s->weights, gls_tractogram_reader_info(reader), path, &sink);
     status = gls_tract_pump(s->run, reader, &sink, status);
     /* further passes, for rows with more lengths than are kept */

@@ -249,7 +249,7 @@ static gls_status map(const weighting *w, gls_tractogram_reader *reader)
     gls_step_range range = {0};
     gls_status status = GLS_OK;
     double step = w->o->step_size;
-    if (step == 0) step = gls_tract_step(gls_tractogram_reader_info(reader), 0);
+    if (step == 0) step = gls_tck_step(gls_tractogram_reader_info(reader), 0);
     /* without a stated step all streamlines are measured first */
     if (step == 0) {
         gls_sink measure = gls_step_range_sink(&range);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "image/region_set.h"
 #include "image/tissue_image.h"
@@ -259,6 +260,18 @@ gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
                               .curved = row->parts || row->substeps,
                               .n_peaks = row->n_peaks,
                               .act_cutoff = row->act_cutoff};
+}
+
+const char *gls_getter_name(gls_direction_getter dg)
+{
+    return row_of(dg)->name;
+}
+
+gls_direction_getter gls_getter_named(const char *name)
+{
+    int dg = 0;
+    while (dg < GLS_DG_COUNT && strcmp(name, gls_getter_name((gls_direction_getter)dg)) != 0) dg++;
+    return (gls_direction_getter)dg;
 }
 
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user)

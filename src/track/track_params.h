@@ -67,6 +67,10 @@ static inline bool gls_role_has_part(int role)
     return role == GLS_ROLE_RESULT || role == GLS_ROLE_PATH || role == GLS_ROLE_SHARED;
 }
 
+/* Name of a direction getter, as --dg takes it. */
+const char *gls_getter_name(gls_direction_getter dg);
+/* The getter of this name; GLS_DG_COUNT if there is none. */
+gls_direction_getter gls_getter_named(const char *name);
 /* Whether the getter uses the parameters of this group of users. */
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/file.h"
+#include "util/numbers.h"
 #include "util/text_tables.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -157,4 +158,17 @@ gls_status gls_tck_data_file(const char *path, char **file)
     gls_tck_header_finish(&header);
     close(fd);
     return GLS_OK;
+}
+
+double gls_tck_step(const gls_tractogram_info *info, double otherwise)
+{
+    /* output_step_size comes first: it is the step after resampling */
+    static const char *const keys[] = {"output_step_size", "step_size"};
+    double step;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < info->n_header; k++)
+            if (info->format == GLS_FORMAT_TCK && strcmp(info->header[k].key, keys[i]) == 0 &&
+                gls_parse_double(info->header[k].value, &step) && step > 0)
+                return step;
+    return otherwise;
 }
