@@ -41,7 +41,7 @@ static int run_fit(void *values, const cmd_arguments *arguments)
     int code = model_files_get(arguments, files);
     for (const gls_param *p = gls_params; !code && o->no_model && p->name; p++)
         if (p->owner == GLS_OF_MODEL && cmd_options_given(arguments, p->name))
-            code = cmd_error(CMD_EXIT_USAGE, "--no-model: not with --%s, an option of the model", p->name);
+            code = cmd_error(CMD_EXIT_USAGE, "--no-model cannot be used with --%s, an option of the model", p->name);
     if (!code) code = model_options_check(&o->model, arguments);
     if (code) return code;
     o->argc = arguments->argc;

@@ -80,7 +80,8 @@ static int check(const gls_respond_options *v, const cmd_arguments *arguments)
         return cmd_error(CMD_EXIT_USAGE, "--algorithm msmt_5tt: needs --act FILE, an image of five tissues");
     if (v->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold") &&
         cmd_options_given(arguments, "voxels"))
-        return cmd_error(CMD_EXIT_USAGE, "--fa-threshold and --voxels exclude each other with --algorithm fa");
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--fa-threshold and --voxels exclude each other with --algorithm fa: leave out one of them");
     return CMD_EXIT_OK;
 }
 

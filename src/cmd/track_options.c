@@ -35,7 +35,8 @@ int model_options_check(const gls_model_options *o, const cmd_arguments *argumen
     const char *name = cmd_options_first(arguments, estimate);
     if (name && o->response) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", name);
     if (o->response_voxels && cmd_options_given(arguments, "response-fa"))
-        return cmd_error(CMD_EXIT_USAGE, "--response-fa and --response-voxels exclude each other");
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--response-fa and --response-voxels exclude each other: leave out one of them");
     return CMD_EXIT_OK;
 }
 
@@ -138,7 +139,8 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     static const char *const finite[] = {"seeds", "seeds-per-voxel", "seed-grid", NULL};
     bool nseeds = cmd_options_given(arguments, "nseeds");
     const char *name = cmd_options_first(arguments, finite);
-    if (nseeds && name) return cmd_error(CMD_EXIT_USAGE, "--nseeds and --%s exclude each other", name);
+    if (nseeds && name)
+        return cmd_error(CMD_EXIT_USAGE, "--nseeds and --%s exclude each other: leave out one of them", name);
     if (!o->seeds && cmd_options_given(arguments, "seed-space"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-space: needs --seeds FILE");
     if (o->seeds && cmd_options_given(arguments, "seed-seed"))
@@ -185,7 +187,7 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
                        row->user == GLS_FOR_NOISE;
         const bool fit = row->user == GLS_FOR_FIT && !gls_directions_option(o) && !gls_fits_model(o);
         if (fit && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: not with --dg %s, which fits no model", row->name,
+            return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no model", row->name,
                              gls_getter_name(o->track.dg));
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
             return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", row->name,

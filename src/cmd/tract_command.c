@@ -4,7 +4,6 @@
 #include <cJSON.h>
 
 #include "cmd/message.h"
-#include "image/formats.h"
 #include "record/sidecar.h"
 
 #define OPTION_OWNER gls_tract_common
@@ -76,6 +75,11 @@ gls_status tract_input_read(const tract_input *input, const char *const *output,
     options->vtk_space = (gls_vtk_space)input->vtk_space;
     options->recover = input->recover;
     if (status || !input->reference) return status;
+    gls_image *image = NULL;
+    status = gls_image_read(input->reference, GLS_IMAGE_ANY, &image);
+    if (status) return status;
+    *reference = image->grid;
     options->reference = reference;
-    return gls_grid_read(input->reference, reference);
+    gls_image_destroy(image);
+    return GLS_OK;
 }

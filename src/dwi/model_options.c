@@ -32,7 +32,7 @@ gls_status gls_model_options_check(const gls_model_options *o)
     if (o->force_response && !o->response_wm)
         return gls_fail(GLS_ERR_ARGUMENT, "--force-response: needs --response-wm");
     if (o->normalise && o->no_normalise)
-        return gls_fail(GLS_ERR_ARGUMENT, "--normalise and --no-normalise exclude each other");
+        return gls_fail(GLS_ERR_ARGUMENT, "--normalise and --no-normalise exclude each other: leave out one of them");
     return GLS_OK;
 }
 

@@ -186,45 +186,24 @@ void gls_advise_of_lengths(const gls_job *job)
 
 /* Numbers of seeds by what the images have at each seed's nearest voxel. */
 typedef struct seed_look {
-    uint64_t n, outside, below, dark; /* number of seeds: examined; outside the mask or grid; at or below the stop
-                                       * threshold; without a positive ODF */
+    uint64_t n, outside, dark; /* number of seeds: examined; outside the mask or grid; in the mask without a positive
+                                * ODF or a peak */
 } seed_look;
 
-/* Fits the bootstrap's model in the voxels of the mask and returns its ODFs. */
-static gls_status sample_bootstrap(const gls_job_inputs *in, const gls_image *mask, gls_image **odf)
+/* Fits the bootstrap's model and returns its ODFs. */
+static gls_status sample_bootstrap(const gls_job_inputs *in, gls_image **odf)
 {
     gls_image *sh = NULL;
     gls_odf_source *source = NULL;
     gls_odf_options options = gls_odf_options_default();
     gls_status status = gls_qball_fit_image(in->model.qball, gls_series_model_dwi(&in->model),
-                                            gls_series_model_gradients(&in->model), mask, &sh);
+                                            gls_series_model_gradients(&in->model), in->mask, &sh);
     if (!status)
         status = gls_odf_source_create_sh(sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, in->sphere,
                                           &options, &source);
     if (!status) status = gls_odf_sample(source, odf);
     gls_odf_source_destroy(source);
     gls_image_destroy(sh);
-    return status;
-}
-
-/* Sets voxels of `marked` from 1 to -1 where the ODF is nowhere above 0, or where all peaks are 0. */
-static gls_status mark_dark(const gls_job_inputs *in, gls_image *marked)
-{
-    gls_image *odf = NULL;
-    /* images of peaks have no ODFs: a voxel without a peak is dark */
-    bool peaks = !in->odf && in->odf_image;
-    gls_status status = in->odf ? gls_odf_sample(in->odf, &odf) : peaks ? GLS_OK : sample_bootstrap(in, marked, &odf);
-    if (peaks) odf = in->odf_image;
-    size_t n = gls_grid_voxels(in->grid);
-    for (size_t v = 0; !status && v < n; v++) {
-        float largest = 0;
-        /* read only voxels that hold seeds */
-        for (size_t d = 0; marked->data[v] > 0 && d < odf->n_volumes; d++)
-            /* a peak may point anywhere, so its components have both signs */
-            largest = fmaxf(largest, peaks ? fabsf(odf->data[d * n + v]) : odf->data[d * n + v]);
-        if (marked->data[v] > 0 && !(largest > 0)) marked->data[v] = -1;
-    }
-    if (!peaks) gls_image_destroy(odf);
     return status;
 }
 
@@ -240,34 +219,27 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
     return (at[2] * (size_t)grid->dim[1] + at[1]) * (size_t)grid->dim[0] + at[0];
 }
 
-/* Counts seeds outside the mask, at or below the stop threshold, and in voxels without a direction. The first pass
- * marks the voxels that hold seeds, the second counts. */
-static gls_status look_at_seeds(const gls_job *job, seed_look *look)
+/* Counts seeds outside the mask, and in voxels without a direction. */
+static gls_status look_at_seeds(const gls_job_inputs *in, seed_look *look)
 {
-    const gls_job_inputs *in = &job->inputs;
-    gls_image *marked = NULL;
-    float seed[256][3];
-    uint64_t all = gls_seeds_count(in->seeds);
+    /* images of peaks have no ODFs; a peak may point anywhere, so its components have both signs */
+    const bool peaks = !in->odf && in->odf_image;
+    gls_image *sampled = NULL;
+    gls_status status = in->odf ? gls_odf_sample(in->odf, &sampled) : peaks ? GLS_OK : sample_bootstrap(in, &sampled);
+    const gls_image *odf = peaks ? in->odf_image : sampled;
+    const uint64_t all = gls_seeds_count(in->seeds);
     *look = (seed_look){.n = all < MAX_SEEDS ? all : MAX_SEEDS};
-    gls_status status = gls_image_create(in->grid, 1, &marked);
-    for (int pass = 0; pass < 2 && !status; pass++) {
-        for (uint64_t at = 0, n; at < look->n; at += n) {
-            /* at most 256 seeds at a time */
-            n = look->n - at < 256 ? look->n - at : 256;
-            gls_seeds_get(in->seeds, at, n, seed);
-            for (uint64_t i = 0; i < n; i++) {
-                size_t v = voxel_of(in->grid, seed[i]);
-                bool inside = v != SIZE_MAX && in->mask->data[v] > 0;
-                if (pass == 0 && inside) marked->data[v] = 1;
-                if (pass == 0) continue;
-                look->outside += !inside;
-                look->below += inside && in->stop_map->data[v] <= job->params.stop_threshold;
-                look->dark += inside && marked->data[v] < 0;
-            }
-        }
-        if (pass == 0) status = mark_dark(in, marked);
+    for (uint64_t i = 0; i < look->n && !status; i++) {
+        float seed[1][3], largest = 0;
+        gls_seeds_get(in->seeds, i, 1, seed);
+        const size_t v = voxel_of(in->grid, seed[0]), n = gls_grid_voxels(in->grid);
+        const bool inside = v != SIZE_MAX && in->mask->data[v] > 0;
+        for (size_t d = 0; inside && d < odf->n_volumes; d++)
+            largest = fmaxf(largest, peaks ? fabsf(odf->data[d * n + v]) : odf->data[d * n + v]);
+        look->outside += !inside;
+        look->dark += inside && !(largest > 0);
     }
-    gls_image_destroy(marked);
+    gls_image_destroy(sampled);
     return status;
 }
 
@@ -282,7 +254,7 @@ static void explain_seeds(const gls_job *job)
                 GLS_COUNT(r->seeds_rejected), GLS_COUNT(r->seeds), job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
     /* the reasons below need the ODFs at the seeds */
-    if (r->seeds_without_direction == 0 || look_at_seeds(job, &look) != GLS_OK) return;
+    if (r->seeds_without_direction == 0 || look_at_seeds(&job->inputs, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
             GLS_COUNT(r->seeds));

@@ -24,9 +24,11 @@ static gls_status check_tissue(const gls_job_options *o)
     const gls_track_params *t = &o->track;
     /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
      * and exclude ends */
-    if (o->act && (fractions || o->pve_sgm)) return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other");
+    if (o->act && (fractions || o->pve_sgm))
+        return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other: leave out one of them");
     if (maps && (o->act || fractions || o->pve_sgm))
-        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other", o->act ? "act" : "pve-wm");
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other: leave out one of them",
+                        o->act ? "act" : "pve-wm");
     if (maps && !(o->map_include && o->map_exclude))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
     if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)
@@ -48,13 +50,14 @@ static gls_status check_tissue(const gls_job_options *o)
                         t->pft ? ", or --map-include and --map-exclude" : "");
     /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --act-rule act: give --act-rule cmc, or pve");
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft cannot be used with --act-rule act: give --act-rule cmc or pve");
     if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
                         t->backtrack ? "backtrack" : "crop-at-gmwmi");
     if (t->backtrack && t->keep_all_ends)
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other");
-    if (t->pft && o->stop_leaving.n > 0) return gls_fail(GLS_ERR_ARGUMENT, "--pft: not with --stop-leaving");
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other: leave out one of them");
+    if (t->pft && o->stop_leaving.n > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft and --stop-leaving exclude each other: leave out one of them");
     gls_status status = gls_track_tissue_check(t, tissue);
     if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
@@ -75,7 +78,9 @@ static gls_status check_seeds(const gls_job_options *o)
                            o->seed_grid > 0 ? "seed-grid" : NULL};
     const char *first = NULL;
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        if (first && given[i]) return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other", first, given[i]);
+        if (first && given[i])
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other: leave out one of them", first,
+                            given[i]);
         if (given[i]) first = given[i];
     }
     /* counted: --nseeds sets the number of seeds */
@@ -84,11 +89,13 @@ static gls_status check_seeds(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
     const gls_numbers *d = &o->seed_direction;
     if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
-        return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: three numbers x,y,z, not all 0");
+        return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: needs three numbers x,y,z that are not all 0");
     if (o->shard && counted && o->nseeds == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: not with --shard, which divides the seeds");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--nseeds 0 cannot be used with --shard, which divides the seeds: give their number");
     if (o->shard && o->track.select > 0 && (o->density || o->connectome))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --select and --shard: merge the shards, then 'glslines %s'",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s cannot be used with --select and --shard: merge the shards, then run 'glslines %s'",
                         o->density ? "density" : "connectome", o->density ? "density" : "connectome");
     return GLS_OK;
 }
@@ -152,7 +159,7 @@ static gls_status seeds_in_sphere(gls_job_inputs *input, const gls_job_options *
     gls_region_text text;
     gls_status status = gls_region_text_parse("seed-sphere", o->seed_sphere, &text);
     if (!status && !text.is_sphere)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--seed-sphere: '%s' is not x,y,z,r, four numbers", o->seed_sphere);
+        status = gls_fail(GLS_ERR_ARGUMENT, "--seed-sphere: '%s' is not four numbers x,y,z,r", o->seed_sphere);
     /* the text is a path instead of numbers, which is an error here: free the path */
     if (!text.is_sphere) free(text.path);
     if (status) return status;

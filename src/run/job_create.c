@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "image/region_store.h"
 #include "record/run_params.h"
@@ -28,7 +27,7 @@ static gls_status choose_format(gls_job *job)
     const gls_job_options *o = &job->options;
     job->format = o->format;
     if (o->output && o->output_prefix)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other");
+        return gls_fail(GLS_ERR_ARGUMENT, "--output and --output-prefix exclude each other: leave out one of them");
     job->no_tractogram = o->output && strcmp(o->output, "none") == 0;
     gls_status status =
         o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
@@ -60,17 +59,6 @@ static gls_status check_regions(const gls_job_options *o)
     return status;
 }
 
-/* Whether the journal names the file `path` as an output of a complete run, killed before it removed its journal. */
-static bool is_journals_own(const char *journal, const char *path)
-{
-    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
-    struct stat info;
-    size_t n = journal && stat(path, &info) == 0 ? gls_journal_files(journal, file) : 0;
-    for (size_t i = 0; i < n; i++)
-        if (file[i].device == (uint64_t)info.st_dev && file[i].inode == (uint64_t)info.st_ino) return true;
-    return false;
-}
-
 /* Stores the paths of all outputs, with the sidecar, and returns their number. */
 static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
 {
@@ -79,15 +67,20 @@ static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1]
     return job->n_files + (job->run.sidecar ? 1 : 0);
 }
 
-/* Whether at least one output exists, and the journal names each existing output as written by its run. */
+/* Whether at least one output exists, and the journal names each existing output: a run wrote them and was killed
+ * before it removed its journal. */
 static bool are_own(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
-    const size_t n = list_paths(job, path);
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    const size_t n = list_paths(job, path), n_noted = job->journal ? gls_journal_files(job->journal, file) : 0;
+    struct stat info;
     bool any = false;
-    for (size_t i = 0; i < n && job->journal; i++) {
-        if (access(path[i], F_OK) != 0) continue;
-        if (!is_journals_own(job->journal, path[i])) return false;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        if (stat(path[i], &info) != 0) continue;
+        while (k < n_noted && (file[k].device != (uint64_t)info.st_dev || file[k].inode != (uint64_t)info.st_ino)) k++;
+        if (k == n_noted) return false;
         any = true;
     }
     return any;
@@ -185,14 +178,14 @@ static gls_status check_inputs(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
         return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
-    if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other");
+    if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other: leave out one of them");
     if (o->peaks.n > 0 && (o->sh || o->odf))
-        return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other", odf);
+        return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other: leave out one of them", odf);
     if (o->peaks.n > 0 && !gls_along_peaks(o) && gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --peaks: take --dg fact, eudx or bedpost",
                         gls_getter_name(o->track.dg));
     if (o->bedpostx && (o->sh || o->odf || o->peaks.n > 0))
-        return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other", odf);
+        return gls_fail(GLS_ERR_ARGUMENT, "--bedpostx and --%s exclude each other: leave out one of them", odf);
     if (o->bedpostx && !gls_getter_has(o->track.dg, GLS_FOR_FIBRES) &&
         gls_getter_source_of(o->track.dg) != GLS_FROM_NOTHING)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --bedpostx: take --dg bedpost",

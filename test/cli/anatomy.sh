@@ -38,7 +38,7 @@ fails 2 "needs --include" track $an --stop
 fails 2 "not all 0" track $an --seed-direction 0,0,0
 fails 2 "needs --nseeds" track ${an% --nseeds 200} --select 5 --shard 1/2
 fails 2 "merge the shards" track $an --select 5 --shard 1/2 --density d.nii.gz
-fails 2 "not with --shard" track $an --select 5 --nseeds 0 --shard 1/2
+fails 2 "cannot be used with --shard" track $an --select 5 --nseeds 0 --shard 1/2
 fails 2 "--backtrack" track $an --backtrack
 fails 2 "deterministic" track $an --act "$t" --dg det --backtrack
 fails 2 "only --act-rule act" track $an --act "$t" --act-rule pve --backtrack

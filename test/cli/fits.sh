@@ -30,8 +30,8 @@ for t, v in enumerate(b):
 open(work + "/dark.nii", "wb").write(data)
 PYTHON
 mv "$work/out" "$work/fitted" && mkdir "$work/out"
-fails 2 "--no-model: not with --model" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --model csd
-fails 2 "--no-model: not with --sh-order" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --sh-order 4
+fails 2 "--no-model cannot be used with --model" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --model csd
+fails 2 "--no-model cannot be used with --sh-order" fit "$dwi" "$bval" "$bvec" "$mask" u --no-model --sh-order 4
 fails 3 "um2.txt: the response has eigenvalues" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/um2.txt"
 fails 3 "in um2/ms, divide them by 1000" track $files --model csd --response "$work/um2.txt"
 fails 3 "in mm2/ms, multiply them by 1000" fit "$dwi" "$bval" "$bvec" "$mask" u --response "$work/mm2_per_ms.txt"

@@ -116,7 +116,7 @@ clean
 
 fails 2 "needs --act FILE" track $scene --dg prob --pft
 fails 2 "both are needed" track $scene --dg prob --pft --map-include "$f/grey.nii"
-fails 2 "not with --act-rule act" track --phantom --dg prob --act "$f/grey.nii" --pft --act-rule act
+fails 2 "cannot be used with --act-rule act" track --phantom --dg prob --act "$f/grey.nii" --pft --act-rule act
 fails 2 "is for --act-rule cmc or pve" track $scene --dg prob --map-include "$f/grey.nii" --map-exclude "$f/thin.nii"
 fails 2 "give --dg prob or det" track ${slab%--dg det*} --dg ptt --map-include "$f/grey.nii" --map-exclude "$f/thin.nii" --pft
 fails 2 "exclude each other" track $slab --map-exclude "$f/thin.nii" --act "$f/grey.nii"

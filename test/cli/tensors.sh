@@ -14,7 +14,7 @@ track="track --device llvmpipe $series --nseeds 300"
 # shellcheck disable=SC2086
 {
     expect 2 $track --dg tensordet --model csd -o x.tck
-    says "--model: not with --dg tensordet, which fits no model"
+    says "--model cannot be used with --dg tensordet, which fits no model"
     expect 2 $track --dg tensordet --pmf-threshold 0.2 -o x.tck
     says "--pmf-threshold: only --dg boot, prob, det, ptt, closest has it"
     expect 2 $track --dg nulldist1 --rk4 -o x.tck
