@@ -8,7 +8,7 @@
 typedef struct render_values {
     cmd_common common;
     /* tractograms and how to read them */
-    tract_input input;
+    gls_tract_common input;
     /* picture, or folder with --frames */
     const char *file;
     /* options of the picture */

@@ -8,7 +8,7 @@
 typedef struct report_values {
     cmd_common common;
     /* tractogram and how to read it */
-    tract_input input;
+    gls_tract_common input;
     /* options of the report */
     gls_report_options o;
 } report_values;

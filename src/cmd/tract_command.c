@@ -16,8 +16,6 @@ const gls_option tract_force_row[] = {
 #include "record/force.def"
     {.name = NULL},
 };
-#undef OPTION_OWNER
-#define OPTION_OWNER tract_input
 const gls_option tract_input_rows[] = {
 #include "record/input.def"
     {.name = NULL},
@@ -64,7 +62,7 @@ int tract_run(void *values, const cmd_arguments *arguments)
     return status ? cmd_error_status(status) : code;
 }
 
-gls_status tract_input_read(const tract_input *input, const char *const *output, size_t n,
+gls_status tract_input_read(const gls_tract_common *input, const char *const *output, size_t n,
                             gls_tractogram_read_options *options, gls_grid *reference)
 {
     gls_inputs inputs = {0};
@@ -72,14 +70,5 @@ gls_status tract_input_read(const tract_input *input, const char *const *output,
     for (size_t i = 0; i < n && !status; i++)
         if (output[i]) status = gls_inputs_check(&inputs, output[i]);
     gls_inputs_finish(&inputs);
-    options->vtk_space = (gls_vtk_space)input->vtk_space;
-    options->recover = input->recover;
-    if (status || !input->reference) return status;
-    gls_image *image = NULL;
-    status = gls_image_read(input->reference, GLS_IMAGE_ANY, &image);
-    if (status) return status;
-    *reference = image->grid;
-    options->reference = reference;
-    gls_image_destroy(image);
-    return GLS_OK;
+    return status ? status : gls_tract_read_options(input, options, reference);
 }

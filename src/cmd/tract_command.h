@@ -25,7 +25,8 @@ typedef struct tract_values {
 } tract_values;
 #define TRACT_AT sizeof(tract_values)
 
-/* Tables of options: shared by all commands on tractograms; --force alone; the members of tract_input. */
+/* Tables of options: shared by all commands on tractograms; --force alone; how tractograms
+ * are read. */
 extern const gls_option tract_shared_rows[], tract_force_row[], tract_input_rows[];
 
 /* cmd_command.run of commands on tractograms. */
@@ -41,15 +42,9 @@ int tract_run(void *values, const cmd_arguments *arguments);
     .work = &(const tract_work){description_, work_, arguments_, min_files_},                                    \
     .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = tract_run
 
-/* Options of reading, for commands that draw tractograms. They are a member `input` of the command's values. */
-#define ROW GLS_ROW_FIELD
-typedef struct tract_input {
-#include "record/input.def"
-} tract_input;
-#undef ROW
-/* Sets *options from *input. *reference must outlive *options. GLS_ERR_OUTPUT: one of the n outputs (NULL entries are
- * skipped) is the file of --reference. */
-gls_status tract_input_read(const tract_input *input, const char *const *output, size_t n,
+/* Sets how tractograms are read, for commands that draw them and have the rows tract_input_rows. *reference must
+ * outlive *options. GLS_ERR_OUTPUT: one of the n outputs (NULL entries are skipped) is the file of --reference. */
+gls_status tract_input_read(const gls_tract_common *input, const char *const *output, size_t n,
                             gls_tractogram_read_options *options, gls_grid *reference);
 
 #endif

@@ -160,17 +160,23 @@ gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, con
     return GLS_OK;
 }
 
+gls_status gls_tract_read_options(const gls_tract_common *common, gls_tractogram_read_options *options,
+                                  gls_grid *reference)
+{
+    options->vtk_space = (gls_vtk_space)common->vtk_space;
+    options->recover = common->recover;
+    if (!common->reference) return GLS_OK;
+    options->reference = reference;
+    return gls_grid_read(common->reference, reference);
+}
+
 /* Opens a tractogram with the options that all commands share. */
 static gls_status open_with(const gls_tract_run *run, const char *path, gls_tractogram_read_options options,
                             gls_tractogram_reader **reader)
 {
     gls_grid reference;
-    gls_status status = run->options.reference ? gls_grid_read(run->options.reference, &reference) : GLS_OK;
-    if (status) return status;
-    if (run->options.reference) options.reference = &reference;
-    options.vtk_space = (gls_vtk_space)run->options.vtk_space;
-    options.recover = run->options.recover;
-    return gls_tractogram_reader_open(path, &options, reader);
+    gls_status status = gls_tract_read_options(&run->options, &options, &reference);
+    return status ? status : gls_tractogram_reader_open(path, &options, reader);
 }
 
 gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,

@@ -71,6 +71,10 @@ gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gl
 /* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: neither; output: for the message. */
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid);
+/* Sets how tractograms are read, by the options that all commands share. *reference: gets the grid of --reference, and
+ * must outlive *options. */
+gls_status gls_tract_read_options(const gls_tract_common *common, gls_tractogram_read_options *options,
+                                  gls_grid *reference);
 /* Opens a tractogram with the options of reading of the run. allow_invalid: accepts points that are not finite. */
 gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader);

@@ -205,23 +205,27 @@ for what, line in commands.items():
         if writer >= 0:
             os.close(writer)
 # a region of a table is read twice
+def fed(line):
+    run = subprocess.Popen([tool, *line.split()], stderr=subprocess.PIPE, text=True)
+    while run.poll() is None and not is_open(run.pid, "pipe.nii.gz"):
+        time.sleep(0.02)
+    if "--resume" in line:
+        open("o.trx", "w").close()
+    with open("pipe.nii.gz", "wb") as pipe:
+        pipe.write(open(mask, "rb").read())
+    return run.communicate(timeout=60)[1], run.returncode
+
 os.mkfifo("pipe.nii.gz")
 with open("bundles.tsv", "w") as file:
     file.write(open(bundles).read())
-run = subprocess.run([tool, *"track --phantom --model opdt --nseeds 10 --segment bundles.tsv -o o.trx -q".split()], stderr=subprocess.PIPE, text=True, timeout=60)
-if run.returncode != 3 or "pipe.nii.gz: is not a regular file" not in run.stderr:
-    wrong.append(f"region of a table of track: exit code {run.returncode}: {run.stderr}")
+error, code = fed("track --phantom --model opdt --nseeds 10 --segment bundles.tsv -o o.trx -q")
+if code != 3 or "pipe.nii.gz: is not a regular file" not in error:
+    wrong.append(f"region of a table of track: exit code {code}: {error}")
 os.unlink("bundles.tsv")
 # an output that another run makes while this one reads its inputs stays, and no journal is left
-run = subprocess.Popen([tool, *commands["region"].split(), "--resume", "-q"], stderr=subprocess.PIPE, text=True)
-while run.poll() is None and not is_open(run.pid, "pipe.nii.gz"):
-    time.sleep(0.02)
-open("o.trx", "w").close()
-with open("pipe.nii.gz", "wb") as pipe:
-    pipe.write(open(mask, "rb").read())
-error = run.communicate(timeout=60)[1]
-if run.returncode != 4 or "o.trx: exists already" not in error or sorted(os.listdir()) != ["o.trx", "pipe.nii.gz"]:
-    wrong.append(f"output beside a journal: exit code {run.returncode}, left {os.listdir()}: {error}")
+error, code = fed(commands["region"] + " --resume -q")
+if code != 4 or "o.trx: exists already" not in error or sorted(os.listdir()) != ["o.trx", "pipe.nii.gz"]:
+    wrong.append(f"output beside a journal: exit code {code}, left {os.listdir()}: {error}")
 os.unlink("o.trx")
 os.unlink("pipe.nii.gz")
 # and one that says all is as good as a file
