@@ -17,8 +17,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 18304),
-    "files of glue": ("<=", 88),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 17500),
+    "files of glue": ("<=", 87),
     "median lines of a file": (">=", 123),
     "files under 50 lines, %": ("<=", 19.4),
     "internal functions used by one other file, %": ("<=", 52.0),
