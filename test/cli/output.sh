@@ -119,7 +119,7 @@ else
 fi
 
 # a signal stops a long run and leaves nothing
-for signal in TERM:143 QUIT:131 HUP:129 XCPU:152; do
+for signal in TERM:143 HUP:129 XCPU:152; do
     (cd out && exec "$tool" track "$dwi" "$bval" "$bvec" "$mask" "$roi" --model opdt --nseeds 1000000000 -o long.trx 2>"$work/stderr") &
     pid=$!
     tries=0

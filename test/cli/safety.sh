@@ -179,7 +179,7 @@ def is_open(pid, name):
         return False
 
 for what, line in commands.items():
-    for said, kind, code in ((None, signal.SIGINT, 130), (b"", signal.SIGTERM, 143), (open(mask, "rb").read()[:100], signal.SIGHUP, 129)):
+    for said, kind, code in ((None, signal.SIGINT, 130), (b"", signal.SIGTERM, 143), (open(mask, "rb").read()[:100], signal.SIGQUIT, 131)):
         os.mkfifo("pipe.nii.gz")
         with open("bundles.tsv", "w") as file:
             file.write(open(bundles).read())
