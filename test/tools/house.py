@@ -19,14 +19,14 @@ GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
     "lines of glue (record, run, bids, cmd, options)": ("<=", 17500),
     "files of glue": ("<=", 87),
-    "median lines of a file": (">=", 123),
-    "files under 50 lines, %": ("<=", 19.4),
-    "internal functions used by one other file, %": ("<=", 52.0),
-    "internal headers with one includer": ("<=", 10),
+    "median lines of a file": (">=", 130),
+    "files under 50 lines, %": ("<=", 18.5),
+    "internal functions used by one other file, %": ("<=", 48.6),
+    "internal headers with one includer": ("<=", 9),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),
-    "comment lines, %": (">=", 12.0),
+    "comment lines, %": (">=", 12.3),
     "circles by call between files of a room": ("<=", 0),
 }
 
