@@ -18,19 +18,19 @@
 extern "C" {
 #endif
 
-/* How the next direction is found: the values of gls_direction_getter, and the words of --dg.
- * boot: residual bootstrap over a q-ball model, closest peak (Berman et al. 2008); prob: a draw from the ODF inside the
- * cone; det: the largest ODF value inside the cone; ptt: parallel transport tractography (Aydogan and Shi 2021), curves
- * by rejection; ifod1: a draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs
- * drawn by the FOD along them (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak next to the last
+/* How the next direction is found: the values of gls_direction_getter, and the words of --dg. boot: residual bootstrap
+ * over a q-ball model, closest peak (Berman et al. 2008); prob: a draw from the ODF inside the cone; det: the largest
+ * ODF value inside the cone; ptt: parallel transport tractography (Aydogan and Shi 2021), curves by rejection; ifod1: a
+ * draw from the FOD inside the cone (Tournier et al. 2012), as MRtrix3's iFOD1; ifod2: arcs drawn by the FOD along them
+ * (Tournier et al. 2010), as MRtrix3's iFOD2; sdstream: the FOD's peak that is reached by climbing from the last
  * direction, as MRtrix3's SD_STREAM; fact: the peak of the nearest voxel, as MRtrix3's FACT (Mori et al. 1999); eudx:
  * the mean of the peaks of the eight voxels around, as DIPY's EuDX (Garyfallidis 2012); tensordet: the principal
- * eigenvector of a tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: the
- * principal eigenvector for a wild bootstrap of the signals that is drawn for each streamline, as MRtrix3's Tensor_Prob
- * (Jones 2008); nulldist1, nulldist2: uniform in the cone whatever the data, as MRtrix3's NullDist1 and NullDist2
- * (Morris et al. 2008); seedtest: the seeds alone, as MRtrix3's SeedTest; closest: the peak of the ODF that is nearest
- * to the last direction, as DIPY's closest peak; bedpost: a random sample of the fibres of a random voxel around, as
- * FSL's probtrackx2 (Behrens et al. 2007). */
+ * eigenvector of a tensor that is fitted at each point, as MRtrix3's Tensor_Det (Basser et al. 2000); tensorprob: like
+ * tensordet, but of signals that a wild bootstrap draws for each streamline, as MRtrix3's Tensor_Prob (Jones 2008);
+ * nulldist1, nulldist2: uniform in the cone whatever the data, as MRtrix3's NullDist1 and NullDist2 (Morris et al.
+ * 2008); seedtest: the seeds alone, as MRtrix3's SeedTest; closest: the ODF's peak nearest to the last direction, as
+ * DIPY's closest peak; bedpost: a fibre of a random sample in a random one of the eight voxels around, as FSL's
+ * probtrackx2 (Behrens et al. 2007). */
 #define GLS_GETTERS(ROW)               \
     ROW(GLS_DG_BOOT, boot)             \
     ROW(GLS_DG_PROB, prob)             \
@@ -110,7 +110,7 @@ typedef enum gls_region_rule {
 
 /* Values that are interpolated between voxels where ODFs come as SH. */
 typedef enum gls_odf_interpolation {
-    GLS_ODF_INTERPOLATE_AUTO,         /* coefficients where they can be: even SH, prob and det */
+    GLS_ODF_INTERPOLATE_AUTO,         /* coefficients for prob and det with SH of even orders, else amplitudes */
     GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's
                                          from_shcoeff, MRtrix3 */
     GLS_ODF_INTERPOLATE_AMPLITUDES /* amplitudes on the sphere, clipped voxel by voxel: GPUStreamlines, DIPY's from_pmf
@@ -135,10 +135,9 @@ typedef enum gls_odf_interpolation {
  *   together.
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first in the order of seeds.
- * - region_rule: with tissue or stop_at_all only streamline.
- * - odf_interpolation: GLS_ERR_ARGUMENT for coefficients where there are none.
- * - batch_seeds: 0 lets the device's limits decide; the number never changes the result.
- */
+ * - region_rule: tissue and stop_at_all need GLS_REGION_RULE_STREAMLINE.
+ * - odf_interpolation: coefficients need SH of even orders and the getter prob or det, else GLS_ERR_ARGUMENT.
+ * - batch_seeds: 0 lets the device's limits decide; the number never changes the result. */
 /* clang-format on */
 #define GLS_CHOICE_dg gls_direction_getter
 #define GLS_CHOICE_start_fibre gls_start_fibre
@@ -167,9 +166,9 @@ GLS_API gls_track_params gls_track_params_default(void);
 /* The defaults of `glslines track` for a getter, chosen by measurement. Negative lengths are in voxels, whose size is
  * the cube root of their volume. */
 GLS_API gls_track_params gls_track_params_default_for(gls_direction_getter dg);
-/* Converts lengths in voxels to mm: multiplies step_size, probe_length, ptt_substep, and the absolute value of negative
- * lengths, by `voxel`, the size of a voxel in mm. A positive step_size of GLS_DG_EUDX is in mm already, as in DIPY, and
- * stays. */
+/* Converts lengths in voxels to mm; `voxel`: size of a voxel, mm. Multiplies a positive step_size, probe_length and
+ * ptt_substep by `voxel`. Replaces a negative step_size, min_length or max_length by its absolute value times `voxel`.
+ * A positive step_size of GLS_DG_EUDX is in mm already, as in DIPY, and stays. */
 GLS_API void gls_track_params_scale(gls_track_params *params, double voxel);
 /* The interpolation that these parameters give with these ODFs: never GLS_ODF_INTERPOLATE_AUTO. */
 GLS_API gls_odf_interpolation gls_track_interpolation(const gls_track_params *params, const gls_odf_source *odf);

@@ -50,20 +50,20 @@ GLS_API gls_tractogram_options gls_tractogram_options_default(void);
 
 typedef struct gls_tractogram_writer gls_tractogram_writer;
 
-/* Creates a writer. The file has no name (on file systems that require one, a temporary name) and lies in the folder of
- * path until gls_tractogram_writer_finish() gives it this name. grid: of the image to which the streamlines belong; TCK
- * does not store it. GLS_ERR_OUTPUT names the path and the reason. GLS_ERR_UNSUPPORTED: the grid has more voxels along
- * an axis than the format can store (TRK 32767, TRX 65535). */
+/* Creates a writer. Until gls_tractogram_writer_finish() gives the file the name `path`, it lies in the same folder
+ * without a name (with a temporary name on file systems that require one). grid: grid of the image to which the
+ * streamlines belong; TCK does not store it. GLS_ERR_OUTPUT names the path and the reason. GLS_ERR_UNSUPPORTED: the
+ * grid has more voxels along an axis than the format can store (TRK 32767, TRX 65535). */
 GLS_API gls_status gls_tractogram_writer_create(const char *path, gls_tractogram_format format, const gls_grid *grid,
                                                 const gls_tractogram_options *options, gls_tractogram_writer **writer);
-/* Appends a block of streamlines, points in world mm. All blocks must have the columns and groups of the first one.
- * TRX stores all columns (dps, dpv) and groups. TRK stores columns as float32 properties and scalars, ten of each at
- * most; a name and the number of its components share 20 bytes; a float32 column "seeds" keeps its world mm. VTK stores
- * dps and dpv, TCK no columns. gls_tractogram_writer_lost() lists what is not stored.
- * GLS_ERR_OUTPUT: the file cannot be written, such as on a full disk. GLS_ERR_ARGUMENT: a streamline without points, a
- * point that is not finite, other columns than before, a name that TRX cannot hold (empty, with a dot or slash, over
- * 100 bytes). GLS_ERR_UNSUPPORTED: a limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points;
- * float16 65504 mm). After a failure append and finish repeat it. */
+/* Appends a block of streamlines, points in world mm. All blocks must have the columns and groups of the first one. TRX
+ * stores all columns (dps, dpv) and groups. TRK stores columns as float32 properties and scalars, ten of each at most;
+ * a name and the number of its components share 20 bytes; a float32 column "seeds" keeps its world mm. VTK stores dps
+ * and dpv, TCK no columns. gls_tractogram_writer_lost() lists what is not stored. GLS_ERR_OUTPUT: the file cannot be
+ * written, such as on a full disk. GLS_ERR_ARGUMENT: a streamline without points, a point that is not finite, other
+ * columns than before, a name that TRX cannot hold (empty, with a dot or slash, over 100 bytes). GLS_ERR_UNSUPPORTED: a
+ * limit of the format (TRK 2^31 - 1 streamlines, TRX 2^32 - 1, VTK 2^31 - 1 points; float16 65504 mm). After a failure,
+ * append and finish return the same error. */
 GLS_API gls_status gls_tractogram_writer_append(gls_tractogram_writer *writer, const gls_streamlines *streamlines);
 /* Adds a column with a row for each streamline, after all streamlines were appended; up to 4 columns, borrowed until
  * the writer is finished. Only TRX stores it. GLS_ERR_ARGUMENT: there are 4 such columns, or a column has this name
@@ -129,7 +129,7 @@ typedef struct gls_tractogram_reader gls_tractogram_reader;
 
 /* Opens a tractogram and reads its header. The format is known by the content, not by the suffix:
  * TRX: a ZIP archive, stored or deflated, or a folder; positions of float16, float32, float64; offsets of uint32 or
- *     uint64, with or without the last one; dps, dpv of any type, groups, dpg.
+ *     uint64, with or without the last offset; dps, dpv of any type, groups, dpg.
  * TRK: versions 1 to 3, both byte orders; scalars become dpv, properties dps, all float32. Where the voxel order
  *     contradicts the affine, axes are permuted and flipped as nibabel does it, and a warning says so.
  * TCK: Float32 and Float64 of both byte orders, data in the same file or in another one.

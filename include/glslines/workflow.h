@@ -201,8 +201,8 @@ GLS_API gls_status gls_track_files(const gls_job_options *options, const gls_mon
 typedef struct gls_job gls_job;
 /* Checks the options, that inputs can be read and outputs can be written; nothing slow. */
 GLS_API gls_status gls_job_create(const gls_job_options *options, const gls_monitor *monitor, gls_job **job);
-/* Opens devices; reads and compares images; makes seeds. With skip_existing gls_job_get_result() then says whether
- * the job was done before: it can only be destroyed. */
+/* Opens devices; reads and compares images; makes seeds. With skip_existing, gls_job_result.skipped then says whether
+ * the job was done before; such a job can only be destroyed. */
 GLS_API gls_status gls_job_open(gls_job *job);
 /* Computes, without work on voxels, the memory that tracking would need. Call this in place of gls_job_fit(). */
 GLS_API gls_status gls_job_plan(gls_job *job, gls_track_memory *memory);

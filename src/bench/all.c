@@ -51,7 +51,7 @@ static gls_status make_phantom(bench_run *run)
     return GLS_OK;
 }
 
-/* Makes the stop map of `track`: FA, 0 outside the mask. */
+/* Makes the stop map as `track` does: FA, and 0 outside the mask. */
 static gls_status make_stop_map(bench_run *run)
 {
     gls_job_inputs *in = &run->data;
@@ -62,7 +62,7 @@ static gls_status make_stop_map(bench_run *run)
     return status;
 }
 
-/* Makes phantom, FA, seeds and sphere. */
+/* Makes phantom, stop map, seeds, sphere and regions, and sets the parameters of tracking. */
 static gls_status make_data(bench_run *run)
 {
     gls_job_inputs *in = &run->data;
@@ -110,7 +110,7 @@ static void finish_model(bench_model *model)
     model->peaks = NULL;
 }
 
-/* A folder whose files appear together. */
+/* A folder of outputs, whose files all get their names at the same time. */
 typedef struct peer_folder {
     const char *path;
     bool force;
@@ -180,7 +180,7 @@ static gls_status write_seeds(peer_folder *to, const bench_run *run)
     return status;
 }
 
-/* Writes rows of b-value and direction. */
+/* Writes gradients.npy: for each volume a row of b-value and direction. */
 static gls_status write_gradients(peer_folder *to, const gls_gradients *g)
 {
     double *row = malloc(4 * g->n * sizeof *row);
@@ -305,8 +305,8 @@ static gls_status write_files(peer_folder *to, const bench_run *run, const bench
     return status ? status : gls_output_group_commit(&to->group);
 }
 
-/* Checks before anything is measured that write_data() can write its files. GLS_ERR_OUTPUT names the file that exists,
- * without options->force, or the folder that is closed or missing. */
+/* Checks before anything is measured that write_data() can write its files. GLS_ERR_OUTPUT: a file exists and
+ * options->force is false, or the path is no folder in which files can be written. */
 static gls_status check_data(const bench_options *options)
 {
     static const char *const names[] = {"dwi.nii",    "gradients.npy",  "mask.nii",  "seed_mask.nii",
@@ -345,8 +345,8 @@ static gls_status write_data(bench_run *run)
 
 enum { SEEDS_HARDWARE = 100000, SEEDS_SOFTWARE = 5000 };
 
-/* Opens the devices in the order of the command line and chooses the number of seeds: the smaller default if any device
- * is a software renderer, so that all devices track the same seeds. */
+/* Opens the devices in the order of the command line. Chooses the number of seeds unless the user gave it: the smaller
+ * default if any device is a software renderer, so that all devices track the same seeds. */
 static gls_status open_devices(bench_run *run)
 {
     bool software = false;
@@ -377,7 +377,8 @@ static gls_status make_directory(bench_run *run)
                     place, strerror(errno));
 }
 
-/* Measures one getter on each device with each gls_mapping. One that a device lacks is left out with a warning. */
+/* Measures one getter on each device with each gls_mapping. A gls_mapping that a device lacks is left out with a
+ * warning. */
 static gls_status measure_columns(bench_run *run, int dg, const bench_model *model)
 {
     gls_status status = GLS_OK;

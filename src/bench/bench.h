@@ -61,7 +61,8 @@ typedef enum bench_time {
     BENCH_TIMES
 } bench_time;
 
-/* Plain writes by one thread, and by as many threads as the writer of tractograms has. */
+/* Who writes plainly, that is, a file of bytes without tracking, for comparison: one thread, or as many threads as the
+ * writer of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
 
 /* Rates that a device reaches in small kernels, each of which does one thing. */
@@ -82,7 +83,7 @@ typedef struct bench_device {
 /* Work for one stored point, counted from the algorithm; bench_work_count() in measure.c has the rules. */
 typedef struct bench_work {
     double fetches;       /* trilinear samples of four channels */
-    double fetched_bytes; /* bytes of the eight texels of each sample */
+    double fetched_bytes; /* bytes of all texels that these samples read, eight each */
     double flops;         /* a multiply-add counts 2 */
 } bench_work;
 
@@ -102,8 +103,9 @@ typedef struct bench_column {
     gls_track_result result;
     uint64_t commissural; /* streamlines from one hemisphere to the other */
     uint64_t file_bytes;  /* 0: no file written */
-    /* Bytes per second of plain writes of equally many bytes to the same folder, after each repetition, by one thread
-     * and by as many threads as the writer has. 0: not measured. */
+    /* Rates, bytes per second, at which a file of file_bytes (4 GiB at most) was written to the same folder without
+     * tracking, once after each repetition: by one thread, and by as many threads as the writer has. 0: not measured.
+     * */
     double plain[BENCH_PLAIN][BENCH_MAX_REPEAT];
     double kernel[GLS_ENGINE_TIMES]; /* seconds on the device, from a separate run */
     uint64_t host_bytes;             /* upper bound of host memory for streamlines */
@@ -133,7 +135,7 @@ typedef struct bench_run {
     bench_device device[BENCH_MAX_DEVICES];
     bench_column column[BENCH_MAX_COLUMNS];
     int n_columns;
-    uint64_t nseeds; /* seeds of all getters, except of ptt on a software renderer, which gets fewer */
+    uint64_t nseeds; /* seeds of a getter; ptt gets fewer by default if any device is a software renderer */
     time_t started;  /* date of the results */
     bench_busy busy; /* CPU seconds when the benchmark began */
     gls_warnings warnings;
@@ -185,8 +187,8 @@ bool bench_parse_shape(const char *text, int shape[3]);
 
 /* --- `glslines score`: how well methods do. */
 
-/* Scores a tractogram or, without one, every method on the phantom. file: TRACKS, or nothing. options: gls_score_cli.
- */
+/* Scores the tractogram file[0] or, if n is 0, the methods that the options ask for on the built-in phantom. options: a
+ * gls_score_cli. */
 gls_status gls_tract_score(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Default options: the defaults in the rows of score.def, and the phantom's default of --snr. */
 gls_score_cli gls_score_cli_default(void);
@@ -204,8 +206,9 @@ typedef struct check_options {
 } check_options;
 
 /* Checks every variant with every gls_mapping that the device has, each in a process of its own, so that the check
- * survives a driver that crashes or hangs. A variant is a getter, with an order of the model. GLS_ERR_DEVICE: a variant
- * works with no mapping. GLS_ERR_ARGUMENT: unknown name in options->only. */
+ * survives a driver that crashes or hangs. A variant, such as boot4, is a getter with an order of its model.
+ * GLS_MAPPING_SINGLE is checked on software renderers only. GLS_ERR_DEVICE: a variant works with no mapping.
+ * GLS_ERR_ARGUMENT: unknown name in options->only. */
 gls_status check_device(const check_options *options);
 
 /* Checks one variant with one gls_mapping, such as "boot4:subgroup", in this process. Prints the result for

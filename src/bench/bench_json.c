@@ -15,8 +15,8 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* Copies the "model name" of the first CPU to `name` of `size` bytes; on systems without /proc/cpuinfo the machine's
- * name. */
+/* Copies the "model name" of the first CPU to `name` of `size` bytes; if /proc/cpuinfo has no such line, the type of
+ * the machine, such as aarch64. */
 static void cpu_name(char *name, size_t size)
 {
     struct utsname system;
@@ -59,7 +59,7 @@ static void add_host(cJSON *root, const bench_run *run)
     }
 }
 
-/* Adds grid, volumes and model of the phantom. */
+/* Adds the grid and the volumes of the phantom, the model, and the times in which the phantom and FA were made. */
 static void add_data(cJSON *root, const bench_run *run)
 {
     const gls_job_inputs *in = &run->data;
@@ -141,7 +141,8 @@ static double rounded(double seconds)
     return round(1e6 * seconds) / 1e6;
 }
 
-/* Adds rates of plain writes after each repetition, bytes per second. */
+/* Adds the rates, bytes per second, at which a file of the same size was written without tracking; measured once after
+ * each repetition. */
 static void add_plain(cJSON *column, const bench_column *c)
 {
     static const char *const names[] = {"one_thread", "threads_of_the_writer"};

@@ -20,9 +20,9 @@ enum {
     BEST_OF = 5,        /* number of measurements, of which the best counts */
     MAX_LAUNCHES = 1024 /* largest number of launches in a measurement */
 };
-#define LONG_ENOUGH 0.02 /* seconds that a measurement must last: launches are repeated until it does */
+#define LONG_ENOUGH 0.02 /* seconds that a measurement should last; groups and launches are doubled until it does */
 
-/* A device and the buffers that its measurements use. */
+/* A device, and the buffers and the texture that its measurements use. */
 typedef struct probe {
     gls_device *device;
     gls_buffer *from, *to;
@@ -129,11 +129,11 @@ static gls_status measure_fetch(const probe *p, double *fetches)
     return status;
 }
 
-/* Makes buffers that are too large for the caches of a device, and a texture that fits into them. */
+/* Makes two buffers that are too large for the caches of a device, and a texture that fits into the caches. */
 static gls_status create(probe *p)
 {
     const gls_device_info *info = gls_device_get_info(p->device);
-    /* larger than the caches of a GPU */
+    /* larger than the caches of most CPUs, and of a GPU */
     uint64_t bytes = info->software ? (uint64_t)64 << 20 : (uint64_t)512 << 20;
     uint32_t size[3] = {FETCH_SIZE, FETCH_SIZE, FETCH_SIZE}, origin[3] = {0, 0, 0};
     size_t n = (size_t)4 * FETCH_SIZE * FETCH_SIZE * FETCH_SIZE;

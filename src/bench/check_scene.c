@@ -12,8 +12,8 @@
 #include "util/file.h"
 #include "util/status.h"
 
-/* --- Does a device keep batches apart that are in flight at the same time? Small batches of unequal size must give the
- * streamlines, and the map counted on the device, of one batch with all seeds. */
+/* --- Does a device keep batches apart that are in flight at the same time? Runs in small batches, for several sizes of
+ * a batch, must give the streamlines, and the map counted on the device, of a run in one batch. */
 
 /* Result of a run: a hash of its streamlines in their order, their number, and the density map. */
 typedef struct outcome {
@@ -84,9 +84,9 @@ static gls_status check_batches(gls_device *device, const gls_track_params *para
 
 enum { N_TIMED_SEEDS = 20000 };
 
-/* Prints a line for check_device() when a kernel was compiled. user: CPU seconds of the process until the kernel
- * before; the seconds since then are printed, which other programs on the machine do not lengthen. NULL: prints the
- * seconds that passed. */
+/* Prints a line for check_device() after a kernel was compiled. user: CPU seconds of this process up to the last
+ * kernel; then the line has the CPU seconds since, which other programs do not lengthen. user NULL: the line has
+ * `seconds`, the time that passed. */
 static void print_kernel(void *user, const char *label, double seconds, const char *messages)
 {
     double *spent = user;
@@ -100,7 +100,7 @@ static void print_kernel(void *user, const char *label, double seconds, const ch
     fflush(stdout);
 }
 
-/* The comparison with the known lines. */
+/* The comparison of streamlines with the known lines, the stored half-streamlines that a correct device gives. */
 typedef struct comparison {
     gls_known_comparison known;
     bool lines; /* true: print the streamlines */
@@ -128,7 +128,7 @@ static gls_status compare(void *user, const gls_streamlines *found)
     return gls_known_compare(&c->known, found);
 }
 
-/* Receives streamlines of a run whose time alone counts. */
+/* Drops the streamlines of a run that is only timed. */
 static gls_status drop(void *user, const gls_streamlines *found)
 {
     (void)user, (void)found;
@@ -136,7 +136,7 @@ static gls_status drop(void *user, const gls_streamlines *found)
 }
 
 /* Tracks the seeds of the known lines and compares, then times a run of random seeds (fewer on software renderers), and
- * prints both results. */
+ * prints both results. With c->lines only prints the streamlines from the seeds of the known lines. */
 static gls_status track(gls_tracker *tracker, const gls_known_scene *s, bool software, comparison *c)
 {
     gls_seeds *seeds = NULL;
@@ -155,8 +155,8 @@ static gls_status track(gls_tracker *tracker, const gls_known_scene *s, bool sof
     return status;
 }
 
-/* Tracks random seeds at once and in small batches, several in flight if the device does that, and prints how many
- * sizes of batches gave the same result. The sizes are unequal, so that batches overtake each other. */
+/* Tracks random seeds in one batch, then, for each size in batch[], in small batches, several of which are in flight if
+ * the device does that. Prints how many of these runs gave the result of the first run. */
 static gls_status compare_batches(gls_device *device, const gls_known_scene *s, bool software)
 {
     static const uint32_t batch[] = {23, 7, 97, 23, 41};
@@ -206,7 +206,8 @@ gls_status check_one(const check_options *options, const char *what)
     if (!status) status = gls_tracker_create(device, &s.params, &s.input, &tracker);
     if (!status && options->compile_only) {
         fflush(stdout);
-        _exit(EXIT_SUCCESS); /* Without its hardware the driver never ends what it was given. */
+        _exit(EXIT_SUCCESS); /* Exit at once: a driver without its hardware would never finish the work that it was
+                                given. */
     }
     comparison c = {.known = {.scene = &s}, .lines = lines};
     const bool software = !status && gls_device_get_info(device)->software;

@@ -37,8 +37,8 @@ static gls_status parse_devices(const char *list, bench_options *options)
     }
 }
 
-/* Requires a model that the benchmark measures, sets the order of its spherical harmonics, and limits the number of
- * columns of the table, which is getters x mappings x devices. */
+/* Requires a model that the benchmark measures and that boot, if asked for, can use; sets the order of its spherical
+ * harmonics; and limits the number of columns of the table, which is getters x mappings x devices. */
 static gls_status check_models(bench_options *o)
 {
     if (o->model.model > GLS_MODEL_CSD)

@@ -14,7 +14,8 @@
 
 extern char **environ;
 
-/* Variables that make drivers print statistics of what they compile. A driver ignores the variables of others. */
+/* Environment variables that make drivers print statistics of what they compile, and the last of which makes Mesa
+ * compile instead of reading its cache. A driver ignores the variables of other drivers. */
 static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", "V3D_DEBUG=shaderdb",
                                         "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
@@ -22,7 +23,8 @@ static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", 
 /* Numbers that a driver prints about a compiled program; -1: it prints none. */
 typedef struct statistics {
     long size; /* instructions or bytes; distinguishes a kernel from programs that the driver compiles for itself */
-    /* registers of an invocation, values that did not fit, waves of a SIMD unit at a time, invocations of a vector */
+    /* registers: that an invocation uses; spills: values that did not fit into registers; waves: that a SIMD unit runs
+     * at a time; simd: invocations of a vector */
     long registers, spills, waves, simd;
 } statistics;
 
@@ -36,7 +38,7 @@ typedef struct check_run {
     bool fits, tracked, apart; /* apart: batches do not mix */
     size_t kernels;
     double points_per_second;
-    char last[512]; /* the line that best describes a failure */
+    char last[512]; /* message of the child's last line "error"; "": none */
 } check_run;
 
 /* *value = the number behind the text `key` in a line. Returns false if the line lacks the key. */
@@ -174,8 +176,8 @@ static bool start(const check_options *options, const char *what, gls_child *chi
     return started;
 }
 
-/* Checks one variant with one gls_mapping and prints the result. Returns whether they work together. *rate: points per
- * second, 0 if nothing was tracked. */
+/* Checks one variant with one gls_mapping and prints the result. Returns whether the variant works with the
+ * gls_mapping; with compile_only, whether it compiles. *rate: points per second, 0 if nothing was tracked. */
 static bool check_mapping(const check_options *options, size_t variant, gls_mapping mapping, double *rate)
 {
     check_run run = {.variant = gls_known_variants[variant].name,
@@ -206,8 +208,8 @@ static bool check_mapping(const check_options *options, size_t variant, gls_mapp
     return false;
 }
 
-/* Whether `only` names the variant, and the mapping if it names one. NULL names all; GLS_MAPPING_AUTO: only the variant
- * is compared. */
+/* Whether `only`, VARIANT or VARIANT:MAPPING, names this variant and, if `only` has a mapping, this mapping. NULL names
+ * all. With GLS_MAPPING_AUTO only the variant is compared. */
 static bool is_wanted(const char *only, const char *variant, gls_mapping mapping)
 {
     size_t n = only ? strcspn(only, ":") : 0;

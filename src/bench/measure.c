@@ -47,15 +47,15 @@ bench_busy bench_busy_now(void)
  * substeps, q + 1 samples along each of the t curves of a probe, c probes tried for a substep. A fetch is a trilinear
  * sample of four channels (of one for ptt) in half precision (single with --precision float): 8 texels of 8 (16) or 2
  * (4) bytes. MAC: a multiply-add.
- * - boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for the stop map;
- *   n k MACs of the hat matrix, n k of the fit, v k of the ODF.
+ * - boot: ceil((k + 1) / 4) + ceil(n / 4) + 1 fetches, for coefficients and b0, for residuals, and for the stop map; n
+ *   k MACs of the hat matrix, n k of the fit, v k of the ODF.
  * - prob, det: ceil(k / 4) + 1 fetches, for the ODF's coefficients and for the stop map; v k MACs of the ODF, v of the
  *   cone's sum. closest is like det.
  * - ptt: o (c q + 2) fetches, for the probes, their common start and the stop map; with t > 1 o (c (q + 1) t + 1),
  *   because each curve has its own start; 18 MACs a sample for position and tangent on the arc, two products of a
  *   frame.
- * - ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and 3 fetches of the stop map. ifod1
- *   samples the same coefficients along e directions. sdstream climbs in u iterations of 8 k MACs.
+ * - ifod2: ceil(k / 4) fetches and 2 k MACs for each of a samples of the FOD, and ifod_samples - 1 fetches of the stop
+ *   map. ifod1 samples the same coefficients along e directions. sdstream climbs in u iterations of 8 k MACs.
  * - fact, eudx: a texel for each peak of one voxel, or of eight, which is an eighth of a fetch each, and the stop map;
  *   three MACs a peak.
  * - tensordet: ceil((n + 1) / 4) fetches of all n volumes, 6 n MACs of the fit, the stop map. tensorprob in addition:
@@ -74,7 +74,8 @@ static double tiles(size_t channels)
 /* Counts the work for one point with these parameters, by the rules above. */
 static bench_work bench_work_count(const bench_run *run, const bench_model *model, const gls_track_params *p)
 {
-    /* means at the default parameters: c, the MACs of a sample of ptt, a, e and u of the rules */
+    /* in this order: c of the rules, the MACs of a sample of ptt, and a, e and u of the rules; all are means at the
+     * default parameters */
     enum { CURVES = 2, ARC_MACS = 18, SAMPLES = 26, DIRECTIONS = 12, CLIMBS = 3 };
     const gls_sphere *sphere = model->odf ? model->odf->sphere : run->data.sphere;
     const gls_getter_source source = gls_getter_source_of(p->dg);
@@ -118,7 +119,8 @@ static bench_work bench_work_count(const bench_run *run, const bench_model *mode
                         .flops = 2 * macs};
 }
 
-/* --- The rate of the file system for plain writes: the ceiling for the writer of a tractogram. */
+/* --- Plain writes: the rate at which the file system takes bytes without tracking, which is the ceiling for the writer
+ * of a tractogram. */
 
 #define PIECE ((size_t)16 << 20) /* bytes of one write */
 /* Larger files give no better measurement, and the memory may be needed for the tractogram. */
@@ -144,8 +146,8 @@ static void write_some(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Fills in *rate: bytes per second of plain writes of PIECE bytes each to a new file in this folder, with fsync(). The
- * file is removed. Measured once. */
+/* Fills in *rate: bytes per second at which a new file of `bytes` bytes, at most MAX_BYTES, is written to this folder
+ * in pieces of PIECE bytes, with fsync(). The file is removed. Measured once. */
 static gls_status bench_plain_file(const char *directory, uint64_t bytes, int n_threads, double *rate)
 {
     char path[4096];
@@ -178,7 +180,8 @@ typedef struct sink {
     char error[1024];
 } sink;
 
-/* Receives a batch of streamlines; the seconds of the writer are added up. */
+/* Counts the commissural streamlines of a batch and hands the batch to the writer, if any; adds up the seconds of
+ * writing. */
 static gls_status take(void *user, const gls_streamlines *streamlines)
 {
     sink *s = user;
@@ -237,8 +240,8 @@ static gls_status run_once(bench_run *run, gls_tracker *tracker, const gls_seeds
     return GLS_OK;
 }
 
-/* Measures plain writes to the same folder at this moment, for repetition i: memory that the machine has not used for a
- * while is slow at first, for the writer and for plain writes. */
+/* Measures plain writes right after repetition i, to the same folder. Memory that the machine has not used for a while
+ * is slow at first, so the writer and the plain writes must meet it in the same state. */
 static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
 {
     const int n_threads[BENCH_PLAIN] = {1, gls_pieces_threads()};
@@ -248,8 +251,8 @@ static gls_status write_plainly(const bench_run *run, bench_column *c, int i)
     return status;
 }
 
-/* Runs once to warm up, then repeats and stores the times. Fails if a repetition gives other streamlines than the first
- * run. */
+/* Runs once to warm up, then repeats and stores the times. Fails if a repetition gives other numbers of streamlines,
+ * points or commissural streamlines than the first run. */
 static gls_status repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *seeds, bench_column *c)
 {
     double seconds[BENCH_TIMES];
@@ -285,8 +288,8 @@ static gls_status time_kernels(bench_run *run, gls_tracker *tracker, const gls_s
     return status;
 }
 
-/* Returns the parameters of a column. Getters that end streamlines by their own data have a step, an angle and a
- * maximum length of their own. */
+/* Returns the parameters of a column. Getters that end streamlines by their own data have a step, an angle, a maximum
+ * length and a number of directions for each seed of their own. */
 static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
 {
     gls_track_params params = run->params, own = gls_track_params_default_for(dg);
@@ -302,11 +305,11 @@ static gls_track_params params_of(const bench_run *run, gls_direction_getter dg)
     return params;
 }
 
-/* Seeds of a run on a CPU renderer: parallel transport makes twenty short steps for each point. */
+/* Default number of seeds of ptt with software renderers; few, because ptt makes twenty short steps for each point. */
 enum { SEEDS_SOFTWARE_PTT = 100 };
 
-/* Number of seeds of a getter: the number of the command line, or the default, which is smaller for ptt on software
- * renderers. */
+/* Number of seeds of a getter: the number of the command line, or the default, which is smaller for ptt if any device
+ * is a software renderer. */
 static uint64_t seeds_for(const bench_run *run, int dg)
 {
     bool software = false;

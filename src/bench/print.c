@@ -30,7 +30,7 @@ static void label(const char *text)
     printf("%-*s", LABEL, text);
 }
 
-/* Writes seconds as milliseconds with four digits. */
+/* Writes seconds as milliseconds with at least four digits. */
 static void milliseconds(double seconds, char *text, size_t size)
 {
     double ms = 1e3 * seconds;
@@ -54,7 +54,7 @@ static void time_row(const bench_run *run, const char *name, bench_time time)
     end_row();
 }
 
-/* Prints a row of counts, one of each column by `value`. */
+/* Prints a row of counts: value() of each column. */
 static void count_row(const bench_run *run, const char *name, uint64_t (*value)(const bench_column *))
 {
     char text[32];
@@ -123,7 +123,7 @@ static void lengths(const bench_run *run)
     }
 }
 
-/* Prints a row of points per second, by the median of a time. */
+/* Prints a row of rates: the points of each column divided by the median of a time. */
 static void rate_row(const bench_run *run, const char *name, bench_time time)
 {
     char text[32];
@@ -141,8 +141,8 @@ static double member(const void *of, size_t offset)
     return *(const double *)((const char *)of + offset);
 }
 
-/* Prints work and its share of the ceiling, "123 (45 %)". per_point, ceiling: offsets in bench_work and bench_ceilings.
- */
+/* Prints a row of work per second and, if ceilings were measured, its share of the ceiling, "123 (45 %)". per_point,
+ * ceiling: offsets in bench_work and bench_ceilings. */
 static void work_row(const bench_run *run, const char *name, size_t per_point, size_t ceiling)
 {
     char rate[32], text[64];
@@ -162,7 +162,7 @@ static void work_row(const bench_run *run, const char *name, size_t per_point, s
     end_row();
 }
 
-/* Prints seconds by the device's clock, from a separate run. */
+/* Prints a row of a kernel's times, ms, which the device's clock measured in a separate run. */
 static void kernel_row(const bench_run *run, const char *name, gls_engine_time time)
 {
     char text[32];
@@ -174,14 +174,14 @@ static void kernel_row(const bench_run *run, const char *name, gls_engine_time t
     end_row();
 }
 
-/* Median rate of plain writes over the repetitions. */
+/* Median of a rate of plain writes (see bench_plain) over the repetitions. */
 static double median_plain(const bench_column *c, bench_plain plain)
 {
     return c->n > 0 ? bench_spread_of(c->plain[plain], c->n).median : 0;
 }
 
-/* Prints the writer's rate beside plain writes to the same folder, by one thread and by as many threads as the writer
- * has. */
+/* Prints two rows: the writer's rate with its share of the rate of plain writes by one thread; and the rates of plain
+ * writes by one thread and by as many threads as the writer has. */
 static void file_row(const bench_run *run)
 {
     char rate[32], text[80];

@@ -26,7 +26,7 @@ typedef struct method_score {
     gls_direction_getter dg;
     gls_score_result result;
     gls_score_bundle bundle[GLS_SCORE_MAX_BUNDLES];
-    double seconds; /* time to compile kernels, track and score */
+    double seconds; /* time, s, to make ODFs and peaks, compile kernels, track and score */
 } method_score;
 
 /* The scores of all methods. */
@@ -41,14 +41,14 @@ typedef struct method_scores {
 
 /* State of `glslines score` without a tractogram. */
 typedef struct methods_run {
-    /* options of the run, as far as they hold for all methods */
+    /* options that are the same for all methods */
     const gls_job_options *options;
     const char *const *given; /* parameters that the user gave */
     const gls_monitor *monitor;
     /* the built-in phantom */
     gls_phantom *phantom;
-    gls_series series;    /* of the phantom, as the two images are */
-    gls_image *fa, *mask; /* mask: voxels of the phantom's mask above the stop threshold */
+    gls_series series;    /* series of the phantom */
+    gls_image *fa, *mask; /* both of the phantom; mask: voxels in which a model is fitted */
     gls_seeds *seeds;
     gls_regions *regions; /* the phantom's mask as a region */
     gls_tissue *tissue;   /* NULL: none */
@@ -76,7 +76,7 @@ static gls_status prepare_guide(methods_run *run)
     return status;
 }
 
-/* Makes phantom, stop map, seeds and directions. */
+/* Opens the device; makes phantom, FA, seeds, sphere and the constraints of streamlines. */
 static gls_status prepare(methods_run *run, double snr)
 {
     const gls_job_options *o = run->options;
@@ -143,8 +143,8 @@ static gls_status track(methods_run *run, gls_tracker *tracker, gls_score *score
     return status;
 }
 
-/* Whether the getter goes through the whole mask, as in gls_track_files(): it ends by the FOD alone, and no threshold
- * is given. */
+/* Whether the getter goes through the whole mask, as in gls_track_files(): it ends streamlines by its own data, and the
+ * user gave no threshold of FA. */
 static bool goes_everywhere(const methods_run *run, gls_direction_getter dg)
 {
     bool given = false;
@@ -218,8 +218,9 @@ static void choose_voxels(methods_run *run, gls_model_kind kind, const bool want
         run->mask->data[v] = run->fa->data[v] >= threshold && run->phantom->mask->data[v] > 0;
 }
 
-/* Scores the methods of one model that need the same voxels: all voxels, or the voxels that the stop map admits.
- * Multi-tissue models are always fitted in all voxels. */
+/* Scores those methods of one model that need a fit in all voxels of the mask (everywhere is true), or those that need
+ * a fit only in the voxels that the stop map admits. Multi-tissue models are always fitted in all voxels of the mask.
+ * */
 static gls_status score_part(methods_run *run, gls_model_kind kind, const bool asked[N_GETTERS], bool everywhere)
 {
     bool wanted[N_GETTERS];
@@ -309,14 +310,15 @@ static void method_scores_add(cJSON *root, const method_scores *scores)
  * take minutes; ALL: all models; FIRST_MODEL and larger values: one model, FIRST_MODEL plus its gls_model_kind. */
 enum { USUAL, ALL, FIRST_MODEL };
 
-/* Whether a model and a getter are scored together: both asked for, or usual, and fit for each other. */
+/* Whether a model and a getter are scored together: the options ask for them, by name or as usual, and the getter can
+ * use the model. */
 static bool wanted(const gls_score_cli *o, int model, int dg)
 {
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
     if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
-    /* a getter without a model is scored once */
+    /* a getter without a model is scored once, and not at all if its streamlines are single points */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
         return model == (o->model >= FIRST_MODEL ? o->model - FIRST_MODEL : GLS_MODEL_CSD) &&
                !gls_getter_facts_of((gls_direction_getter)dg).one_point;
@@ -369,7 +371,7 @@ static void show_bundles(gls_text *text, const method_score *row)
     }
 }
 
-/* Prints the table of methods; with bundles also one of each method's bundles. */
+/* Appends the table of methods to `text`; with `bundles` also a table of bundles for each method. */
 static void show(gls_text *text, const method_scores *scores, bool bundles)
 {
     gls_text_printf(text, "%-5s %-10s %11s %6s %6s %6s %6s %6s %4s %6s %6s %6s %8s\n", "model", "dg", "streamlines",
