@@ -104,8 +104,7 @@ typedef struct bench_column {
     uint64_t commissural; /* streamlines from one hemisphere to the other */
     uint64_t file_bytes;  /* 0: no file written */
     /* Rates, bytes per second, at which a file of file_bytes (4 GiB at most) was written to the same folder without
-     * tracking, once after each repetition: by one thread, and by as many threads as the writer has. 0: not measured.
-     * */
+     * tracking, after each repetition: by one thread, and by as many threads as the writer has. 0: not measured. */
     double plain[BENCH_PLAIN][BENCH_MAX_REPEAT];
     double kernel[GLS_ENGINE_TIMES]; /* seconds on the device, from a separate run */
     uint64_t host_bytes;             /* upper bound of host memory for streamlines */

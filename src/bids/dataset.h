@@ -21,8 +21,8 @@ typedef struct gls_bids_labels {
     int value[GLS_BIDS_MAX_LABELS], n;
 } gls_bids_labels;
 
-/* Labels of white matter in the table dseg.tsv (columns index and name) that applies to an image in this folder below
- * root by BIDS inheritance. labels->n is 0 without a table. */
+/* Finds the labels of white matter in the table *dseg.tsv (columns index, and name or abbreviation) that BIDS
+ * inheritance gives to `image`, which lies in `folder` below root. labels->n is 0 without a table. */
 gls_status gls_bids_white_matter(const char *root, const char *folder, const char *image, gls_bids_labels *labels);
 
 /* --- Names of BIDS: key-value_key-value_suffix.extension. */
@@ -40,14 +40,14 @@ bool gls_bids_has_suffix(const char *name, const char *suffix, const char *exten
 #define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
 /* Whether the text is a label, that is, one or more letters, digits or +. */
 bool gls_bids_is_label(const char *text);
-/* Whether everything before the suffix consists of keys and values of letters, digits and +. */
+/* Whether the part of the name before the suffix is KEY-VALUE_KEY-VALUE..., of letters, digits and +. */
 bool gls_bids_is_valid(const char *name);
 /* The name without suffix and extension. From malloc, like the texts below; NULL: out of memory. */
 char *gls_bids_stem(const char *name);
 /* The stem without the entity of this key. */
 char *gls_bids_without(const char *name, const char *key);
-/* The nearest file, in `folder` and the folders above it up to root, with this suffix and extension whose entities are
- * all entities of the stem, too (BIDS inheritance). NULL: none. */
+/* Path of the nearest file with this suffix and extension all of whose entities the stem has, too (BIDS inheritance).
+ * Looks in `folder`, which is relative to root, and in the folders above it up to root. NULL: none. */
 char *gls_bids_inherited(const char *root, const char *folder, const char *stem, const char *suffix,
                          const char *extension);
 /* The end KEY-VALUE_SUFFIX of a name. */
@@ -93,7 +93,7 @@ typedef struct gls_dataset_options {
     /* participants, sessions: labels with or without sub- or ses-; filters: KEY=VALUE; derivatives: further data sets
      */
     gls_strings participants, sessions, filters, derivatives;
-    gls_strings atlases; /* atlases, with each of which a connectome is made */
+    gls_strings atlases; /* names of atlases; a connectome is made with each atlas */
     gls_dataset_region region;
     /* name of the image of the region, with GLS_DATASET_FILE */
     gls_bids_ending region_file;
@@ -127,7 +127,8 @@ typedef struct gls_dataset_unit {
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
     gls_dataset_region kind; /* kind of `region`; AUTO: a mask */
     gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */
-    gls_dataset_texts value; /* values of options of track with entities in braces, filled in, in the order of rows */
+    gls_dataset_texts value; /* the options of track whose values have entities in braces, in the order of params.def:
+                                their values for this unit */
     gls_dataset_texts files; /* the files that `value` names */
     char *problem;           /* why the series cannot be tracked; NULL: the series can be tracked */
 } gls_dataset_unit;
@@ -142,8 +143,8 @@ typedef struct gls_dataset {
     char *ignored;    /* path of the first skipped folder or series, relative to the data set; NULL: none */
 } gls_dataset;
 
-/* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: not a data set, nothing to track, an
- * unknown participant, or a data set that is not preprocessed. */
+/* Finds the units, sorted by name. Free with gls_dataset_finish(). GLS_ERR_INPUT: the input is no folder, has nothing
+ * to track, lacks a participant or session that is asked for, or is not preprocessed. */
 gls_status gls_dataset_open(const gls_dataset_options *options, gls_dataset *dataset);
 /* Frees the units. Call it also after a failure of gls_dataset_open(). */
 void gls_dataset_finish(gls_dataset *dataset);
@@ -159,7 +160,8 @@ typedef enum gls_dataset_state {
     GLS_UNIT_FAILED
 } gls_dataset_state;
 
-/* Writes the files that a data set of derivatives needs. Leaves existing files alone. */
+/* Writes the files that a data set of derivatives needs. Keeps existing files, but adds this version of glslines to the
+ * dataset_description.json of another version. */
 gls_status gls_dataset_describe(const gls_dataset_options *options);
 /* Tracks a unit with the given options and the files that the data set holds for it. Does nothing if it was tracked
  * before with the same options and from files of the same contents. Succeeds with GLS_UNIT_BUSY if another process
@@ -178,13 +180,15 @@ typedef struct gls_dataset_choice {
 } gls_dataset_choice;
 /* Sets the choice. shard: "I/N", "auto" or NULL. */
 gls_status gls_dataset_choose(gls_dataset_choice *choice, const char *unit, const char *shard);
-/* GLS_ERR_INPUT: the chosen unit does not exist. GLS_ERR_ARGUMENT: entities in braces that are none, or an option of
- * track with one file for several units of which each has its own. */
+/* Checks the choice and the options. GLS_ERR_INPUT: the chosen unit does not exist. GLS_ERR_ARGUMENT: --roi beside
+ * --seed-region, braces around a word that is no entity, or one file given for several units each of which needs a file
+ * of its own. */
 gls_status gls_dataset_check(const gls_dataset_options *options, const gls_dataset *dataset,
                              const gls_dataset_choice *choice);
 /* Whether the unit at index `place` (from 0) is chosen. */
 bool gls_dataset_chosen(const gls_dataset *dataset, const gls_dataset_choice *choice, size_t place);
-/* A table with one line for each unit and a header, columns separated by tabs. From malloc; NULL: out of memory. */
+/* A table with a header and one line for each chosen unit, columns separated by tabs. From malloc; NULL: out of
+ * memory. */
 char *gls_dataset_list(const gls_dataset_options *options, const gls_dataset *dataset,
                        const gls_dataset_choice *choice);
 /* Paths of the files of a unit. */
@@ -203,7 +207,8 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters);
 bool gls_dataset_owns(const char *path, const char *mark);
 /* GLS_ERR_OUTPUT names the file if gls_dataset_owns() is false. */
 gls_status gls_dataset_may_rewrite(const char *path, const char *mark);
-/* Writes the file if gls_dataset_owns() is true; in group unless group is NULL. */
+/* Writes the file if gls_dataset_owns() is true, else fails with GLS_ERR_OUTPUT. group: gives the file its name later,
+ * together with its other files; NULL: the file gets its name at once. */
 gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,
                                struct gls_output_group *group);
 /* Writes group.tsv, a table of the tractograms of the output, and index.html, a page of them; both or neither. *n:
@@ -220,13 +225,14 @@ gls_status gls_dataset_profiles(const gls_dataset_options *options, size_t *n);
  * set first, then in the derivatives. NULL: none. *root: the data set that has it. */
 char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *atlas,
                              const char **root);
-/* Sets the member Sources, which BIDS asks for: with `series` the series of the unit and its gradient table; then n
- * files, of which any may be NULL. With a unit also SpatialReference. */
+/* Sets the member Sources of the sidecar `root`, which BIDS asks for: the series of the unit and its gradient table if
+ * `series` is true, then the n files of path[], any of which may be NULL. If unit is not NULL, adds the member
+ * SpatialReference, too. */
 void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, bool series,
                              const char *const *path, size_t n, struct cJSON *root);
 /* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv. weights: as for
  * `glslines connectome`, or NULL. Leaves a connectome from the same inputs as it is unless force is set.
- * GLS_ERR_OUTPUT: a file of another program has the name. */
+ * GLS_ERR_OUTPUT: an output would replace a file of another program. */
 gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *tractogram,
                                const char *stem, const char *weights);
 
@@ -248,8 +254,8 @@ void gls_bids_names_free(char **names);
 
 /* Writes a phantom for each label of "LABEL[/SESSION],...", in DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat:
  * series, gradient tables of FSL and MRtrix3, brain mask, white matter, sidecars. Also writes the description of the
- * data set. The k-th subject has the seed of params plus k. *n: number of phantoms. GLS_ERR_ARGUMENT: an invalid label.
- * GLS_ERR_OUTPUT: a file exists and overwrite is false. */
+ * data set. Subject k of the list, counted from 0, has the seed of params plus k. *n: number of phantoms.
+ * GLS_ERR_ARGUMENT: an invalid label. GLS_ERR_OUTPUT: a file exists and overwrite is false. */
 gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *directory, const char *labels,
                                bool overwrite, size_t *n);
 
@@ -257,7 +263,8 @@ gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *dir
 
 #define GLS_DATASET_LOG_HEADER "unit\tstate\treason"
 
-/* Adds lines "NAME, tab, state, tab, reason". Keeps the lines of other series, which other runs wrote. */
+/* Adds lines "NAME, tab, state, tab, reason". They replace older lines of the same series, except that a line with the
+ * state busy replaces none. Keeps the lines of all other series. */
 gls_status gls_dataset_log_add(const gls_dataset_options *options, const char *lines);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct matrix {
         sidecar[GLS_DATASET_MAX_PATH];
 } matrix;
 
-/* Adds the hash of a file's contents under its role; the word "none" if the matrix has no such input. */
+/* Adds to `inputs`, under the key `role`, a hash of the file's contents, or the word "none" if path is NULL. */
 static gls_status add_input(cJSON *inputs, const char *role, const char *path)
 {
     uint64_t hash = 0;
@@ -46,7 +46,8 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* Fills in *inputs: hashes of everything that the matrix depends on, also of a text file of weights. */
+/* Fills in *inputs: hashes of all files that the matrix depends on. Weights that are a column of the tractogram are
+ * named, not hashed. */
 static gls_status identify(const matrix *m, cJSON **inputs)
 {
     *inputs = cJSON_CreateObject();
@@ -61,7 +62,7 @@ static gls_status identify(const matrix *m, cJSON **inputs)
     return status;
 }
 
-/* Returns the error that a file, which the run would replace, is by another program or was changed. */
+/* Returns the error that no run has recorded the existing file at path, which this run would replace. */
 static gls_status fail_exists(const char *path)
 {
     return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and no run of glslines bids has recorded it; --force replaces it",
@@ -75,7 +76,7 @@ static gls_status look_before(const matrix *m, const cJSON *inputs, bool *done)
     bool missing = false;
     struct stat info;
     const char *const path[] = {m->matrix, m->nodes};
-    /* without a sidecar root, found, outputs and before are NULL, and no output may exist */
+    /* if there is no sidecar, then root, found, outputs and before are NULL, and no output may exist */
     cJSON *root = gls_json_read(m->sidecar, (size_t)64 << 20);
     const cJSON *found = gls_json_at(root, DONE), *outputs = gls_json_at(found, "outputs"),
                 *before = gls_json_at(found, "before");
@@ -148,7 +149,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     return status;
 }
 
-/* Makes one matrix, unless an earlier run has made it from the same inputs. */
+/* Makes one matrix, unless an earlier run has made it from the same inputs and force is false. */
 static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m)
 {
     bool done = false;

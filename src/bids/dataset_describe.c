@@ -135,13 +135,13 @@ static cJSON *description(const gls_dataset_options *o)
     return root;
 }
 
-/* Adds this version to GeneratedBy if another version of glslines, and no other program, began the data set. */
+/* Adds this version to GeneratedBy, with a warning, if the list has other versions of glslines but not this one. */
 static gls_status add_version(const gls_dataset_options *o)
 {
     char path[1536], versions[256] = "";
     cJSON *root = read_description(o->output), *generated = gls_json_at(root, "GeneratedBy"), *entry;
     gls_status status = GLS_OK;
-    /* known: this version is listed, or the description, without GeneratedBy, is by another program */
+    /* known: this version is listed; or there is no list, because another program wrote the description */
     bool known = !cJSON_IsArray(generated);
     cJSON_ArrayForEach(entry, generated)
     {

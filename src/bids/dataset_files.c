@@ -20,7 +20,7 @@ bool gls_dataset_names_files(const gls_param *p)
            (p->role == GLS_ROLE_PATH || p->role == GLS_ROLE_SHARED || strstr(p->metavar, "[:FILE]"));
 }
 
-/* The next value that may name a file, as a place in `job`; NULL: no more. Begin with *row = gls_params, *next = 0. */
+/* Pointer to the next value in `job` that may name a file; NULL: no more. Begin with *row = gls_params, *next = 0. */
 static const char **next_value(gls_job_options *job, const gls_param **row, int *next)
 {
     for (; (*row)->name; ++*row, *next = 0) {
@@ -42,8 +42,9 @@ const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row
     return value;
 }
 
-/* Fills in the braces of the n characters at path from a name of BIDS. Leaves out [...] with an entity that the name
- * does not have. Returns the brace of such an entity outside of brackets; NULL: none. */
+/* Appends to *out the n characters at path, with each {entity} replaced by its value in a name of BIDS, and without
+ * [...] if the name lacks the entity in it. Stops at an entity outside of brackets that the name lacks, and returns its
+ * brace; NULL: none. */
 static const char *fill(const char *path, size_t n, const char *name, gls_text *out)
 {
     char key[32], value[256];
@@ -65,7 +66,7 @@ static const char *fill(const char *path, size_t n, const char *name, gls_text *
     return NULL;
 }
 
-/* Adds a text to a list, which owns it; NULL, and no memory, are GLS_ERR_MEMORY. */
+/* Adds a text from malloc to a list, which owns it. GLS_ERR_MEMORY: the text is NULL, or memory ran out. */
 static gls_status add(gls_dataset_texts *list, char *text)
 {
     char **grown = text ? realloc(list->text, (list->n + 1) * sizeof *grown) : NULL;
@@ -139,7 +140,7 @@ void gls_dataset_take_values(const gls_dataset_unit *u, gls_job_options *job)
         *value = u->value.text[k++];
 }
 
-/* Checks that each brace of a value encloses an entity of units, whose names have no desc. */
+/* Checks that all braces of a value enclose entities that a unit's name can have: known ones, but not desc. */
 static gls_status check_braces(const gls_param *p, const char *value)
 {
     char key[32];

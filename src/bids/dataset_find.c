@@ -176,7 +176,7 @@ char *gls_dataset_find_atlas(const gls_dataset_options *o, const gls_dataset_uni
     return found;
 }
 
-/* Checks that the labels of each atlas exist for a unit. */
+/* Checks that the labels of each atlas exist for a unit. A missing image becomes the problem of the unit. */
 static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     for (int i = 0; i < o->atlases.n && !u->problem; i++) {
@@ -188,7 +188,7 @@ static gls_status check_atlases(const gls_dataset_options *o, gls_dataset_unit *
     return GLS_OK;
 }
 
-/* Finds a segmentation of tissue. Its table says which labels are white matter. */
+/* Finds a segmentation of tissue whose table names labels of white matter. u->region stays NULL if there is none. */
 static gls_status find_labels(const gls_dataset_options *o, gls_dataset_unit *u)
 {
     const char *root = NULL;
@@ -272,7 +272,8 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     return u->problem ? GLS_OK : gls_no_memory();
 }
 
-/* Reports files whose git-annex link dangles, which means that they were not fetched. */
+/* Sets the problem of a unit whose series cannot be read. A dangling link, of git-annex, means that it was not
+ * fetched. */
 static gls_status check_fetched(gls_dataset_unit *u)
 {
     if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
@@ -311,7 +312,7 @@ static gls_status add_unit(const gls_dataset_options *o, const char *subject, co
     return status;
 }
 
-/* Counts a name that is skipped, and warns. */
+/* Warns of a name that is skipped, counts it, and keeps the path of the first one. */
 static gls_status ignore(gls_dataset *dataset, const char *folder, const char *name, const char *reason)
 {
     char *path = NULL;
@@ -324,7 +325,8 @@ static gls_status ignore(gls_dataset *dataset, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* Like ignore() for the folder of a participant or session. Does nothing if label is NULL. */
+/* Like ignore(), for a participant or session whose label is invalid. Does nothing if label is NULL, or if the name is
+ * of no folder. */
 static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *dataset, const char *folder, const char *name,
                                const char *label)
 {
@@ -336,7 +338,8 @@ static gls_status ignore_label(const gls_dataset_options *o, gls_dataset *datase
     return ignore(dataset, folder, name, GLS_BIDS_BAD_LABEL);
 }
 
-/* Adds the series in a folder dwi that the options ask for. Skips names that are invalid or of another participant. */
+/* Adds the series in a folder dwi that the options ask for. Skips, with a warning, names that are invalid or of another
+ * participant or session. */
 static gls_status scan_folder(const gls_dataset_options *o, const char *subject, const char *session,
                               const char *folder, gls_dataset *dataset)
 {
@@ -362,7 +365,8 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
     return status;
 }
 
-/* Adds the series of a participant: in each session, and without a session. */
+/* Adds the series of a participant: in each session that the options ask for; if they ask for none, also without a
+ * session. */
 static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
 {
     char path[1024], folder[GLS_DATASET_MAX_BELOW], **names;
@@ -421,7 +425,7 @@ static char *name_of_scan(const char *name)
     return scan;
 }
 
-/* Sets `problem` of both series if they are one scan: names that differ by space, res, or .nii and .nii.gz alone. */
+/* Sets `problem` of both series if they are one scan: their names are equal but for space, res, and .nii or .nii.gz. */
 static gls_status check_twins(gls_dataset_unit *a, gls_dataset_unit *b)
 {
     char *x = name_of_scan(a->name), *y = name_of_scan(b->name);

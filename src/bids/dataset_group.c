@@ -1,4 +1,4 @@
-/* Tables of a data set: of the units to track, and group.tsv, of its tractograms. */
+/* Tables of a data set: of the units to track, and group.tsv, of its tractograms; and index.html, a page of them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,10 +92,11 @@ static void print_cell(FILE *page, const char *column, const char *text, bool is
     fputs("</td>", page);
 }
 
-/* Prints a row of group.tsv as HTML. Names of BIDS consist of letters and digits and need no escapes. */
+/* Prints a row of group.tsv as HTML. Names of BIDS need no escapes: they have only letters, digits and the characters +
+ * - _. */
 static void print_row(const gls_dataset_options *o, FILE *page, char *row)
 {
-    /* five cells: name, seeds, streamlines, mean and median length; further cells stand in the table alone */
+    /* five cells: name, seeds, streamlines, mean and median length; further cells are not on the page */
     char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
     for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
         *row++ = '\0';
@@ -185,7 +186,7 @@ static gls_status add_row(FILE *table, const char *folder, const char *name)
     return status;
 }
 
-/* The table of a group while it is made. */
+/* The table group.tsv while it is made. */
 typedef struct group_table {
     /* borrowed; decide which tractograms are listed */
     const gls_dataset_options *options;
@@ -202,7 +203,7 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
     if (!*session && t->options->sessions.n > 0) return GLS_OK;
     gls_status status = gls_bids_names(gls_bids_join(parent, "dwi", folder, sizeof folder), &names);
     if (status) return status;
-    /* sidecars of tractograms; names of other programs and participants get a warning */
+    /* take sidecars of tractograms; names that are invalid or of another participant or session get a warning */
     for (size_t i = 0; names[i] && !status; i++) {
         if (!gls_bids_has_suffix(names[i], "tractogram", ".json") &&
             !gls_bids_has_suffix(names[i], "tractography", ".json"))

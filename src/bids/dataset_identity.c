@@ -36,7 +36,7 @@ static bool matters(const gls_param *p)
     return gls_role_has_part(p->role) || (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
 }
 
-/* Replaces the name of a file in a value, or in a part of a value, by a hash of the file. Keeps all other text. */
+/* Fills in *item: the text, in which a hash of the contents replaces the name of a file at the start. */
 static gls_status name_contents(const char *text, cJSON **item)
 {
     struct stat info;
@@ -81,7 +81,7 @@ static gls_status name_images(const char *text, cJSON **list)
     return status;
 }
 
-/* Hashes a table of rules, and the files that it names. */
+/* Fills in *list: hashes of a table of rules and of the files that it names. */
 static gls_status name_rules(const char *text, cJSON **list)
 {
     gls_bundles *bundles = NULL;

@@ -54,7 +54,8 @@ static bool is_among(const gls_bids_labels *labels, int label)
     return false;
 }
 
-/* Whether a seed may lie at voxel p of an image: by probability of white matter, by label, or by a value above 0. */
+/* 1 if position p, in voxels of the image, belongs to the region or mask, else 0. `kind` decides what counts: a
+ * probability of white matter, a label, or a value above 0. */
 static float value_at(const gls_image *image, gls_dataset_region kind, const gls_bids_labels *labels, const double p[3])
 {
     /* positions beyond `far`, and NaN, must not be cast to int, which would be undefined */
@@ -138,7 +139,7 @@ gls_status gls_dataset_images(const gls_dataset_options *o, const gls_dataset_un
     gls_gradients_options options = gls_series_options(model);
     const char *const files[] = {u->dwi, u->bval, gls_table_path(u->bvec)};
     gls_image *inside = NULL, *region = NULL;
-    /* rows of one table (.b) are along the scanner axes, as in MRtrix3 */
+    /* directions of a table in a single file (.b) are along the scanner axes, as in MRtrix3 */
     if (!files[2]) options.frame = GLS_BVEC_WORLD;
     gls_status status = gls_series_read(&series, files, &options);
     /* a table in a single file that exists besides bval and bvec is not used; a difference is a warning */

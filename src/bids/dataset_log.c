@@ -158,8 +158,8 @@ void gls_dataset_unlock(const char *path, int fd)
     close(fd);
 }
 
-/* --- Files of a data set that each run rewrites, such as its tables. Only files that glslines wrote are replaced, so
- * that a data set of another program given as OUT_DIR keeps its files, and so does the target of a link. */
+/* --- Files of a data set that each run rewrites, such as its tables. Only files that glslines wrote are replaced. So
+ * OUT_DIR may be a data set of another program, which keeps its files; the target of a link is kept, too. */
 
 #define BEGINNING ((size_t)64 << 10)
 

@@ -32,7 +32,8 @@ bool gls_bids_is_label(const char *text)
     return c > text && !*c;
 }
 
-/* Length of the entities in a name: up to the underscore before the suffix, which has no dash. A stem counts whole. */
+/* Length of the entities in a name: up to the underscore before the suffix, which is the last part and has no dash. A
+ * name without suffix, a stem, counts whole. */
 static size_t stem_length(const char *name)
 {
     size_t n = strcspn(name, ".");
@@ -185,7 +186,8 @@ static bool is_part(const char *name, const char *stem)
     return true;
 }
 
-/* The file in a folder that applies to a stem by inheritance and has most entities. From malloc; NULL: none. */
+/* Path of the file in a folder that applies to a stem by inheritance; of several, of the one with the longest stem.
+ * From malloc; NULL: none. */
 static char *best_in(const char *folder, const char *stem, const char *suffix, const char *extension)
 {
     char **names, *found = NULL, plain[64];

@@ -43,11 +43,11 @@ void gls_dataset_unlock(const char *path, int fd);
 
 /* Whether values of the row may name files that are read. */
 bool gls_dataset_names_files(const gls_param *param);
-/* The next value of these rows with braces, as a place in `job`; NULL: no more. *row is its row. Begin with *row =
- * gls_params and *next = 0. */
+/* Pointer to the next value in `job` that may name a file and has braces; NULL: no more. *row: the parameter of this
+ * value. Begin with *row = gls_params and *next = 0. */
 const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row, int *next);
-/* Sets the members `value` and `files` of a unit that has its name. A file that is missing becomes the problem of the
- * unit. */
+/* Sets the members `value` and `files` of a unit, whose name must be set. A file that is missing becomes the problem of
+ * the unit. */
 gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit *unit);
 /* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);

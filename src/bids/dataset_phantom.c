@@ -82,7 +82,8 @@ static gls_status write_tables(subject *s)
     return status;
 }
 
-/* Fraction of tissue `which`: 0 white matter, 1 grey matter, 2 fluid, which fills up voxels at the brain's border. */
+/* Fraction of tissue `which`: 0 white matter, 1 grey matter, 2 fluid, which takes the remainder of each voxel that has
+ * any tissue. */
 static float fraction(const gls_image *tissue, size_t which, size_t voxel)
 {
     const size_t n = gls_grid_voxels(&tissue->grid);
@@ -170,7 +171,7 @@ static gls_status write_subject(subject *s)
 static gls_status describe(subject *s, char first[1536])
 {
     static const char *const files[][2] = {
-        /* The validator accepts tables only in raw data. */
+        /* The validator accepts gradient tables only in raw data. */
         {".bidsignore", "*_dwi.b\n*_dwi.bval\n*_dwi.bvec\n"},
         {"dataset_description.json",
          "{\n    \"Name\": \"Phantom of glslines\",\n    \"BIDSVersion\": \"1.10.0\",\n    \"DatasetType\": "

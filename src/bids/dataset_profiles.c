@@ -95,7 +95,7 @@ static gls_status add_table(profile_tables *s, const char *folder, const char *n
     return GLS_OK;
 }
 
-/* Adds the tables in one folder that the options ask for. session "": of any session. */
+/* Adds the tables in one folder that the options ask for. session "": tables of any session. */
 static gls_status add_folder(profile_tables *s, const char *subject, const char *session, const char *folder)
 {
     char **names;
@@ -139,7 +139,7 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
     return status;
 }
 
-/* Adds the columns that no earlier table has. */
+/* Adds the columns of a table that no earlier table has. GLS_ERR_INPUT: the table is not one of profiles. */
 static gls_status add_columns(profile_tables *s, const profiles *t)
 {
     char *text = NULL, *cell[MAX_COLUMNS];

@@ -59,7 +59,7 @@ const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix,
     return label && !gls_bids_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
 }
 
-/* Skips leading zeros of the number of a run. */
+/* If the key is run and *value, of *n characters, is a number, skips its leading zeros. */
 static void without_zeros(const char *key, const char **value, size_t *n)
 {
     if (strcmp(key, "run") != 0 || strspn(*value, "0123456789") < *n) return;
@@ -116,7 +116,7 @@ bool gls_dataset_takes_file(const gls_dataset_options *o, const char *folder, co
     return false;
 }
 
-/* Visits the folder of one participant, then the folders of its sessions. */
+/* Visits the folder of one participant, then the folders of those of its sessions that the options ask for. */
 static gls_status walk_participant(const gls_dataset_options *o, const char *name, gls_dataset_visit visit, void *user)
 {
     char path[GLS_DATASET_MAX_PATH], session[GLS_DATASET_MAX_PATH], **names = NULL;
@@ -206,7 +206,8 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list of values. NULL: one is neither text nor a whole number, or memory ran out. */
+/* "key=a|b" from a value or a list of values. NULL: a value is neither a text without | nor a whole number from 0 on,
+ * or memory ran out. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;

@@ -55,7 +55,7 @@ static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u,
     snprintf(p->tractogram, sizeof p->tractogram, "%s_tract-wholebrain_track-%s_%s.%s", u->name, track, suffix, format);
     snprintf(p->seeds, sizeof p->seeds, "%s_desc-seed_mask.nii.gz", u->name);
     snprintf(p->mask, sizeof p->mask, "%s_desc-stop_mask.nii.gz", u->name);
-    /* One lock for both kinds of names, because they share reports and matrices. */
+    /* One lock for runs with and without --legacy-names, because both write reports and matrices of the same names. */
     snprintf(p->lock, sizeof p->lock, "%s/logs/%s_%s.lock", o->output, u->name, track);
 }
 
@@ -186,7 +186,8 @@ static gls_status write_fit_sidecar(const gls_dataset_options *o, const gls_data
     return status;
 }
 
-/* Renames one output of the fit to its name in the data set, or removes it. */
+/* Renames one output of the fit to its name in the data set and writes its sidecar; or removes an output that the data
+ * set does not keep. */
 static gls_status name_fit(const gls_dataset_options *o, const gls_dataset_unit *u, const cJSON *output,
                            const char *stem, const cJSON *fit)
 {
@@ -245,8 +246,8 @@ static gls_status write_fits(const places *p, const gls_job_options *job, const 
     return fit_unit(p->stage.options, p->stage.unit, &job->model, mask, stem, monitor);
 }
 
-/* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Sidecars of shared
- * images may be by other units. */
+/* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Of sidecars of
+ * shared images, which other units may write with other values, only the names of members are recorded. */
 static gls_status note_outputs(const places *p, cJSON *done, bool fits_alone)
 {
     char **names = NULL;
@@ -292,7 +293,7 @@ static gls_status finish_sidecar(const places *p, cJSON *identity)
     return status;
 }
 
-/* Tracks into the folder of staging. Everything is checked before the slow work. */
+/* Makes masks, fits and the tractogram in the folder of staging. All names are checked before tracking begins. */
 static gls_status track(const places *p, const gls_job_options *given, const gls_monitor *monitor,
                         gls_dataset_replace replace, cJSON *identity)
 {
@@ -318,7 +319,7 @@ static gls_status track(const places *p, const gls_job_options *given, const gls
     job.skip_existing = job.fail_if_empty = false;
     gls_status status = write_masks(p, given);
     if (!status && o->fit_outputs) status = write_fits(p, given, mask, monitor);
-    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before the work begins */
+    if (!status) status = gls_dataset_stage_check(&p->stage, replace); /* before tracking, the longest part */
     if (!status) status = gls_track_files(&job, monitor, NULL);
     return status ? status : finish_sidecar(p, identity);
 }
