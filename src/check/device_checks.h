@@ -1,5 +1,5 @@
-/* Checks of devices on a scene whose streamlines are known, the memory of what such checks
- * found, and the diagnosis if no usable device is found. */
+/* Checks of devices on a scene whose streamlines are known, the stored results of such checks, and the diagnosis if no
+ * usable device is found. */
 #ifndef GLS_CHECK_DEVICE_CHECKS_H
 #define GLS_CHECK_DEVICE_CHECKS_H
 
@@ -7,8 +7,8 @@
 #include <glslines/tissue.h>
 #include <glslines/track.h>
 
-/* --- The results of `glslines devices --check`, kept in the user's cache folder: for each driver and version the
- * fastest mapping that works. */
+/* --- The results of checks, kept in a file of the user's cache folder: for each device with its driver, and each
+ * variant, a mapping that works (after `glslines devices --check` the fastest one). */
 
 struct cJSON;
 /* The file of checked devices, with the results of earlier checks. Free with gls_checked_finish(). */
@@ -18,15 +18,15 @@ typedef struct gls_checked {
     char path[4096]; /* the file of results; "": there is no cache folder */
 } gls_checked;
 
-/* Reads the file into memory, and removes from memory the results for this device. */
+/* Reads the file into memory. Drops the results for this device, which are to be found anew. */
 void gls_checked_begin(gls_checked *memory, const gls_device_info *device);
 /* Adds the fastest working mapping of a variant. GLS_MAPPING_AUTO: no mapping works. */
 void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mapping);
 /* Writes the file. A failure is only a warning. */
 void gls_checked_finish(gls_checked *memory);
 
-/* The mapping found for this device. GLS_MAPPING_AUTO if the device was not checked. sh_order: order of the model's
- * spherical harmonics. */
+/* The stored mapping for this device and getter. GLS_MAPPING_AUTO: none is stored, or none that the device supports.
+ * sh_order: order of the model's spherical harmonics. */
 gls_mapping gls_checked_mapping(const gls_device_info *device, gls_direction_getter dg, int sh_order);
 /* Like gls_checked_mapping(), for the parameters of a run. */
 gls_mapping gls_checked_mapping_of(const gls_device_info *device, const gls_track_params *params, int sh_order);
@@ -62,8 +62,8 @@ extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 typedef struct gls_known_line {
     /* index of the seed in gls_known_scene.seeds */
     uint16_t seed;
-    /* number of certain points of each half-streamline; 0: none; negative: -n points, and the half-streamline ends
-     * there */
+    /* number of certain points of each half-streamline after the seed; 0: none; negative: there are -n, and the last
+     * one is the end of the half-streamline */
     int16_t n[2];
     /* last certain point of each half-streamline, mm of world space */
     float end[2][3];
@@ -88,8 +88,7 @@ typedef struct gls_known_scene {
     size_t variant;
     /* phantom from which the images come */
     gls_phantom *phantom;
-    /* stop_map is always set; sh and peaks, and the members below down to `tissue`, are NULL where the variant does not
-     * use them */
+    /* NULL where the variant does not need them, as are qball, odf and tissue; stop_map and sphere are always set */
     gls_image *stop_map, *sh, *peaks;
     /* q-ball model for the bootstrap */
     gls_qball *qball;
@@ -115,7 +114,7 @@ typedef struct gls_known_comparison {
     const gls_known_scene *scene;
     size_t next;           /* position in the known lines */
     size_t same;           /* number of half-streamlines that agree with the known half-streamlines */
-    _Atomic uint32_t seen; /* 1 + seed of the last streamline */
+    _Atomic uint32_t seen; /* 1 + seed of the last streamline; 0: none came yet */
 } gls_known_comparison;
 /* The append function of a sink. comparison: a gls_known_comparison. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found);

@@ -54,7 +54,7 @@ typedef struct facts {
     int vendors, nvidia_vendors, mesa_vendors; /* EGL vendor libraries that can be loaded */
     bool nvidia_nodes;                         /* true: the file /dev/nvidia0 exists */
     bool container;
-    /* the list of findings for JSON and text */
+    /* the report, to which findings and advice are added */
     cJSON *report;
 } facts;
 
@@ -224,8 +224,8 @@ static void look_at_vendor(const char *path, facts *f)
     cJSON_Delete(root);
 }
 
-/* Reads the vendor files of libglvnd: the files, or those in the folders, that its environment variables name, or those
- * in its default folders. */
+/* Reads the vendor files of libglvnd: the files that its first environment variable names; without it, the files in the
+ * folders that its second one names; without both, the files in its default folders. */
 static void look_at_vendors(facts *f)
 {
     const char *files = getenv("__EGL_VENDOR_LIBRARY_FILENAMES"), *dirs = getenv("__EGL_VENDOR_LIBRARY_DIRS");

@@ -12,8 +12,9 @@
 /* Number of seeds of the scene, to which the known lines belong. */
 enum { N_SEEDS = 48 };
 
-/* Largest distance, mm, at which a point counts as the known one. Directions are vertices of a sphere or come from
- * random numbers, so that rounding hardly moves a point until it makes a driver choose another direction. */
+/* A point counts as the known one if it differs by less than this along each axis, mm. Directions are vertices of a
+ * sphere or come from random numbers, so that rounding hardly moves a point until it makes a driver choose another
+ * direction. */
 #define TOLERANCE 0.005f
 /* At most one in WRONG_OF half-streamlines may differ from the known half-streamlines. */
 #define WRONG_OF 10
@@ -75,7 +76,7 @@ static gls_status make_model(gls_known_scene *s, const gls_known_variant *varian
     return status;
 }
 
-/* Turns on particle filtering. Thresholds decide on the tissue, so that no end of a streamline is random. */
+/* Turns on particle filtering. The rule pve decides by thresholds, so that no end of a streamline is random. */
 static gls_status filter_particles(gls_known_scene *s)
 {
     gls_image *parts = NULL;
@@ -103,7 +104,8 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     }
     shape.ground_truth = false;
     *s = (gls_known_scene){.variant = variant,
-                           /* getters without FODs have the defaults for which their known lines were made */
+                           /* getters that do not end streamlines by their own data have the library's defaults, with
+                            * which their known lines were made */
                            .params = fod ? gls_track_params_default_for(v->dg) : gls_track_params_default()};
     gls_status status = gls_phantom_create(&shape, &s->phantom);
     const gls_phantom *p = s->phantom;

@@ -1,5 +1,5 @@
-/* Checks of devices: tracks the scene whose streamlines are known, and keeps which mapping works in the cache folder.
- */
+/* Checks of devices: tracks the scene whose streamlines are known, and stores in the cache folder which mapping
+ * works. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static cJSON *read_note(const char *path)
     return gls_kept_is_file(path, !gls_test_variable("GLSLINES_CHECKED")) ? gls_json_read(path, MAX_BYTES) : NULL;
 }
 
-/* Key of a device: another driver or version compiles kernels differently. */
+/* Writes the key of a device in the file: renderer, driver and version of glslines. Another driver or version may
+ * compile kernels differently. */
 static void device_key(const gls_device_info *device, char *key, size_t size)
 {
     snprintf(key, size, "%s | %s | glslines %s", device->renderer, device->version, gls_version());
@@ -188,7 +189,7 @@ static gls_status try_mapping(gls_device *device, gls_known_scene *s, gls_mappin
     const gls_sink sink = {.append = gls_known_compare, .user = &found};
     *right = false;
     s->params.mapping = mapping;
-    /* 0: the tracker chooses the number of seeds */
+    /* 0: the tracker chooses the number of seeds in a batch */
     s->params.batch_seeds = gls_device_get_info(device)->software ? SLOW_BATCH : 0;
     gls_status status = gls_tracker_create(device, &s->params, &s->input, &tracker);
     watch w = {.until = gls_clock_seconds() + SECONDS, .found = &found};

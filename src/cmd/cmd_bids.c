@@ -13,7 +13,8 @@ typedef struct bids_options {
     cmd_common common;
     /* input, output, participants and the other choices that the workflow of data sets takes */
     gls_dataset_options data;
-    /* texts of --seed-region, --shard, --unit and --bids-filter-file; NULL: not given, except region */
+    /* texts of --seed-region, --shard, --unit and --bids-filter-file; NULL: not given; but the default of region is
+     * "auto" */
     const char *region, *shard, *unit, *filter_file;
     /* number of worker processes, each of which tracks one series at a time */
     int jobs;
@@ -216,7 +217,7 @@ static bool read_region(const char *text, gls_dataset_options *d)
     return gls_bids_split(text, &d->region_file);
 }
 
-/* Makes the tables of all participants. */
+/* Writes the tables of the data set: of tractograms, and of profiles. */
 static int group(const gls_dataset_options *d)
 {
     size_t tractograms = 0, profiles = 0;

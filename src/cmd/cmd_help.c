@@ -40,7 +40,8 @@ static int search_options(FILE *out, const cmd_command *command, const char *con
     return found;
 }
 
-/* Prints the paragraphs of a topic that have all words, each behind the heading above it. */
+/* Prints the paragraphs of a topic that have all words, each with its topic and heading before it. Returns their
+ * number. */
 static int search_topic(FILE *out, const manual_topic *topic, const char *const *word, int n, int width)
 {
     /* each block of the topic ends at an empty line */

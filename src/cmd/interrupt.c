@@ -7,16 +7,17 @@
 
 #include "util/clock.h"
 
-/* Signals within this time after the first signal are the same request, in seconds: a scheduler signals every process
- * of a job, and a parent signals its child as well. */
+/* Time, s, during which further signals count as the same request as the last one that counted: a scheduler signals
+ * every process of a job, and a parent signals its child as well. */
 #define SECONDS_OF_ONE_END 0.5
 
 /* catching: open calls of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, or 0 */
 static volatile sig_atomic_t catching, done, signalled;
 static double first; /* time of the last signal that counts */
 
-/* Handler of SIGINT, SIGTERM and others. It notes the signal where a command catches signals, else ends the process at
- * once; it calls only functions that are safe in handlers. */
+/* Handler of SIGINT, SIGTERM and others. It notes the first signal while a command catches signals or has complete
+ * outputs. Otherwise, and at the second signal, it ends the process at once. It calls only functions that are safe in
+ * handlers. */
 static void on_signal(int number)
 {
     const double now = gls_clock_seconds();

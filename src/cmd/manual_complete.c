@@ -19,7 +19,7 @@ typedef struct value_kind {
 #define TRACTOGRAMS "trx trk tck vtk"
 
 /* Takes the values from the choices, or from a metavar such as "FILE" or "default|small|FILE", in which lower-case
- * words are values. A value in brackets may be left out, and a file may take its place. */
+ * words are values. A metavar in brackets, such as [FILE.json], means a file. */
 static value_kind value_of(const gls_option *option)
 {
     value_kind kind = {.words = "", .device = strcmp(option->name, "device") == 0};

@@ -149,7 +149,7 @@ static void code(void *user, const char *line)
     fputc('\n', p->out);
 }
 
-/* Writes a table, too wide for the page, as records: each row becomes a list of its cells. */
+/* Writes a table that is too wide for the page: each row becomes a list of its cells. */
 static void write_records(page *p, char *const *cells, size_t rows, size_t columns)
 {
     p->fresh = false;

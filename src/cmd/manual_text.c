@@ -214,7 +214,7 @@ static void write_row(FILE *out, char *const *cells, size_t columns, const size_
     }
 }
 
-/* Prints a table, too wide for the terminal, as records: each row becomes a list of its cells. */
+/* Prints a table that is too wide for the terminal: each row becomes a list of its cells. */
 static void write_records(const page *p, char *const *cells, size_t rows, size_t columns)
 {
     for (size_t r = 1; r < rows; r++) {

@@ -58,8 +58,8 @@ static cJSON *event(const char *name)
     return object;
 }
 
-/* Opens a pipe or a device, or makes a file. Replaces a file only if it holds earlier events, so that a wrong path does
- * not destroy data. */
+/* Opens a pipe or a device, or makes a file. Replaces a regular file only if it is empty or holds earlier events, so
+ * that a wrong path does not destroy data. */
 static gls_status open_file(const char *path)
 {
     static const char first[] = "{\"event\"";
@@ -334,8 +334,8 @@ void cmd_message_init(const cmd_common *common)
     gls_log_set(emit, NULL, messages.verbose > 1 ? GLS_LOG_DEBUG : GLS_LOG_DETAIL);
 }
 
-/* Formats a message of the program itself. Control characters, which may come from file names, are escaped so that they
- * cannot drive the terminal. */
+/* Formats a message of the program itself and hands it to emit(). Control characters, which may come from file names,
+ * are escaped so that they cannot drive the terminal. */
 static void emit_v(gls_log_level level, const char *format, va_list args)
 {
     char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];

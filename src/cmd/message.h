@@ -95,7 +95,7 @@ bool cmd_goes_on(void);
 int cmd_interrupt_code(void);
 
 /* --- Progress on the icon in the desktop's launcher (Ubuntu dock, Plasma, Plank) and notifications, through libunity.
- * Needs a build with libunity and a session bus. */
+ * Needs a session bus, and a program that was built with libunity. */
 
 typedef struct cmd_launcher cmd_launcher;
 

@@ -54,7 +54,7 @@ static void draw_bar(double fraction, const char *text, int width)
     cmd_terminal_progress(fraction);
 }
 
-/* Whether the next line or the next state of the bar is due. Records it as shown. */
+/* Whether it is time to print the next line or to draw the bar again. If so, stores the time and the number done. */
 static bool is_due(cmd_progress *progress, double now, uint64_t done, uint64_t total)
 {
     double since = now - progress->last_time;

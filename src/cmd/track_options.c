@@ -94,7 +94,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
 {
     static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
     const char *for_fit[64] = {NULL};
-    /* options of the model have no effect on ODFs that are read, so their names come from the table of parameters */
+    /* collect in for_fit the names of the options of the model, which have no effect on ODFs that are read */
     size_t n_for_fit = 0;
     for (const gls_option *row = gls_params; row->name; row++)
         if (row->owner == GLS_OF_MODEL) for_fit[n_for_fit++] = row->name;

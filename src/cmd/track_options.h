@@ -17,8 +17,8 @@ typedef struct track_options {
 void track_options_default(void *values);
 
 /* Checks combinations of options, which the table of options cannot express. Also stores the files of the arguments in
- * the options, chooses the model and the direction getter if they are not given, and draws random seeds. Prints a
- * message and returns an exit code. */
+ * the options, chooses the model and the direction getter if they are not given, and draws random seeds. After a fault
+ * prints a message. Returns an exit code. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
 /* Rows for a gls_model_options that is a member of the command's values. */
@@ -28,7 +28,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments);
     }
 /* Alternative names of options of a model. */
 extern const char *const model_option_aliases[];
-/* track_options_check() for the options of a model only. */
+/* Checks combinations of the options of a model. Prints a message if they are at fault. Returns an exit code. */
 int model_options_check(const gls_model_options *options, const cmd_arguments *arguments);
 
 /* Names and descriptions of the arguments DWI, BVAL and BVEC for help and manual. */
@@ -49,7 +49,7 @@ int model_options_check(const gls_model_options *options, const cmd_arguments *a
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
-/* Stores the arguments. Prints a message and returns an exit code. */
+/* Stores the arguments. After a fault prints a message. Returns an exit code. */
 int model_files_get(const cmd_arguments *arguments, model_files files);
 
 #endif
