@@ -10,27 +10,27 @@ layout(std140, binding = 0) uniform Params {
 // Number of words that the guide keeps for a half-streamline, at least 1, because arrays cannot be empty.
 const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 
-// LANES invocations work on one streamline, and all of them hold the same state of the streamline. LANE is the number
-// of an invocation in loops over vertices and measurements; the functions lane_* combine what the lanes have found. A
-// work group has GROUP_SLOTS streamlines, at most SLOTS; SLOT is the number of a streamline in its group.
+// LANES invocations, its lanes, work on one streamline, and all of them hold the same state of the streamline. LANE is
+// the number of a lane, from 0; the functions lane_* combine what the lanes have found. A work group has GROUP_SLOTS
+// streamlines, at most SLOTS; SLOT is the number of a streamline in its group.
 //
-// SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i;
-// other lanes see what was written to it after lane_sync(), or after lane_writes_done() if one of the functions below
-// has just combined the lanes.
+// SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i.
+// What one lane writes to an element is visible to the other lanes after lane_sync(); lane_writes_done() suffices if
+// one of the functions below has just combined the lanes.
 // - lane_sum, lane_max, lane_min: over all lanes
 // - lane_upto: the sum over this lane and all lanes before it; total: the sum over all lanes
 // - lane_range: the largest and the smallest value
 // - lane_largest: the largest value and its number; among equal values the smallest number
-// - LANE_SUMS: sums of each of the first n of the 16 elements of x, into TARGET(0), TARGET(1), ...; ROOM: an unused
-//   SLOT_ARRAY of this size
+// - LANE_SUMS: for each of the first n of the 16 elements of x its sum over the lanes, into TARGET(0), TARGET(1), ...;
+//   ROOM: an unused SLOT_ARRAY of `size` elements
 // - lane_of: the value of a given lane
 // - lane_chosen: the value of the only lane that chose itself
 // - lane_lead: the value of the lane for which lane_leads() is true, which acts for the streamline
 // - lane_first: the first lane that says yes, LANES if none does; call lane_ask() and lane_sync() before
-// - LANE_LIST: of the values v for i = 0 .. n - 1, stores those for which yes is true, in ascending order, from index
-//   `count` on, and increases count
+// - LANE_LIST: of the values v for i = 0 .. n - 1, stores the values for which `yes` is true, in ascending order, from
+//   index `count` on, and increases count
 // - LANE_COLLECT: the same for v = 0 .. n - 1 in any order; n is at most MAX_COLLECTED
-// Up to FEW values are read by every lane instead of combining the lanes.
+// Callers let every lane read all values if these are at most FEW, instead of combining the lanes.
 #include <lanes>
 
 // Executes the statement for every coefficient j, at most 45. Compilers unroll loops of up to 32 iterations; arrays
@@ -76,8 +76,8 @@ float separation_cosine(float cosine)
 }
 
 #if ANGULAR_WEIGHT
-// Factor of the ODF along a direction at this cosine to the last direction: 1 straight ahead, 1 - angular_weight at a
-// right angle.
+// Factor for the ODF along a direction: 1 straight ahead, 1 - params.angular_weight at a right angle. cosine: of the
+// angle between this direction and the last one.
 float angular_weight(float cosine) { return 1.0 - params.angular_weight + params.angular_weight * abs(cosine); }
 #endif
 

@@ -15,9 +15,10 @@
 void lane_sync() { barrier(); } // barrier() also orders accesses to shared memory
 void lane_writes_done() {}           // the functions that combine lanes end with a barrier
 
-// Words by which lanes pass values to each other, in two arrays used in turn. A lane that writes to one array has
-// passed the barrier behind the writes to the other array, so all lanes have read the words that it overwrites. The
-// elements are words, because compilers write a branch for every element when a store indexes into a vector.
+// Words by which lanes pass values to each other, in two arrays used in turn. Before a lane writes to an array again,
+// it has passed the barrier behind the writes to the other array; by then all lanes have read the words that it
+// overwrites. The elements are words, because compilers write a branch for every element when a store indexes into a
+// vector.
 shared uint lane_words[1][2 * LANES], lane_fours[1][LANES];
 #define SHOWN(i) lane_words[SLOT][i]
 #define JOINED(i) lane_fours[SLOT][i]
@@ -35,7 +36,7 @@ uvec4 lane_four(uint x)
     return LANE_WORDS(LANE / 4);
 }
 
-// Passes the value that four lanes have combined to all lanes.
+// Makes a value that four neighbouring lanes have combined visible to all lanes.
 void lane_show_four(uint x)
 {
     if (LANE % 4 == 0) JOINED(LANE / 4) = x;
@@ -87,7 +88,7 @@ void lane_range(inout float most, inout float least)
     least = -max_of(lows);
 }
 
-// Smallest number whose x has this value; 0x7fffffff if none has.
+// Smallest of those of the four numbers whose component of x equals `value`; 0x7fffffff if no component does.
 int min_where(vec4 x, float value, uvec4 number)
 {
     ivec4 n = ivec4(number);
@@ -208,7 +209,7 @@ shared uint lane_marks[(MARK_WORDS + 3) / 4 * 4];
 shared uint lane_poll[2];
 int lane_poll_at = 0;
 
-// Lane 0 clears the word of the next lane_first(); call lane_sync() before lane_first().
+// Lane 0 sets the word of the next lane_first() to LANES; call lane_sync() before lane_first().
 void lane_ask()
 {
     lane_poll_at = 1 - lane_poll_at;
@@ -232,7 +233,7 @@ int lane_note_at = 0;
 // Changes to the other set of words, before one lane writes to the set.
 void lane_turn() { lane_note_at = 1 - lane_note_at; }
 
-// The chosen lane writes three words, which all lanes read after the barrier.
+// Lane number `lane` writes the three components of its x, which all lanes read after the barrier.
 vec3 lane_of(vec3 x, int lane)
 {
     lane_turn();

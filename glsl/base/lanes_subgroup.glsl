@@ -55,8 +55,8 @@ BUTTERFLY(int, lane_min, min(x, other))
 #if SUBGROUP_ARITHMETIC
 uint lane_upto(uint x) { return subgroupInclusiveAdd(x); }
 #else
-// Adds the value of the lane 1, 2, 4 ... lanes before: after the last step, the values of all lanes before are added
-// (Hillis and Steele 1986).
+// Each iteration adds what the lane `step` lanes before has summed so far. After the last one, each lane has the sum
+// over itself and all lanes before it (Hillis and Steele 1986).
 uint lane_upto(uint x)
 {
     for (int step = 1; step < LANES; step *= 2) {
@@ -92,8 +92,8 @@ uint lane_upto(uint x, out uint total)
 }
 
 #if LANES_IN_STEP
-// Sums 16 values over 32 lanes; each lane gets the sum of value sum_of_lane(). Each HALVE() halves the number of values
-// of a lane and adds in the order of lane_sum().
+// Sums 16 values over 32 lanes; each lane gets the sum of x[sum_of_lane()]. Each HALVE() halves the number of values of
+// a lane and adds in the order of lane_sum().
 int sum_of_lane() { return int(bitfieldReverse(uint(LANE)) >> 28); }
 #define HALVE(n, step)                                                                        \
     for (int i = 0; i < n; i++) {                                                             \
@@ -123,8 +123,8 @@ float lane_sums(float x[16])
     }
 #endif
 
-// Index of this lane's value in a list of `count` values that the lanes extend in their order. Adds the number of
-// wanted values to count.
+// The lanes append the values that they want to a list of `count` values, in the order of the lanes. Returns the index
+// that this lane's value gets, and adds the number of appended values to count.
 int lane_index(bool wanted, inout uint count)
 {
     uvec4 votes = subgroupBallot(wanted);
@@ -143,7 +143,8 @@ int lane_index(bool wanted, inout uint count)
     }
 #define LANE_COLLECT(n, v, yes, count, index, store) LANE_LIST(n, i, v, i, yes, count, index, store)
 #define MAX_COLLECTED 1024
-// See base/common.glsl. 0 where lanes do not run in step: reading values in every lane would cost AMD's GPUs a wave.
+// FEW: see base/common.glsl. It is 0 where lanes do not run in step: with the registers that such values take, AMD's
+// GPUs would run one subgroup less at a time.
 #define FEW (LANES_IN_STEP * 8)
 
 // Does nothing: lane_first() finds the lane by a ballot, which needs no cleared word.

@@ -1,5 +1,5 @@
-// Philox4x32-10 (Salmon et al. 2011): the GLSL twin of src/util/maths.h. Four random words from a counter and a key,
-// without a state, so that any invocation can draw any number of the sequence.
+// Philox4x32-10 (Salmon et al. 2011): the GLSL twin of gls_philox() in src/util/maths.h. Returns four random words for
+// a counter and a key, without a state, so that any invocation can draw any number of the sequence.
 uvec4 philox(uvec4 counter, uvec2 key)
 {
     for (int i = 0; i < 10; i++) {

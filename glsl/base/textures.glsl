@@ -4,9 +4,9 @@
 // inside their tile, and the outer half voxel is constant. Units below GUIDE_TEXTURES belong to the guide.
 layout(binding = GUIDE_TEXTURES) uniform sampler3D volume[VOLUME_TEXTURES];
 
-// The position at which p is sampled: in the grid, rounded to 1/VOLUME_ROUNDING voxel. With sides that are powers of
-// two, and at most 2^24 / VOLUME_ROUNDING, texture coordinates are then exact, and a sample does not depend on the
-// position of its tile.
+// The position at which p is sampled: clamped to the outermost voxel centres, and rounded to 1/VOLUME_ROUNDING voxel.
+// If the sides of the textures are powers of two, at most 2^24 / VOLUME_ROUNDING, texture coordinates are then exact,
+// and a sample does not depend on the position of its tile.
 vec3 volume_position(vec3 p)
 {
     return floor(clamp(p, vec3(0.0), GRID - 1.0) * VOLUME_ROUNDING + 0.5) * (1.0 / VOLUME_ROUNDING);

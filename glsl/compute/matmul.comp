@@ -24,7 +24,7 @@ layout(std430, binding = 2) buffer C { ELEMENT c[]; };
 vec4 load_a(uint row, uint k) { return a[(row * depth + k) / 4u]; }
 // Four elements of a row of B; column is a multiple of 4.
 vec4 load_b(uint k, uint column) { return b[(k * columns + column) / 4u]; }
-// Stores four elements of C, if they exist.
+// Stores four elements of C if they exist; with `accumulate` adds them to the contents of C.
 void store_c(uint row, uint column, vec4 sum)
 {
     if (row >= rows || column >= columns) return;
@@ -32,15 +32,17 @@ void store_c(uint row, uint column, vec4 sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Four elements of a row of A at its edges: behind the last row or the last vector of a row, that one is loaded again,
-// so that no branch is needed. Elements from last_k on are then set to 0; products of repeated rows are not stored.
+// Four elements of a row of A near its edges. Behind the last row the last row is loaded again, and behind the last
+// vector of a row that vector, so that no branch is needed. Elements from last_k on become 0; products of repeated rows
+// are not stored.
 vec4 edge_a(uint row, uint k)
 {
     vec4 x = load_a(min(row, rows - 1u), min(k, depth - 4u));
     return k < last_k ? x : vec4(0.0);
 }
 
-// Four elements of a row of B at the edge: columns after the last vector of a row load the last vector again.
+// Four elements of a row of B near its edges: behind the last vector of a row that vector is loaded again; rows from
+// last_k on are 0.
 vec4 edge_b(uint k, uint column)
 {
     vec4 x = load_b(min(k, depth - 1u), min(column, columns - 4u));
@@ -60,7 +62,7 @@ vec4 load_b(uint k, uint column)
     uvec4 at = min(k, depth - 1u) * columns + min(column + NEXT, uvec4(columns - 1u));
     return mix(vec4(0.0), vec4(b[at.x], b[at.y], b[at.z], b[at.w]), bvec4(k < last_k));
 }
-// Stores one element of C, if its column exists.
+// Stores one element of C if its column exists; with `accumulate` adds it to the contents of C.
 void store_scalar(uint row, uint column, float sum)
 {
     if (column >= columns) return;
@@ -68,7 +70,7 @@ void store_scalar(uint row, uint column, float sum)
     if (accumulate != 0u) sum += c[at];
     c[at] = sum;
 }
-// Stores four elements of C, each if it exists.
+// Stores those of four elements of C that exist, or adds them to the contents of C.
 void store_c(uint row, uint column, vec4 sum)
 {
     if (row >= rows) return;
@@ -78,7 +80,7 @@ void store_c(uint row, uint column, vec4 sum)
     store_scalar(row, column + 3u, sum.w);
 }
 
-// load_a() and load_b() above keep to the columns themselves, so only the row is limited here.
+// load_a() and load_b() above stay within the columns, so only the row of A is limited here.
 vec4 edge_a(uint row, uint k) { return load_a(min(row, rows - 1u), k); }
 vec4 edge_b(uint k, uint column) { return load_b(k, column); }
 #endif

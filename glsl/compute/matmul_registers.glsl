@@ -2,7 +2,8 @@
 // much as many multiplications, so each loaded value must be used often. Array indices are constants and the loop has
 // no branches; rows and columns behind the edges repeat the last ones and are not stored.
 //
-// The macros: GET_A and GET_B load four elements; SUM adds four products to each of four sums; ROW does so for a row.
+// The macros: GET_A and GET_B load four elements; SUM adds four products to each of four sums; ROW does so for all 16
+// sums of a row.
 layout(local_size_x = 16) in;
 
 #define SIDE 16u

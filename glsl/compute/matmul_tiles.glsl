@@ -1,8 +1,9 @@
-// A work group computes a square of TILE x TILE elements of C in SLICES parts of the depth. Each slice loads every
-// SLICES-th strip of A and B, 8 wide, into shared memory; its invocations compute PER x PER elements each in
-// registers, as squares of 4 x 4 that lie far apart, so that neighbours read neighbouring vectors. While one strip is
-// used the next is loaded. At the end the slices are added. Sums are indexed only by constants, so that they stay in
-// registers. Defined outside: TILE, a multiple of 4 PER and a divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
+// A work group computes a square of TILE x TILE elements of C. Its invocations form SLICES slices; each slice sums over
+// a part of the depth: it loads every SLICES-th strip of A and B, STRIP wide, into shared memory. Each invocation of a
+// slice computes PER x PER elements in registers, as squares of 4 x 4 that lie far apart, so that neighbours read
+// neighbouring vectors. While one strip is used the next is loaded. At the end the sums of the slices are added. Sums
+// are indexed only by constants, so that they stay in registers. Defined outside: TILE, a multiple of 4 PER and a
+// divisor of 2 PER PER; PER, 4 or 8; SLICES; INVOCATIONS.
 #define STRIP 8u
 #define SIDE (TILE / uint(PER))    // number of invocations along a side
 #define SHARE (SIDE * SIDE)        // number of invocations of a slice
@@ -31,8 +32,8 @@ shared vec4 strip_b[SLICES * VECTORS]; // [slice][k][column / 4]
 #endif
 #define SUM(i, j) sum[(i) * PARTS + (j)]
 #define ZERO(i, j) SUM(i, j) = vec4(0.0);
-// Adds one vector of all slices at a time, in the memory of the strips, which has space for a vector of every
-// invocation because each loaded at least one.
+// Adds vector (i, j) of each invocation over all slices, by way of the memory of the strips. That has room for a vector
+// of every invocation, because each loaded at least one vector into it.
 #define JOIN(i, j)                                                                                                     \
     strip_a[gl_LocalInvocationID.x] = SUM(i, j);                                                                       \
     barrier();                                                                                                         \

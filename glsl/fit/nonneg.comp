@@ -5,8 +5,9 @@
 // zeros at their ends, because CPU renderers stop an invocation after 65535 loop iterations. Dispatched by
 // src/dwi/msmt.c.
 //
-// Defined outside: GROUP, invocations; WIDE, unknowns, padded to fours; ROWS, constraints, and STRIDE, ROWS padded to
-// the group; K, unknowns; MAX_ACTIVE, largest number of active rows.
+// Defined outside: GROUP, number of invocations; K, number of unknowns, and WIDE, K rounded up to a multiple of 4;
+// ROWS, number of constraints, and STRIDE, ROWS rounded up to a multiple of GROUP; MAX_ACTIVE, largest number of active
+// rows.
 layout(local_size_x = GROUP) in;
 
 layout(location = 0) uniform uint n; // number of measurements of a voxel
@@ -20,11 +21,11 @@ layout(std430, binding = 2) readonly buffer Signal { float signal[]; };     // i
 layout(std430, binding = 3) writeonly buffer Result { float result[]; };    // in blocks of 128 voxels: K x 128
 
 #define BLOCK 128u
-#define SOFTNESS 1e-10lf    // this and the constants below equal the constants of src/dwi/nonneg_kernel.c
+#define SOFTNESS 1e-10lf    // these three: SOFTNESS, MIN_ACTIVE_PIVOT, FLOAT_NOISE of src/dwi/nonneg_kernel.c
 #define MIN_PIVOT 1e-11lf
 #define FLOAT_NOISE 2e-7lf
 #define PER_LANE (STRIDE / GROUP)
-#define LINE (MAX_ACTIVE + 1) // distance of rows of V: odd, so that columns lie in different banks
+#define LINE (MAX_ACTIVE + 1) // distance of successive rows of V; odd, so that a column lies in different banks
 
 shared double root[MAX_ACTIVE * LINE]; // needs MAX_ACTIVE <= GROUP
 // lambda: multipliers of the active rows; aim: their target; product, part: work space of sums.
@@ -39,11 +40,10 @@ shared float value_of[GROUP];
 shared uint index_of[GROUP];
 
 uint lane, count, held; // bit q of held: row lane + q GROUP is active
-// Where the matrices of Plan begin, in numbers; set by main().
+// Indices in plan[] at which B B', B, L^-1 and B transposed begin; set by main().
 uint products, rows, inverse, columns;
 
-// Waits until all invocations have arrived and their writes to shared memory are visible; barrier() alone does not
-// promise visibility.
+// Waits until all invocations have arrived and their writes to shared memory are visible.
 void meet()
 {
     memoryBarrierShared();
@@ -83,7 +83,8 @@ void lowest_of(inout double x, inout uint at)
     meet();
 }
 
-// Finds the lowest value among rows that are not active, in single precision, which is precise enough for a choice.
+// Finds the lowest value below 0 among rows that are not active, and its row; 0 if there is none. Single precision is
+// precise enough for a choice.
 double lowest_float(out uint row)
 {
     float sum[PER_LANE];
@@ -122,8 +123,7 @@ double lowest_float(out uint row)
     return value;
 }
 
-// Finds the lowest value among rows that are not active, in double precision. Needed once single precision finds no row
-// that is clearly violated.
+// The same in double precision; needed once single precision finds no row that is clearly violated.
 double lowest(out uint row)
 {
     double least = 0.0lf;
@@ -183,8 +183,8 @@ void append(uint row, double value)
     meet();
     double of_lane = mine ? row_sum() : 0.0lf;
     if (lane < MAX_ACTIVE) part[lane] = of_lane;
-    // pivot: the part of the new row's square that the active rows do not explain. Its inverse root is the new diagonal
-    // element of V.
+    // pivot: the square of the new row, without the part that the active rows explain. 1 / sqrt(pivot) is the new
+    // diagonal element of V.
     double pivot = plan[products + row * STRIDE + row] + SOFTNESS - total(of_lane * of_lane);
     double scale = 1.0lf / sqrt(max(pivot, MIN_PIVOT)), way = -value * scale;
     if (lane <= count) {
@@ -202,7 +202,7 @@ void append(uint row, double value)
 // Releases the active row at position q: a reflection moves its column of V into the last row, which is dropped.
 void remove(uint q)
 {
-    // The reflection (Householder) maps column q to the last row.
+    // The reflection (Householder) makes column q of V a multiple of the last unit vector.
     uint last = count - 1u, row = row_of[q];
     double of_lane = lane <= last ? root[lane * LINE + q] : 0.0lf, square = total(of_lane * of_lane),
            before = root[last * LINE + q], size = sqrt(square), factor = 1.0lf / (square + abs(before) * size);
@@ -220,7 +220,7 @@ void remove(uint q)
         }
     }
     meet();
-    // Move the target so that the multiplier of the dropped row becomes 0, then close the gap by the last column.
+    // Move the target so that the multiplier of the dropped row becomes 0, then move the last column into the gap.
     double way = aim[q] / root[last * LINE + q];
     meet();
     if (lane <= last) aim[lane] -= way * root[last * LINE + lane];
@@ -245,7 +245,7 @@ void follow()
 {
     for (;;) {
         bool mine = lane < count && aim[lane] < 0.0lf;
-        // Share of the way to the target at which the first multiplier reaches 0.
+        // Share of the way to the target at which this lane's multiplier reaches 0; lowest_of() finds the lowest share.
         double way = mine ? lambda[lane] / (lambda[lane] - aim[lane]) : 2.0lf;
         uint at = mine ? lane : GROUP;
         lowest_of(way, at);
@@ -277,7 +277,7 @@ void solve_primal()
     meet();
 }
 
-// Removes the rounding error in the equations of the active rows.
+// Reduces the rounding error in the equations of the active rows by one step of iterative refinement.
 void refine()
 {
     bool mine = lane < count;
@@ -303,8 +303,9 @@ double lowest_active()
     return -SOFTNESS * most;
 }
 
-// Adds the most violated row until none is violated; returns false if there are too many rows or iterations. noise:
-// largest error of a constraint in single precision; once no violation exceeds it, double precision finds the row.
+// Adds the most violated row until no row is violated more than the active rows. Returns false if there are too many
+// rows or iterations. noise: largest error of a constraint in single precision; once no violation exceeds it, double
+// precision finds the row.
 bool iterate(double noise)
 {
     bool exact = false;

@@ -1,8 +1,7 @@
 // Directions in a cone, and the arcs that lead to them: shared by ifod.glsl and null.glsl. Vectors d and across are
 // unit vectors along the voxel axes; lengths are in mm.
 
-// Unit vector at a right angle to d, rotated about d by `turn` radians. The frame around d has no direction in which it
-// fails (Duff et al. 2017).
+// Unit vector at a right angle to d, rotated about d by `turn` radians. It is exact for every d (Duff et al. 2017).
 vec3 direction_across(vec3 d, float turn)
 {
     float side = d.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (side + d.z), b = d.x * d.y * a;
@@ -24,7 +23,7 @@ vec3 arc_position(vec3 p, vec3 d, float angle, vec3 across, int part)
     // k: curvature, 1/mm; turned: angle between d and the tangent at the position, radians.
     float length = params.step_mm * float(part) / float(STEP_PARTS), k = angle / params.step_mm;
     float turned = k * length;
-    // series where the closed form loses digits
+    // for small angles a series, because the closed form loses digits
     float along = turned > 1e-3 ? sin(turned) / k : length * (1.0 - turned * turned / 6.0);
     float aside = turned > 1e-2 ? (1.0 - cos(turned)) / k : length * turned * (0.5 - turned * turned / 24.0);
     return p + to_voxels(along * d + aside * across);
@@ -33,7 +32,8 @@ vec3 arc_position(vec3 p, vec3 d, float angle, vec3 across, int part)
 // Returns the position at a part of a step along an arc whose tangent is `before` at p and d at the end of the step.
 vec3 step_position(vec3 p, vec3 before, vec3 d, int part)
 {
-    // The part of d at a right angle to `before` gives the side of the bend, and with the other part the angle.
+    // The component of d at a right angle to `before` gives the side of the bend; its length, with the component along
+    // `before`, gives the angle.
     vec3 across = d - dot(before, d) * before;
     float s = length(across);
     return arc_position(p, before, atan(s, dot(before, d)), across / max(s, 1e-20), part);

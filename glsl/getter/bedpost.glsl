@@ -2,8 +2,8 @@
 // step draws a voxel around the point and a sample in it, and follows the fibre of this sample that is nearest to the
 // last direction.
 //
-// A fibre is a tile of the field: a unit vector along the voxel axes, and its fraction; all 0 where half-streamlines
-// end. The fibres of a sample lie one behind the other, then the fibres of the next sample.
+// A fibre is a tile (four channels) of the field: a unit vector along the voxel axes, and its fraction; all 0 where
+// half-streamlines end. The fibres of a sample lie one behind the other, then the fibres of the next sample.
 #include "base/packed.glsl"
 #include "base/model.glsl"
 
@@ -61,7 +61,7 @@ vec4 nearest_fibre(vec3 d)
 
 // The fibre along which a half-streamline begins. u: random, 0 .. 1. START_FIBRE, a gls_start_fibre: 0 takes the first
 // fibre; 1 draws one of the fibres above the cutoff; 2 does so in proportion to their fractions; 3 draws one of all
-// fibres.
+// fibres. If no fibre is above the cutoff, 1 and 2 take the first.
 vec4 start_fibre(float u)
 {
     float weight[FIBRES], total = 0.0;
@@ -83,8 +83,9 @@ vec4 start_fibre(float u)
     return best;
 }
 
-// The first direction of the streamline, with the fraction of its fibre: in the sense of the given direction, else in a
-// random sense. Draws the same in both half-streamlines and in pass 1.
+// The first direction of the streamline, and in w the fraction of its fibre. The fibre is followed in the sense of the
+// given direction, or else in a random sense; 0 if it lies outside the cone around the given direction. Draws the same
+// in both half-streamlines and in pass 1.
 vec4 first_fibre(vec3 p, Draw draw)
 {
     draw.block = 0u;
@@ -123,7 +124,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     }
     if (chosen.w == 0.0) return DIRECTION_NONE;
 #if STOP_BY_FRACTION
-    // at the seed the fraction of the first fibre decides, whichever fibre was taken
+    // The fraction of the fibre is the probability to go on; at the seed that of the first fibre, whichever was taken.
     float fraction = begins ? fibre[0].w : chosen.w;
     if (!(fraction > unit(draw_block(draw, 1u).z) * params.whole_fraction)) return DIRECTION_NONE;
 #endif
@@ -139,7 +140,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// One direction for each seed in the grid. Where the sample ends the streamline at once, the streamline has one point.
+// Returns one direction, or none if the seed lies outside the grid, its fraction is below the cutoff of seeds, or no
+// fibre lies in the cone around the given direction. From a fibre of fraction 0 the streamline has one point.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

@@ -39,9 +39,9 @@ void resample(Draw draw)
 }
 
 #if HAVE_MEASURED
-// Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i, where H d is the hat fit, w_i
-// 1 / leverage_scale_i of <glslines/qball.h>, and `mean` the mean that was subtracted from the residuals.
-// Leaves out H d, which resampled_signal() adds.
+// Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i. H d is the hat fit, w_i = 1 /
+// leverage_scale_i of <glslines/qball.h>, and `mean` was subtracted from the residuals. Leaves out H d, which
+// resampled_signal() adds.
 void use_measured()
 {
     float mean = 0.0;
@@ -67,9 +67,9 @@ float resampled_signal(int i)
     return s;
 }
 
-// Matrix entries for four coefficients from j on. A loop over coefficients would leave the sums in memory.
-// The fit runs over the measurements; each lane adds up shares of up to 16 coefficients in registers, degree by degree:
-// degrees 0 to 4 first (15 coefficients), then degree 6 (13), then degree 8 (17).
+// The fit runs over the measurements. Each lane adds up its shares in registers: degrees 0 to 4 first (15
+// coefficients), then degree 6 (13), then degree 8 (17). FIT_QUAD: matrix entries for four coefficients from j on; a
+// loop over coefficients would leave the sums in memory.
 #define FIT_QUAD(j) MODEL_FLOATS(MODEL_FIT + (j) / 4 * N_MEASUREMENTS + i)
 #define ADD(at, w) sum[at] += (w) * input_l;
 #define DEGREE(l) input_l = FIT_INPUT(e, float(-l * (l + 1)));
@@ -80,8 +80,8 @@ float resampled_signal(int i)
 #define OF_DEGREE_6(j) CHANNEL(15 + (j))
 #define OF_DEGREE_8(j) CHANNEL(28 + (j))
 
-// FIT_APART: keeps the input of the fit where the resampled signal and the residuals were. In one loop with the fit it
-// would need more registers than older AMD GPUs have; on NVIDIA one loop is faster.
+// FIT_APART: a loop of its own first stores the input of the fit in place of the resampled signals and the residuals. A
+// single loop would need more registers than older AMD GPUs have; on NVIDIA a single loop is faster.
 #define FIT_APART (SH_ORDER >= 6 && !LANES_IN_STEP)
 
 // Computes the SH coefficients of the ODF at p in every lane, in `fitted`; for high orders they are also in the first

@@ -60,8 +60,8 @@ void resample(Draw draw, float inverse_s0)
 }
 
 #if HAVE_MEASURED
-// Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i, where H d is the hat fit, w_i
-// 1 / leverage_scale_i of <glslines/qball.h>, and `mean` the mean that was subtracted from the residuals.
+// Restores the measured signal d from its residuals r: d_i = (H d)_i + (r_i + mean) w_i. H d is the hat fit, w_i = 1 /
+// leverage_scale_i of <glslines/qball.h>, and `mean` was subtracted from the residuals.
 #define MEAN(i, w) mean -= channel[VOLUME_COEFFICIENT_CHANNELS + i] * w;
 #define MEASURED(k, i, w) s[k] = (channel[VOLUME_COEFFICIENT_CHANNELS + i] + mean) * w;
 // Adds the SH coefficients of the measured signal, without resampling, to `fitted`. inverse_s0: 1 over the mean b0

@@ -13,14 +13,15 @@
 #include "odf/sh_direction.glsl"
 #include "getter/arc.glsl"
 
-// The getter has no tables in shared memory.
+// Does nothing, because the getter has no tables in shared memory.
 void prepare_getter() {}
 
 const uint RETRIES = 0xffffu;             // more than a search takes: candidates run out before
 const int CANDIDATES = IFOD_GRID + IFOD_TRIALS;
 const float NO_WEIGHT = -1e30;            // weights are logarithms
 
-// A direction in the cone around d: its angle to d, and the unit vector towards it at a right angle to d.
+// A direction in the cone around d. angle: its angle to d; across: unit vector at a right angle to d, on the side of
+// the direction.
 struct Candidate {
     float angle;
     vec3 across;

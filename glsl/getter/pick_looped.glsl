@@ -70,7 +70,8 @@ int pick_vertex(uint from, Draw draw)
 #else
     EACH_OF_STRETCH sum += PICK_WEIGHT(i);
 #endif
-    // target: random, 0 .. total - 1, the same in all lanes. passed: the running sum up to this stretch.
+    // target: random, 0 .. total - 1, the same in all lanes. upto: the sum up to the end of this stretch; passed: the
+    // sum of the stretches before it.
     uint total, target, low, upto = lane_upto(sum, total);
     umulExtended(draw_block(draw, 0u).x, total, target, low);
     uint passed = upto - sum;

@@ -50,7 +50,7 @@ int nearest_vertex(vec3 t)
 vec2 arc_gone(float k, float a)
 {
     float angle = k * a;
-    // series where the closed form loses digits
+    // for small angles a series, because the closed form loses digits
     return vec2(angle > 1e-3 ? sin(angle) / k : a * (1.0 - angle * angle / 6.0),
                 angle > 1e-2 ? (1.0 - cos(angle)) / k : a * angle * (0.5 - angle * angle / 24.0));
 }

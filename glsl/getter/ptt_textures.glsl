@@ -1,4 +1,5 @@
-// Amplitudes for parallel transport from textures with one channel in a texel: a tile is a vertex.
+// Amplitudes for parallel transport from textures with one channel in a texel: each tile holds the ODF along one
+// vertex.
 //
 // The ODF at p along the vertex nearest to t, 0 outside the grid. p: voxel coordinates; t: unit vector along the voxel
 // axes. Only the texture that holds the vertex is sampled.

@@ -26,7 +26,7 @@ Slope slope_along(vec3 t)
 {
     // re + i im: (x + i y)^m; _1 and _2: the powers m - 1 and m - 2, for derivatives by x and y. order: m.
     float zz = t.z * t.z, re = 1.0, im = 0.0, re_1 = 0.0, im_1 = 0.0, re_2 = 0.0, im_2 = 0.0, order = 0.0;
-    vec3 q, before, with_re, with_im; // the polynomial and its two derivatives
+    vec3 q, before, with_re, with_im; // each: a polynomial in z, its first and its second derivative
     float value = 0.0, xx = 0.0, xy = 0.0, xz = 0.0, yz = 0.0, z2 = 0.0;
     vec3 gradient = vec3(0.0);
 #define SH_FIRST(k) q = vec3(k, 0.0, 0.0); before = vec3(0.0); with_re = vec3(0.0); with_im = vec3(0.0);
@@ -82,8 +82,8 @@ float climb(inout vec3 d)
         vec3 uphill = slope.gradient - outward * d;
         float rise = length(uphill);
         uphill = rise > 0.0 ? uphill / rise : vec3(0.0);
-        // Second derivative along the great circle: the function's own minus its slope along d. The step is rise /
-        // bend, limited to CLIMB_STEP.
+        // bend: size of the second derivative along the great circle, which is that along the straight line minus the
+        // slope along d. The step is rise / bend, limited to CLIMB_STEP.
         float bend = abs(dot(uphill, slope.second * uphill) - outward);
         float angle = rise < CLIMB_STEP * bend ? rise / bend : rise > 0.0 ? CLIMB_STEP : 0.0;
         d = normalize(d + angle * uphill);
@@ -92,7 +92,8 @@ float climb(inout vec3 d)
     return -1.0;
 }
 
-// No direction where the climb does not end, where the peak is below the cutoff, or where it lies outside the cone.
+// Takes the peak uphill from d. Finds no direction if the climb does not end, or if the peak is below the cutoff or
+// outside the cone.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.step == (1u | STEP_BACKWARD)) d = -d;
@@ -105,7 +106,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// Finds the peak uphill from one direction: the caller's for all seeds, or a random one.
+// Finds the peak uphill from the direction that the caller gave for all seeds, or else from a random direction.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

@@ -20,7 +20,7 @@ float direction_amplitude = 0.0; // FA
 void prepare_getter() {}
 
 const uint RETRIES = 0u;
-const uint DRAW_SIGNS = 0x7fffffffu; // key of the signs of the bootstrap; the keys of other draws are step numbers
+const uint DRAW_SIGNS = 0x7fffffffu; // counter of the signs of the bootstrap, in place of the number of a step
 
 // Elements of a tensor in units of 1e-3 mm2/s, along the voxel axes.
 struct Tensor {

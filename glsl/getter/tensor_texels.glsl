@@ -32,8 +32,8 @@ void draw_signs(int block, Draw draw, out uvec4 signs[8])
 #endif
 }
 
-// Loads the signals of a quad of volumes and returns the polynomials that interpolate them, in the order 1 x y xy z xz
-// yz xyz.
+// Loads the signals of a quad of volumes at the corners and returns the coefficients of the polynomials that
+// interpolate them, in the order 1 x y xy z xz yz xyz.
 vec4[8] polynomial(int quad, uvec4 signs[8])
 {
     vec4 s[8];
@@ -111,8 +111,8 @@ vec4 signals_at(vec4 c[8], vec3 f, float unit)
 }
 
 // Returns the logarithms of s to base 2, times 2^23, up to a constant, which does not change the tensor, because ln S0
-// is a parameter of the fit. A float read as an integer is this logarithm but for a function of the mantissa t, 1 to 2,
-// which the polynomial approximates with an error of 1.6e-5 * 2^23.
+// is a parameter of the fit. The bits of a float, read as an integer, are this logarithm plus a function of the
+// mantissa t (1 to 2) alone, which the polynomial approximates with an error of 1.6e-5 * 2^23.
 vec4 logarithms(vec4 s)
 {
     ivec4 bits = floatBitsToInt(s);

@@ -30,8 +30,8 @@ bool has_signal(vec3 p)
     return any_signal > 0.0;
 }
 
-// Natural logarithm of a signal of the field, in the units of the series; 0 where the signal is not positive. scale:
-// logarithm of the factor of the field, params.min_signal.
+// Natural logarithm of a signal in the units of the series; 0 where the signal is not positive. s: the signal in the
+// field; scale: logarithm of the factor of the field (params.min_signal).
 float log_signal(float s, float scale) { return s > 0.0 ? ln(s) - scale : 0.0; }
 
 #if TENSOR_BOOTSTRAP
@@ -55,7 +55,7 @@ Corners corners_of(vec3 p)
     return c;
 }
 
-// Whether corner k lies at the high end of x, y and z.
+// For x, y and z: 1 if corner k lies at the high end of the cell, else 0.
 ivec3 corner_high(int k) { return ivec3(k & 1, k >> 1 & 1, k >> 2); }
 
 // Index of the voxel at corner k, x fastest. The random signs of the voxel are drawn by this index.

@@ -86,7 +86,7 @@ void note_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
     note_order(bits, memory);
 #endif
 #if VISITED_REGIONS > 0
-    // first point in each include region
+    // Note the number of the first point in each include region.
     for (int i = 0; i < VISITED_REGIONS; i++)
         if ((bits >> uint(INCLUDE_FIRST + i) & 1u) != 0u && memory[GUIDE_VISITS + i] == 0u)
             memory[GUIDE_VISITS + i] = number;
@@ -118,7 +118,7 @@ bool leaves_region(uint bits, inout uint memory[GUIDE_ROOM])
 uint end_in_regions(uint bits, uint number, inout uint memory[GUIDE_ROOM])
 {
 #if LEAVING_REGIONS > 0
-    // a point outside the left region is no point of the streamline: only regions that reject count there
+    // A point at which the half-streamline has left a region is not stored: only regions that reject count there.
     bool leaves = leaves_region(bits, memory);
     if (leaves) bits &= REGIONS_REJECTING;
 #endif
@@ -144,7 +144,7 @@ bool end_rejects(uint end)
     return false;
 }
 
-// Whether a point lies outside the mask, or outside the regions of --tracking-mask. bits: the regions at the point.
-// Both are false without such regions.
+// left_mask(): whether a point lies outside the mask; left_tracking_mask(): whether it lies outside the regions of
+// --tracking-mask. bits: the regions at the point. Both are false without such regions.
 bool left_mask(uint bits) { return uint(REGIONS_MASK) != 0u && (bits & uint(REGIONS_MASK)) == 0u; }
 bool left_tracking_mask(uint bits) { return uint(REGIONS_TRACKING) != 0u && (bits & uint(REGIONS_TRACKING)) == 0u; }

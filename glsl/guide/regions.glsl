@@ -5,7 +5,8 @@
 
 #if ORDERED_REGIONS > 0 || STOP_AT_ALL || LEAVING_REGIONS > 0
 #define GUIDE_STARTS
-// The seed counts as point 0 where the order of visits, visiting all regions, or leaving one, decides.
+// The seed counts as point 0 for the order of visits, for a stop after all regions are visited, and for leaving a
+// region.
 void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 {
     for (int w = 0; w < GUIDE_WORDS; w++) memory[w] = 0u;

@@ -2,7 +2,8 @@
 // they last had there, as FSL's probtrackx2 does. The points of the half-streamline are read again from the pool
 // whenever it enters a cube; the seed has no direction.
 
-// Stores in the record of a block that has just got its first point the previous block and the position before.
+// Call it after a block got its first point: stores in the record of the block its previous block and the position
+// before this point.
 void loop_note_block(Half h, uint previous, vec3 before)
 {
     if (LANE != 0) return;

@@ -313,10 +313,10 @@ uint filter_move(inout Half h, uint base, uint taken, bool filtered, bool chosen
     return end;
 }
 
-// Goes on after a direction was drawn and the position q along it was tested: the current particle of a run takes the
-// step, or else the half-streamline if `moves` is true. Runs of the filter begin and end here. Returns false if the
-// half-streamline has ended. What these cases share is written once: compilers for GPUs keep less in registers, and
-// llvmpipe, which runs all branches, does less.
+// Goes on after a direction was drawn and the position q along it was tested. During a run of the filter the current
+// particle takes the step; else the half-streamline takes it if `moves` is true. Runs of the filter begin and end here.
+// Returns false if the half-streamline has ended. What these cases share is written once: compilers for GPUs keep less
+// in registers, and llvmpipe, which runs all branches, does less.
 bool filter_advance(inout Half h, uint outcome, uint end, bool moves, vec3 q, vec3 next)
 {
     bool runs = filter_is_on(h), begins = !runs && end_is_bad(end) && filter_may_begin(h, outcome);

@@ -1,4 +1,4 @@
-// Quads of the work buffer word by word, for devices without a storage block for a second view.
+// Loads and stores quads of the work buffer word by word, for devices without a storage block for a second view.
 vec4 load_quad(uint i)
 {
     uint at = 4u * i;

@@ -99,7 +99,8 @@ void walk(dvec3 a, ivec3 u, dvec3 b, ivec3 v, uint bits)
     }
 }
 
-// Stores the ends of streamline s, whose n points begin at `first`, or all its points if it is left to the host.
+// Stores the first and the last point of streamline s, whose n points begin at `first`, unless params.room is 0. If the
+// streamline is left to the host, also counts its points and, if there is room, stores them.
 void pack(uint s, uint first, uint n, uint local)
 {
     uint taken = params.nx * params.ny * params.nz + params.n_lines, ends = taken + 1u;

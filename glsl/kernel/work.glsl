@@ -10,14 +10,14 @@ layout(std430, binding = 0) buffer Work { uint work[]; };
 #define WORK(word, slot) \
     work[params.n_items + (slot) * uint(WORK_GUIDE + GUIDE_WORDS - 1) + uint((word) - 1)]
 
-// A vector of a slot of which `word` is the first word.
+// The vector that begins at word `word` of a slot.
 vec3 work_vector(int word, uint slot)
 {
     uvec3 words = uvec3(WORK(word, slot), WORK(word + 1, slot), WORK(word + 2, slot));
     return uintBitsToFloat(words);
 }
 
-// Stores a vector of a slot of which `word` is the first word.
+// Stores a vector from word `word` of a slot on.
 void set_work_vector(int word, uint slot, vec3 value)
 {
     WORK(word, slot) = floatBitsToUint(value.x);
