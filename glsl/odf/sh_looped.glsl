@@ -1,5 +1,5 @@
-// ODF from SH coefficients, in loops: a lane evaluates whole orbits of vertices, or single vertices where the sphere
-// has no orbits. The ODF lies in shared memory.
+// ODF from SH coefficients, in loops. A lane evaluates whole orbits (the mirror images of a vertex under x -> -x and y
+// -> -y), or single vertices where no orbits of the sphere are known. The ODF lies in shared memory.
 #include "odf/channels.glsl"
 SLOT_ARRAY(float, odf, ODF_CHANNELS);
 #define ODF(v) SLOT_ELEMENT(odf, ODF_CHANNELS, v)
@@ -54,7 +54,7 @@ void store_orbit(int o, float pp, float mp, float pm, float mm)
 #define QUAD_END }
 #endif
 
-// Evaluates the ODF from c; coefficients of a high order are also the first channels.
+// Evaluates the ODF from c; of a high order, the coefficients are read from the first channels.
 void evaluate_odf(float c[N_COEFFICIENTS])
 {
     odf_max = -1e30;

@@ -1,6 +1,7 @@
-// ODF from SH coefficients, written out for one invocation as generated rows of literals, orbit by orbit
-// (src/track/shader/kernel_inputs.c). Basis functions fall into four classes by their signs under x -> -x and y -> -y,
-// so that the four members of a reflection orbit cost little more than one.
+// ODF from SH coefficients, written out for one invocation as generated rows of literals
+// (src/track/shader/kernel_inputs.c), orbit by orbit: an orbit is a vertex with its mirror images under x -> -x and y
+// -> -y. Basis functions fall into four classes by their signs under these reflections, so that the four members of an
+// orbit cost little more than one.
 float odf[N_VERTICES];
 float odf_max = 0.0, odf_min = 0.0;
 vec3 odf_axis = vec3(0.0); // last direction of the streamline; --angular-weight favours vertices near it

@@ -13,9 +13,9 @@ layout(std430, binding = 2) readonly buffer Back { uint back[]; };
 layout(std430, binding = 3) writeonly buffer Output { uint pixels[]; };
 layout(std140, binding = 0) uniform Params {
 #include "layout/resolve.def"
-    // 16 sample positions for each of 16 patterns: x + 128 and y + 128 << 8
+    // offsets of 16 samples for each of 16 patterns: x + 128, and (y + 128) << 8
     uvec4 around[64];
-    // opacity of n layers, four values in a word
+    // opacity, 0 .. 255, of n = 0 .. 1023 tubes, four values in a word
     uvec4 alpha[64];
 } params;
 #undef FIELD
@@ -23,8 +23,8 @@ layout(std140, binding = 0) uniform Params {
 // How much the surface at a sample is hidden from ambient light, 0 .. 256.
 uint hidden_share(int x, int y, uint at)
 {
-    // 16 samples around, in one of 16 patterns by the sample's position. Each that lies in front darkens, less so the
-    // further in front.
+    // 16 samples around, in one of 16 patterns by the sample's position. Each one with a tube in front of the surface
+    // darkens it, the less the further in front.
     const int reach = 768; // in sixteenths of a sample: what stands further in front of a surface darkens it less
     int z = int(depth[at]) + 24;
     uint sum = 0u, pattern = uint(((y + params.phase) & 3) * 4 + (x & 3)) * 16u;
@@ -39,7 +39,7 @@ uint hidden_share(int x, int y, uint at)
     return sum >> 4;
 }
 
-// red, green and blue times alpha, 0 .. 65025, and alpha, 0 .. 255
+// Colour of a sample: red, green and blue times alpha, 0 .. 65025, and alpha, 0 .. 255.
 uvec4 sample_at(int x, int y)
 {
     uint at = uint(y * params.width + x), word = back[at];

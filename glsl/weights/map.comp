@@ -131,8 +131,8 @@ uint fixel_at(uint voxel, uint direction)
     return lobe == 15u ? nothing : lobes[voxels_at + 3u * voxel] + lobe;
 }
 
-// Adds a length to the entry of its fixel, among entries from `first` on. A length that would exceed 255 opens another
-// entry.
+// Adds a length to the entry of its fixel, if there is one from number `first` on. If the entry would exceed 255, or
+// there is none, adds another entry. Returns the number of entries.
 uint add_entry(uint first, uint n_entries, uint fixel, uint units)
 {
     for (uint i = first; i < n_entries; i++) {

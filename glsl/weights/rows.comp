@@ -15,7 +15,7 @@ layout(location = 3) uniform uint to;
 layout(location = 4) uniform uint costs;
 layout(location = 10) uniform uint n_fixels;
 layout(location = 11) uniform uint high_at; // word at which the high bytes of entries begin; 0: there are none
-layout(location = 12) uniform uint low_bits; // number of low bits of a fixel in a word of an entry
+layout(location = 12) uniform uint low_bits; // how many low bits of a fixel's number the word of an entry holds
 layout(location = 5) uniform float unit; // mu times the unit of length
 layout(location = 6) uniform float tikhonov;
 layout(location = 7) uniform float limit;
@@ -60,11 +60,12 @@ void add_fixed(uint at, float v)
     if (high != 0u) atomicAdd(sums[at + 1u], high);
 }
 
-// Replaces a coefficient above the limit: marks the fixel that asks for the largest weight, and returns the mean
-// coefficient of the other fixels of the streamline, weighted by length.
+// Replaces a coefficient above max_coefficient. Marks the fixel that asks for the largest weight, and returns the mean
+// coefficient of the other fixels of the streamline, weighted by length and PM; 0 if no fixel asks for more.
 float give_way(uint begin, uint end)
 {
-    // Find the fixel with the largest lack of streamlines, weighted by the length of this streamline in it.
+    // Find the fixel with the largest cost, d^2 times this streamline's length, of the fixels that lack streamlines (d
+    // < 0).
     EXACT float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {

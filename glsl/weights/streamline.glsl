@@ -116,7 +116,7 @@ FUNCTION float fixed_value(uint low, uint high)
     return negative ? -value : value;
 }
 
-// Limits a number so that 2^23 such numbers fit into a sum in fixed point.
+// Limits a number to +-1e5, so that 2^22 such numbers fit into a sum in fixed point.
 FUNCTION float fixed_range(float v)
 {
     v = v < F(1.0e5) ? v : F(1.0e5);

@@ -116,7 +116,7 @@ typedef struct gls_elementwise gls_elementwise;
 /* Creates an element-wise kernel.
  * parameters: a list like "float a, in float x[], inout float y[], out uint n[]": scalars, and arrays that are read
  * (in), written (out) or both (inout); types float, int, uint and bool (a GLSL bool, stored as uint). There may be 32
- * parameters, of which 8 (or as many as the device has storage bindings) may be arrays.
+ * parameters, of which 8 (fewer if the device has fewer storage bindings) may be arrays.
  * expression: one or several GLSL statements, the last semicolon may be
  * left out, e.g. "y = a * x + y". The name of an array stands for its element, `i` (uint) is the number of the element,
  * from 0. An array that is `out` starts with 0; scalars and arrays that are `in` may be changed, which has no effect

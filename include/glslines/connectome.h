@@ -12,7 +12,8 @@
 extern "C" {
 #endif
 
-/* How the regions of a streamline are found. All methods but the first two look at points, as tck2connectome does. */
+/* How the regions of a streamline are found. GLS_ASSIGN_REVERSE looks at the points only, as tck2connectome does, not
+ * at the lines between them; for GLS_ASSIGN_ALL see gls_connectome_options.test. */
 typedef enum gls_assignment {
     GLS_ASSIGN_RADIAL,  /* for each end, the labelled voxel with the nearest centre, if it is nearer than the radius */
     GLS_ASSIGN_END,     /* label of the voxel that contains the end */
@@ -74,8 +75,9 @@ typedef struct gls_connectome_counts {
 typedef struct gls_connectome gls_connectome;
 
 /* Creates a connectome. labels: one volume of integers >= 0 on any grid, 0: no region. name: for messages. Regions are
- * the labels that occur, in ascending order. Memory: 4 bytes for each voxel, 16 bytes for each cell. GLS_ERR_INPUT:
- * other values, or no label; GLS_ERR_UNSUPPORTED: more than GLS_CONNECTOME_MAX_NODES labels. */
+ * the labels that occur, or with raw_labels all labels up to the largest, in ascending order. Memory: 4 bytes for each
+ * voxel, 16 bytes for each cell. GLS_ERR_INPUT: other values, or no label; GLS_ERR_UNSUPPORTED: more than
+ * GLS_CONNECTOME_MAX_NODES regions. */
 GLS_API gls_status gls_connectome_create(const gls_image *labels, const char *name,
                                          const gls_connectome_options *options, gls_connectome **connectome);
 /* Returns the connectome as a sink. The connectome stays with the caller: finishing or aborting the sink does nothing.
@@ -97,15 +99,15 @@ typedef struct gls_connectome_node {
 GLS_API gls_connectome_node gls_connectome_get_node(const gls_connectome *connectome, size_t i);
 /* Number of rows and columns of the matrix: the regions, and one more with keep_unassigned. */
 GLS_API size_t gls_connectome_size(const gls_connectome *connectome);
-/* Value of a cell. Cells without streamlines are 0; NaN for min and max. */
+/* Value of a cell by the statistic that the options choose. A cell without streamlines is 0, or NaN for min and max. */
 GLS_API double gls_connectome_value(const gls_connectome *connectome, size_t row, size_t column);
 /* All statistics of a cell; gls_connectome_value() gives the statistic that the option stat chooses. */
 typedef struct gls_connectome_edge {
     uint64_t count;
     double weight;      /* sum of weights */
-    double sum, mean;   /* sum and mean of the weighted values; NaN if there are none */
-    double min, max;    /* smallest and largest value, without weights */
-    double mean_length; /* mm, weighted */
+    double sum, mean;   /* sum of the weighted values, and sum / weight; the mean is NaN if weight is 0 */
+    double min, max;    /* smallest and largest value, without weights; NaN if count is 0 */
+    double mean_length; /* mm, weighted; NaN if weight is 0 */
 } gls_connectome_edge;
 /* Returns the statistics of a cell, row <= column. Needs the option edges. */
 GLS_API gls_connectome_edge gls_connectome_get_edge(const gls_connectome *connectome, size_t row, size_t column);

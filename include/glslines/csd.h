@@ -22,7 +22,7 @@ typedef struct gls_response {
     double zonal[GLS_CSD_MAX_ORDER / 2 +
                  1]; /* SH coefficients (l, m = 0) of the signal of a shell, l = 0, 2, ..., raw signal units */
     int order;       /* highest even degree in zonal */
-    size_t n_voxels; /* number of voxels from which the response was estimated; 0: the response was given */
+    size_t n_voxels; /* number of voxels from which the response was estimated; 0: it was given, not estimated */
 } gls_response;
 
 typedef struct gls_response_options {

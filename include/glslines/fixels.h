@@ -15,7 +15,8 @@ typedef struct gls_fixel_options {
     double peak;     /* lobes of lower amplitude are dropped, >= 0; default 0.1 */
     double integral; /* lobes of a smaller integral are dropped, >= 0; default 0 */
     bool dilate;     /* directions between the lobes belong to the largest one beside them; default true */
-    bool refine; /* find the peak of each lobe between the samples; default false: only of lobes just below `peak` */
+    bool refine;     /* find the peak of every lobe between the samples; default false: only if the largest sample lies
+                        between 0.8 `peak` and `peak` */
 } gls_fixel_options;
 GLS_API gls_fixel_options gls_fixel_options_default(void);
 
@@ -38,8 +39,8 @@ GLS_API const gls_grid *gls_fixels_grid(const gls_fixels *fixels);
 GLS_API size_t gls_fixels_count(const gls_fixels *fixels);
 /* Number of voxels with fixels. */
 GLS_API size_t gls_fixels_voxels(const gls_fixels *fixels);
-/* Number of fixels of a voxel (index with x fastest); *first: the first of them. Fixels are stored voxel by voxel, x
- * fastest, and by falling amplitude within a voxel. */
+/* Returns the number of fixels of a voxel (its index, x fastest). *first gets the index of the first of them. Fixels
+ * are stored voxel by voxel, x fastest, and by falling amplitude within a voxel. */
 GLS_API uint32_t gls_fixels_of_voxel(const gls_fixels *fixels, size_t voxel, uint32_t *first);
 
 typedef struct gls_fixel {

@@ -85,7 +85,8 @@ typedef struct gls_shell {
     bool is_b0;
 } gls_shell;
 
-/* Finds the shells in ascending order, b0 first. Stores at most capacity of them; *n_shells: their number. */
+/* Finds the shells in ascending order, b0 first. Stores at most the first `capacity` of them; *n_shells gets the number
+ * of all shells. */
 GLS_API gls_status gls_gradients_shells(const gls_gradients *gradients, gls_shell *shells, size_t capacity,
                                         size_t *n_shells);
 

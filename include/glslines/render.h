@@ -69,7 +69,8 @@ typedef struct gls_render_options {
     bool force;          /* overwrite; default false */
     bool fail_if_empty;  /* GLS_ERR_EMPTY where no streamline is drawn (the picture is written); default false */
     const gls_image *image_data; /* image behind the streamlines, used if `image` is NULL; default NULL */
-    const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; n may then be 0. Default none */
+    const char *odf; /* image of spherical harmonics, shown as glyphs on the slices; there may then be no tractogram.
+                        Default none */
     gls_sh_basis sh_basis; /* basis of odf; default GLS_SH_TOURNIER07 */
     gls_frame sh_frame;    /* axes of odf; default GLS_FRAME_AUTO */
     const char *outline;   /* mask whose surface is drawn like glass, in all views but slabs; "density": the surface of

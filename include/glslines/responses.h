@@ -26,8 +26,8 @@ typedef struct gls_responses_options {
     double pvf;           /* five tissues: a voxel belongs to one tissue alone if the fraction of this tissue is
                              above this value; default 0.95 */
     gls_single_fibres wm; /* five tissues; default GLS_SINGLE_FIBRES_TOURNIER */
-    size_t n_voxels;      /* tournier, fa, five tissues' white matter: voxels of the response; default 300. 0
-                             for fa: all above fa_threshold */
+    size_t n_voxels;      /* tournier, fa, five tissues' white matter: number of voxels of the response; default 300.
+                             With fa, 0 stands for all voxels above fa_threshold */
     double bval;          /* tournier, fa: a b-value that names the shell; 0 (default): the highest */
     const double (*direction)[3]; /* n_directions directions of the constraint of fits, along the scanner axes; not used
                                      by fa; NULL (default): built-in directions */

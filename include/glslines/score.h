@@ -70,8 +70,8 @@ typedef struct gls_score_truth {
     } * bundle;
     /* Tests a streamline against the rules of bundles other than their ends. joined: bit b is set if the streamline
      * joins the ends of bundle b. Returns the bits of `joined` for the bundles whose other rules the streamline
-     * passes as well; for each bit that is removed, it is a wrong path. NULL: there are no other rules. Called by one
-     * thread at a time. */
+     * passes, too; for a bundle whose bit is removed it counts as a wrong path. NULL: there are no other rules. Called
+     * by one thread at a time. */
     uint64_t (*keep)(void *user, const float (*point)[3], size_t n, uint64_t joined);
     void *user;
 } gls_score_truth;

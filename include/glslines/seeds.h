@@ -65,9 +65,9 @@ GLS_API gls_status gls_seeds_read(const char *path, gls_seed_space space, const 
 /* Frees `seeds`, which may be NULL. */
 GLS_API void gls_seeds_destroy(gls_seeds *seeds);
 
-/* Removes all seeds except first .. first + n - 1 (n may be 0). These keep their indices and so their random numbers:
- * tracking them gives the same streamlines as tracking the whole list gives for them. GLS_ERR_ARGUMENT if they are not
- * all in the list. */
+/* Keeps the seeds first .. first + n - 1 (n may be 0) and removes all others. The kept seeds have the same indices, and
+ * so the same random numbers, as before: tracking them gives the streamlines that tracking the whole list gives for
+ * them. GLS_ERR_ARGUMENT if they are not all in the list. */
 GLS_API gls_status gls_seeds_restrict(gls_seeds *seeds, uint64_t first, uint64_t n);
 
 /* Number of seeds in the list; after gls_seeds_restrict(), of the seeds that are left. */

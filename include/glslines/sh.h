@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Coefficient (l, m) has index l (l + 1) / 2 + m for even l = 0 .. order, m = -l .. l, in all bases. */
+/* Coefficient (l, m) has index l (l + 1) / 2 + m for even l = 0 .. order, m = -l .. l, by all conventions. Full bases,
+ * with odd degrees, have other indices, see gls_sh_full_count(). */
 typedef enum gls_sh_basis {
     GLS_SH_DESCOTEAUX07_LEGACY, /* DIPY's default, and the basis used inside glslines */
     GLS_SH_DESCOTEAUX07,

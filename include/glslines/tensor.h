@@ -18,10 +18,9 @@ typedef enum gls_tensor_method {
 } gls_tensor_method;
 
 typedef struct gls_tensor_options {
-    size_t size; /* size of this struct, set by the default function */
-    double
-        min_signal; /* > 0; smaller values, and values that are not a number, are set to it before the logarithm;
-                       default 1e-4; GLS_TENSOR_DIPY. The other methods raise values to 1e-6 of the voxel's largest */
+    size_t size;       /* size of this struct, set by the default function */
+    double min_signal; /* GLS_TENSOR_DIPY: smaller values, and values that are not a number, are set to this before the
+                          logarithm; > 0, default 1e-4. The other methods raise values to 1e-6 of the voxel's largest */
     gls_tensor_method method; /* default GLS_TENSOR_DIPY */
 } gls_tensor_options;
 GLS_API gls_tensor_options gls_tensor_options_default(void); /* NULL options mean these */
