@@ -15,7 +15,7 @@ struct gls_seeds {
     void (*draw)(const gls_seeds *seeds, uint64_t i, float point[3]);
     uint64_t rng_seed;
     gls_grid grid;         /* grid of tracking */
-    uint32_t *voxel;       /* voxels that get seeds: shuffled, or with weights in image order */
+    uint32_t *voxel;       /* voxels that get seeds: shuffled, or in the order of the image if seeds have weights */
     uint64_t n_voxels;     /* length of `voxel` */
     uint32_t dim[2], side; /* dim: voxels along x and y; side: seeds along each axis of a voxel, for seeds on a grid */
     double sphere[4]; /* centre and radius, mm (world); for seeds around voxel centres: the three voxel sizes and the

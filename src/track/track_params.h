@@ -71,7 +71,7 @@ static inline bool gls_role_has_part(int role)
 const char *gls_getter_name(gls_direction_getter dg);
 /* The getter of this name; GLS_DG_COUNT if there is none. */
 gls_direction_getter gls_getter_named(const char *name);
-/* Whether the getter uses the parameters of this group of users. */
+/* Whether the getter uses the parameters whose user in params.def is `user`. */
 bool gls_getter_has(gls_direction_getter dg, gls_param_user user);
 
 /* Facts from the row of a getter, with the names that they have in track/getter/getter.h. */
@@ -93,7 +93,8 @@ const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 /* Largest number of iterations of a half-streamline; kernels count them in 31 bits. */
 #define GLS_MAX_ITERATIONS 1000000000
 
-/* Returns GLS_ERR_ARGUMENT with the name, the value and its range. */
+/* Checks each parameter, and combinations. GLS_ERR_ARGUMENT with a message that names the parameter and what it must
+ * be. */
 gls_status gls_track_params_check(const gls_track_params *params);
 /* Checks whether --region-rule, --backtrack and --pft are possible with these parameters. tissue: there is an image of
  * tissue. */

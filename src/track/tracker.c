@@ -1,5 +1,6 @@
-/* Creates a tracker: an engine for each device, with other mappings, half precision or fewer devices where one fails.
- * begin_engine() and complete_engine() run on a thread for each device, the other functions on the caller's thread. */
+/* Creates a tracker: an engine for each device. After a failure it tries another mapping, half precision or fewer
+ * devices. The functions for gls_device_team_run() run on a thread for each device, all others on the caller's
+ * thread. */
 #include "track/tracker.h"
 
 #include <stdlib.h>

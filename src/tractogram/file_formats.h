@@ -34,7 +34,7 @@ size_t gls_zip_local(const gls_zip_entry *entry, unsigned char *to);
  * so far, where the directory begins. n is at most 65535. */
 gls_status gls_zip_finish(gls_output *output, const gls_zip_entry *entries, size_t n, uint64_t position);
 
-/* An entry of an archive that is read. */
+/* An entry of an archive that is being read. */
 typedef struct gls_zip_item {
     /* path in the archive, owned; folders end in / */
     char *name;

@@ -1,5 +1,5 @@
-/* Merges the shards of a run. First reads each header and checks every claim that a shard makes about itself, one file
- * open at a time; then copies their streamlines through the same writer that made the shards. */
+/* Merges the shards of a run. First reads the header of each shard and compares it with the others; then copies the
+ * streamlines, shard by shard, through the writer that made the shards, and checks them against the header. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,8 @@ static gls_status check_columns(const shard_reader *s)
     return known ? GLS_OK : gls_reader_damaged(s->reader, "it has values that glslines does not write into shards");
 }
 
-/* Requires the format that the file's name says, a valid note on the shard, a grid, which TCK files do not have, and
- * the columns of a shard. */
+/* Requires the format that the file's name says, a valid note on the shard, a grid (except in TCK files, which have
+ * none), and the columns of a shard. */
 static gls_status check_head(shard_reader *s, gls_tractogram_format format)
 {
     const char *note = NULL, *path = s->reader->path;
@@ -86,8 +86,9 @@ static gls_status shard_open(const char *path, shard_reader *s)
     return status;
 }
 
-/* Checks that streamlines are in the order of seeds, and that seeds belong to the shard. TRK rounds indices above 2^24,
- * so only their order is checked there. */
+/* Checks that streamlines are in the order of seeds, and that seeds belong to the shard. TRK files round indices above
+ * 2^24, so only the order is checked in those of runs with more seeds. Does nothing for files without indices, and for
+ * runs of more than 2^32 seeds. */
 static gls_status check_seeds(shard_reader *s, const gls_streamlines *lines)
 {
     const gls_shard *shard = &s->file.shard;
@@ -287,7 +288,7 @@ static gls_status read_head(merge *m, size_t i)
     shard_reader r;
     gls_status status = shard_open(m->paths[i], &r);
     if (status) return status;
-    /* these two readers stay open in *m; every other one is closed here */
+    /* the first reader, and the first one with streamlines, stay open in *m; all others are closed here */
     if (i == 0) m->first = r;
     m->file[i] = r.file;
     m->bytes += r.file.bytes;
@@ -348,8 +349,8 @@ static gls_status fail_shard(const char *path)
 }
 
 /* Leaves out streamlines beyond the number that the run asked for (--select): no shard knows how many the others have.
- * Notes in *m which shard and seed gave the last streamline that is left; seed 0 where the file's float32 cannot hold
- * its number. */
+ * Notes in *m the shard of the last streamline that is left, and the number of seeds up to and with the seed of that
+ * streamline; 0 if the file may have rounded the index of the seed to float32. */
 static void cut_lines(merge *m, const gls_shard *shard, gls_streamlines *lines)
 {
     uint64_t left = shard->select - m->lengths.streamlines;

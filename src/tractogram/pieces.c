@@ -16,8 +16,8 @@
  * that handing them over costs little. */
 #define PIECE_ALONE ((uint64_t)1 << 20)
 #define PIECE_OF_MANY ((uint64_t)2 << 20)
-/* Size of the first pieces: they are shorter so that the writing thread does not wait long; the size doubles each
- * round. */
+/* Size of the first pieces: they are shorter so that the writing thread does not wait long. The size doubles after
+ * every n_threads pieces. */
 #define PIECE_FIRST ((uint64_t)256 << 10)
 /* Number of bytes by which a piece may exceed its size, because it ends only after a whole streamline or value. */
 #define ROOM_SPARE ((uint64_t)64 << 10)
@@ -58,7 +58,8 @@ typedef struct job {
     /* signalled when a piece, a room or the writer changes its state */
     pthread_cond_t changed;
     size_t next;                   /* number of the next piece to format */
-    int forming, n_ready, n_rooms; /* numbers of pieces that are being formatted, of elements of `ready`, of `room` */
+    int forming, n_ready, n_rooms; /* forming: number of pieces that are being formatted; n_ready, n_rooms: number of
+                                    * elements of `ready` and `room` */
     bool has_aside;                /* true: the other work of this append has not been started */
     piece ready[GLS_PIECE_ROOMS];  /* pieces ready to be written, the oldest first */
     struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* unused memory */
@@ -69,7 +70,7 @@ typedef struct job {
     char message[1024];
 } job;
 
-/* Number of the first unit that begins at or behind position `bytes`. */
+/* Number of the first unit (a streamline or a value) that begins at or behind position `bytes`. */
 static size_t unit_at(const gls_pieces *p, uint64_t bytes)
 {
     size_t low = 0, high = p->n;
@@ -220,7 +221,7 @@ static gls_status cut(job *j, uint64_t bytes, int n_threads)
     j->start = malloc(capacity * sizeof *j->start);
     if (j->p->crc) j->crc = calloc(capacity, sizeof *j->crc);
     if (!j->start || (j->p->crc && !j->crc)) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", j->p->output->path);
-    /* pieces begin small and double after each round of all threads */
+    /* the first n_threads pieces are small; each n_threads pieces after them are twice as large */
     uint64_t at = 0;
     for (uint64_t piece = n_threads > 1 ? PIECE_FIRST : most; at < bytes; at += piece) {
         if (j->n_pieces > 0 && j->n_pieces % (size_t)n_threads == 0 && piece < most) piece *= 2;

@@ -15,7 +15,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Memory for one block. A reader has one; swap_memory() swaps it for another. */
+/* Memory for one block. A reader has the memory of its current block in members of its own; swap_memory() swaps these
+ * with a block_memory. */
 typedef struct block_memory {
     uint64_t *line_offset; /* max_lines + 1 elements */
     /* points, world mm, and dpv of the block */
@@ -25,7 +26,8 @@ typedef struct block_memory {
     gls_column *filled[3]; /* dps, dpv, groups */
 } block_memory;
 
-/* bytes of memory for the values of one kind of column in one block, unless a single row is larger */
+/* Bytes of memory for the streamlines of a block with their values, and for its points with their values, unless a
+ * single row is larger. */
 #define MEMORY ((size_t)64 << 20)
 
 void gls_reader_warn(const gls_tractogram_reader *r, const char *format, ...)
@@ -115,7 +117,7 @@ static size_t row_bytes(const gls_reader_columns *columns)
     return bytes;
 }
 
-/* Number of rows of `bytes` bytes in a block: `most`, or as many as MEMORY holds, at least 1. */
+/* Number of rows of `bytes` bytes in a block: `most`, or fewer if MEMORY holds fewer, but at least 1. */
 static size_t limit(size_t most, size_t bytes)
 {
     size_t rows = MEMORY / bytes;

@@ -33,7 +33,7 @@ typedef struct gls_cursor {
 gls_status gls_cursor_init(gls_cursor *cursor, const char *path, int fd, uint64_t at, uint64_t end);
 /* Makes a new cursor read `bytes` uncompressed bytes from deflated data without a header. */
 gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);
-/* Frees the cursor's memory. Accepts a zeroed cursor. */
+/* Frees the cursor's memory, and closes the file if owns_fd is set. Accepts a cursor that is all 0. */
 void gls_cursor_finish(gls_cursor *cursor);
 /* Number of unread bytes. */
 uint64_t gls_cursor_left(const gls_cursor *cursor);
@@ -124,8 +124,8 @@ gls_status gls_reader_ahead_start(gls_tractogram_reader *reader, size_t n_blocks
 void gls_reader_ahead_stop(gls_tractogram_reader *reader);
 /* Reads bytes of the file from position `from`. */
 gls_status gls_reader_head(const gls_tractogram_reader *reader, uint64_t from, void *data, size_t bytes);
-/* Logs a warning about the file, unless options.quiet is set, because an earlier pass over the file gave the warnings.
- */
+/* Logs a warning about the file; not if options.quiet is set: an earlier pass over the file has then given the
+ * warnings. */
 void gls_reader_warn(const gls_tractogram_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Returns GLS_ERR_INPUT with the message "PATH: damaged: WHAT". */

@@ -167,7 +167,7 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     return GLS_OK;
 }
 
-/* Warns once if the number of streamlines differs from the header. */
+/* Warns once if the number of streamlines differs from the header, and if data follow the mark at the end. */
 static void warn_of_count(gls_tractogram_reader *r)
 {
     tck *t = r->state;

@@ -194,7 +194,7 @@ const char *gls_tractogram_writer_lost(const gls_tractogram_writer *w)
     return w->lost.length > 0 ? w->lost.data : NULL;
 }
 
-/* The functions of gls_tractogram_writer_sink(). */
+/* Functions of the sink that gls_tractogram_writer_sink() returns. */
 static gls_status sink_append(void *user, const gls_streamlines *streamlines)
 {
     return gls_tractogram_writer_append(user, streamlines);
@@ -254,7 +254,7 @@ gls_status gls_tractogram_writer_finish(gls_tractogram_writer *w)
     return status;
 }
 
-/* Frees the memory. */
+/* Frees the memory of all rooms. */
 static void free_rooms(gls_piece_rooms *rooms)
 {
     for (int i = 0; i < GLS_PIECE_ROOMS; i++) free(rooms->room[i].data);

@@ -40,8 +40,8 @@ static float get_float(const trk *t, const unsigned char *at)
     return f;
 }
 
-/* Reads names of values: NAME, or NAME, NUL and the number of values under this name. `rest`: name of values that have
- * none. */
+/* Adds columns for the n values that `names` lists: NAME, or NAME, NUL and the number of values under this name. Values
+ * left over become one column with the name `rest`. */
 static gls_status read_names(gls_tractogram_reader *r, const unsigned char *names, uint32_t n, const char *rest,
                              gls_reader_columns *columns)
 {
@@ -84,7 +84,8 @@ static gls_status turn_axes(gls_tractogram_reader *r, const char order[4], const
     char codes[4];
     bool seen[3] = {false};
     memset(turn, 0, 12 * sizeof(double));
-    /* for each axis of the file the axis of the grid that runs along the same line of the body */
+    /* for each axis i of the file: find the axis k of the grid that is left-right, front-back or top-bottom as axis i
+     * is */
     gls_grid_axis_codes(grid, codes);
     for (int i = 0; i < 3; i++) {
         int axis, sign, other = 0, other_sign = 1;

@@ -160,7 +160,7 @@ static gls_status append_columns(gls_tractogram_writer *w, const gls_streamlines
     return status;
 }
 
-/* Notes the streamline at whose end the number of points passes a multiple of 2^32. */
+/* Notes the streamline at whose end the number of points reaches or passes a multiple of 2^32. */
 static gls_status add_carry(gls_tractogram_writer *w, uint64_t streamline)
 {
     trx *t = w->state;
@@ -434,8 +434,8 @@ static size_t print_json(const gls_tractogram_writer *w, char *text, size_t size
     return n;
 }
 
-/* Writes header.json and the local header of positions (NULL: no positions) into the space at the start. Blanks behind
- * the JSON text fill the space. */
+/* Writes header.json and the local header of positions into the space at the start, with blanks behind the JSON text
+ * that fill the space. positions NULL: writes header.json alone, without blanks. */
 static gls_status write_head(gls_tractogram_writer *w, gls_zip_entry *json, gls_zip_entry *positions)
 {
     unsigned char head[HEAD_BYTES];

@@ -52,7 +52,7 @@ static gls_status damaged(const archive *a, const char *what)
     return gls_fail(GLS_ERR_INPUT, "%s: truncated or damaged: %s", a->path, what);
 }
 
-/* Reads the ZIP64 records before the end record, if that record refers to them. */
+/* Reads the ZIP64 records, if they lie in front of the end record. end_at: position of the end record. */
 static gls_status read_end64(archive *a, uint64_t end_at)
 {
     unsigned char locator[LOCATOR_BYTES], end[END64_BYTES];

@@ -321,7 +321,8 @@ static gls_status add_part(gls_tractogram_reader *r, const gls_trx_part *part)
     return is_group ? add_group(r, part, &name) : add_group_data(r, part, &name);
 }
 
-/* Opens the arrays that are read at the same time. */
+/* Requires the arrays that the counts of the header ask for, and opens all arrays that are read along with the
+ * streamlines. */
 static gls_status start(gls_tractogram_reader *r)
 {
     trx *t = r->state;

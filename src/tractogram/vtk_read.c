@@ -76,7 +76,8 @@ static gls_status read_index(const gls_vtk *s, gls_vtk_array *array, uint64_t *v
     return GLS_OK;
 }
 
-/* After the pass over the file: requires points and lines, and opens all arrays. */
+/* After the pass over the file: refuses lines without points, and points or other cells without lines; then opens all
+ * arrays. */
 static gls_status start(gls_tractogram_reader *r)
 {
     gls_vtk *t = r->state;

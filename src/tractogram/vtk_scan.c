@@ -145,8 +145,8 @@ static gls_status parse_type(const gls_vtk *s, const char *name, gls_type *type)
     return gls_fail(GLS_ERR_INPUT, "%s: values of type %.40s are not known", s->reader->path, name);
 }
 
-/* Skips the n values of an array and notes where they are. name: that of their type; NULL: it comes first in the file.
- */
+/* Skips the n values of an array and notes where they are. name: name of the type of the values; NULL: the file has the
+ * name in front of them. */
 static gls_status note_array(gls_vtk *s, const char *name, uint64_t n, gls_vtk_array *array)
 {
     gls_cursor *c = &s->cursor;

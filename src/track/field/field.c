@@ -1,5 +1,4 @@
-/* Creates fields of any kind, fills them, and passes them to kernels. The kinds are cells.c and textures.c. A field
- * belongs to one device and to the thread that works with it. */
+/* Fills and frees fields of any kind. The kinds themselves are in cells.c and textures.c. */
 #include "track/field/field.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Fields: volumes of the input on a device, as 3D textures or as buffers of cells. */
+/* Fields: the values that kernels read at positions in a grid of voxels, on a device, as 3D textures or as buffers. */
 #ifndef GLS_TRACK_FIELD_FIELD_H
 #define GLS_TRACK_FIELD_FIELD_H
 
@@ -9,7 +9,8 @@
 #include "track/shader/kernel_inputs.h"
 #include "util/text.h"
 
-/* --- A field is a grid of voxels with many channels on a device. Each kind of field is a row of functions. */
+/* --- A field is a grid of voxels on a device, with one or more channels in each voxel. Each kind of field has its
+ * functions in a gls_field_kind. */
 
 /* Largest number of textures, and of buffers, over which a field may be divided. */
 #define GLS_FIELD_MAX_TEXTURES 15
@@ -19,18 +20,19 @@
 
 typedef struct gls_field_kind gls_field_kind;
 
-/* Where the channels of a field lie: follows from the arguments of gls_cells_plan(), gls_texels_plan() or
- * gls_textures_plan() alone; no device is touched. */
+/* Where the channels of a field lie. gls_cells_plan() and the other plan functions below compute it from their
+ * arguments alone and touch no device. */
 typedef struct gls_field_plan {
     const gls_field_kind *kind;
     uint32_t n_channels; /* channels of a voxel, including padding */
     uint32_t n_parts;    /* number of textures or buffers */
     uint64_t bytes;
     union {
-        /* 3D textures of tiles: four channels each, or one in formats of one channel. The grid is cut along x into
-         * strips. Each strip begins with the last plane of the strip before, so that a sample needs only one strip.
-         * Voxel (x, y, z) of strip s in tile t of its texture is texel (t * strip_width + x - s * strip_step, y, s *
-         * dim[2] + z): all tiles of a position lie side by side, which suits caches. */
+        /* 3D textures of tiles. A tile has four channels of all voxels, or one channel in formats of one channel. The
+         * grid is cut along x into strips. Each strip after the first begins with the last plane of the strip before,
+         * so that a sample needs only one strip. Voxel (x, y, z) of strip s in tile t of its texture is texel (t *
+         * strip_width + x - s * strip_step, y, s * dim[2] + z): the tiles of a row of voxels lie side by side, which
+         * suits caches. */
         struct {
             uint32_t n_tiles, tile_channels; /* tile_channels: channels of a tile, 4 or 1 */
             uint32_t tiles_per;              /* tiles in a texture; the last texture may hold fewer */
@@ -39,8 +41,8 @@ typedef struct gls_field_plan {
             uint32_t size[3];
             gls_texture_format format;
         } textures;
-        /* Buffers with all channels of a voxel together; with 2 or 8 corners each value lies next to the values of
-         * neighbouring voxels. */
+        /* Buffers with all channels of a voxel together. With 2 or 8 corners each value is stored together with the
+         * values of 1 or 7 next voxels in the same channel. */
         struct {
             bool floats;                  /* texels have single precision */
             uint32_t corners;             /* number of values that are stored side by side: 1, 2 or 8 */
@@ -87,13 +89,13 @@ struct gls_field_kind {
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
 };
 
-/* Destroys textures and buffers. The field may be zeroed. */
+/* Destroys the textures and buffers and sets the field to 0. A field that is 0 is accepted. */
 void gls_field_finish(gls_field *field);
 /* Fills n fields of any kinds. *failed: index of the field that failed; unchanged if the host failed. */
 gls_status gls_field_fill(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                           size_t *failed);
-/* Returns the power of two that scales `largest` to at most `maximum`, so that values keep their digits; 1 if largest
- * <= 0. */
+/* Returns the largest power of two that scales `largest` to at most `maximum`; 1 if largest <= 0. A power of two leaves
+ * all digits of values as they are. */
 float gls_field_scale(float largest, float maximum);
 
 /* --- Cells: fields of ODFs as buffers, for shaders that look up one direction at a time, see glsl/odf/cells.glsl. */

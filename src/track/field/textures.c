@@ -9,7 +9,8 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* Largest texture. Drivers refuse larger textures or swap them out; llvmpipe's limit is 1 GiB. */
+/* Largest texture, unless a single tile is larger. Some drivers refuse larger textures or swap them out; llvmpipe's
+ * limit is 1 GiB. */
 #define MAX_TEXTURE_BYTES ((uint64_t)1 << 30)
 /* Positions of samples are rounded to multiples of 1 / ROUNDING voxel: floats hold them exactly up to 16384 texels. */
 #define ROUNDING 1024
@@ -37,8 +38,8 @@ static uint64_t texel_bytes(gls_texture_format format)
     return format == GLS_TEXTURE_RGBA32F ? 16 : format == GLS_TEXTURE_RGBA16F ? 8 : format == GLS_TEXTURE_R32F ? 4 : 2;
 }
 
-/* Chooses the smallest texture for n tiles, then the narrowest strips. exact: sides along x and z are powers of two.
- * Returns its bytes; 0: none is within the limit. */
+/* Chooses the smallest texture for n tiles, and of several such textures the one with the narrowest strips. exact:
+ * sides along x and z are powers of two. Returns the bytes of the texture; 0: none is within the limit. */
 static uint64_t lay_out(const gls_grid *grid, uint64_t n, uint64_t texel, uint64_t limit, bool exact,
                         gls_field_plan *plan)
 {
@@ -171,7 +172,8 @@ static void define(const gls_field_plan *plan, gls_define_list *d)
 
 /* --- Filling. */
 
-/* Voxels computed and uploaded at a time; at least one slice of the grid. */
+/* Largest number of voxels that are computed and uploaded at a time, in whole slices of the grid; but at least one
+ * slice. */
 #define SLAB_VOXELS 65536u
 
 /* A slab: some slices of the grid, packed for upload. */
@@ -209,7 +211,8 @@ static void find_targets(const slab_work *w, size_t at, size_t count, block_targ
     for (size_t v = 0; v < count; v++) {
         uint32_t x = (uint32_t)((at + v) % w->nx), row = (uint32_t)((at + v) / w->nx),
                  strip = x / p->textures.strip_step;
-        /* The voxel's own strip, and the strip before if the voxel lies in the first plane of its own strip. */
+        /* The strip that begins at or before the voxel, unless that would be one strip too many; and the strip before,
+         * if the voxel lies in its last plane. */
         if (strip < p->textures.n_strips) {
             b->target[b->n].voxel = (uint32_t)v, b->target[b->n].strip = strip, b->target[b->n].row = row;
             b->target[b->n++].x = x - strip * p->textures.strip_step;
@@ -245,7 +248,8 @@ static void store_block(const slab_work *w, const float *rows, size_t at, size_t
     block_targets targets;
     size_t channels = w->plan->textures.tile_channels;
     find_targets(w, at, count, &targets);
-    /* Transpose four rows of channels to texels, convert them, and scatter them to their targets in the slab. */
+    /* For each tile: transpose its four channels to texels, unless there is one channel; convert them to half precision
+     * if the texture has it; copy them to their targets in the slab. */
     for (uint32_t tile = 0; tile < w->plan->textures.n_tiles; tile++) {
         const float *row = rows + channels * tile * GLS_FIELD_BLOCK, *values = row;
         const char *texel = (const char *)values;

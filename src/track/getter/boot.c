@@ -30,7 +30,8 @@ static uint32_t boot_channels(const gls_qball *qball)
     return boot_coefficient_channels(qball) + (uint32_t)(qball->n + 3) / 4 * 4;
 }
 
-/* Matrices with padded rows, as gls_odf_kernel multiplies them. */
+/* Matrices that turn signals into channels, row by row, with space for rows of zeros as gls_odf_kernel needs them, see
+ * matrix(). */
 typedef struct boot_fill {
     const gls_track_input *input;
     gls_odf_kernel multiply;
@@ -48,7 +49,8 @@ static size_t padded(size_t rows)
     return (rows + GLS_ODF_ROWS - 1) / GLS_ODF_ROWS * GLS_ODF_ROWS;
 }
 
-/* A matrix of zeros from malloc, aligned to 64 bytes; each column is padded to a multiple of GLS_ODF_ROWS rows. */
+/* Allocates a matrix of zeros, aligned to 64 bytes, with space for padded(rows) rows. NULL: memory ran out. The caller
+ * frees it. */
 static float *matrix(size_t rows, size_t columns)
 {
     size_t bytes = (padded(rows) * columns * sizeof(float) + 63) / 64 * 64;
@@ -80,8 +82,8 @@ static gls_status fill_init(boot_fill *f, const gls_track_input *input, double s
     return GLS_OK;
 }
 
-/* Replaces the fitted signals in `hat` by residuals: scales the difference to the measured signal, then subtracts the
- * mean. */
+/* Replaces the fitted signals in `hat` by residuals: measured minus fitted signal, times leverage_scale, minus the mean
+ * of these products over the measurements. */
 static void finish_residuals(const gls_qball *q, const float *signal, float *hat)
 {
     float mean[GLS_FIELD_BLOCK] = {0};
@@ -157,9 +159,9 @@ static void append_call(gls_text *out, const char *macro, size_t index, double v
     gls_text_printf(out, "%s(%zu, %s)\n", macro, index, gls_glsl_float(value, text));
 }
 
-/* Measurements whose rows are interleaved: the code loads each coefficient, and loads and stores each sum of the fit,
- * once for all of them. At order 8 this saves a fifth of the code, whose size limits CPU renderers. Each sum keeps its
- * order. */
+/* Number of measurements in a block, whose rows are interleaved: the generated source loads each coefficient, and loads
+ * and stores each sum of the fit, once for a block. At order 8 this saves a fifth of the source, whose size limits CPU
+ * renderers. The terms of each sum keep their order. */
 #define BLOCK 8
 
 /* Appends the rows of one block of measurements from `first` on: the hat fit, then the model fit. */
@@ -202,7 +204,7 @@ static void boot_rows_resample(gls_text *out, const gls_qball *qball)
     }
 }
 
-/* Sum of 1 / leverage_scale over the measurements, by which the mean of residuals is weighted. */
+/* Sum of 1 / leverage_scale over the measurements. */
 static double sum_of_weights(const gls_qball *qball)
 {
     double sum = 0;
@@ -210,8 +212,8 @@ static double sum_of_weights(const gls_qball *qball)
     return sum;
 }
 
-/* Weights of the MEAN and MEASURED rows: mean = -sum_i r_i mean_weight[i]; d_i - (H d)_i = (r_i + mean)
- * measured_weight[i]. */
+/* Weights of the MEAN and MEASURED rows. With the stored residuals r, the signals d and their fit H d: mean = -sum_i
+ * r_i mean_weight[i]; d_i - (H d)_i = (r_i + mean) measured_weight[i]. */
 static void boot_measured_weights(const gls_qball *qball, double *mean_weight, double *measured_weight)
 {
     double sum = sum_of_weights(qball);
@@ -221,16 +223,16 @@ static void boot_measured_weights(const gls_qball *qball, double *mean_weight, d
     }
 }
 
-/* Appends MEAN rows, which recover the mean of the residuals, so that MEASURED rows give the measured signal without a
- * draw. */
+/* Appends MEAN rows, which recover the mean that finish_residuals() subtracted; MEASURED rows need it to restore the
+ * measured signal. */
 static void boot_rows_mean(gls_text *out, const gls_qball *qball)
 {
     double sum = sum_of_weights(qball);
     for (size_t i = 0; i < qball->n; i++) append_call(out, "MEAN", i, 1 / qball->leverage_scale[i] / sum);
 }
 
-/* Appends rows that restore the measured signal in the written-out shader: MEASURED(k, i, w) with w = 1 /
- * leverage_scale. */
+/* Appends rows that restore the measured signals and fit the model to them: for each block MEASURED(index in the block,
+ * measurement, 1 / leverage_scale), then the rows of append_block(). */
 static void boot_rows_measured(gls_text *out, const gls_qball *qball)
 {
     char text[40];
@@ -254,7 +256,7 @@ static void boot_rows_scale(gls_text *out, const gls_qball *qball)
     }
 }
 
-/* The largest value of the volume is scaled to this: half floats end at 65504. */
+/* The largest signal is scaled to at most this, because half floats end at 65504. */
 #define VOLUME_MAXIMUM 8192.0
 
 /* Factor by which signals are multiplied to be stored; 0 if no signal is above 0. */
@@ -383,7 +385,8 @@ static bool is_of_table(const gls_qball *qball, const gls_gradients *gradients)
     return n == qball->n;
 }
 
-/* The getter needs the series, its gradient table, and the q-ball model and sphere made for them. */
+/* Requires the series, on the grid of the stop map, its gradient table, a q-ball model made from that table, and an
+ * antipodal sphere. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;

@@ -136,7 +136,8 @@ static gls_status plan_field(const gls_model_request *request, gls_model_plan *m
 
 #define ANGLE_STEP 0.001 /* step of the search for the spacing, radians */
 
-/* Amplitude, at an angle to its axis, of the sharpest peak that even harmonics up to `order` can form. */
+/* Amplitude of the sharpest peak that even harmonics up to `order` can form, in a direction at `angle` to the axis of
+ * the peak. */
 static double peak_at(int order, double angle)
 {
     /* Sum of (2 l + 1) / (4 pi) P_l over even degrees, the Legendre polynomials by their recurrence. */
@@ -150,8 +151,9 @@ static double peak_at(int order, double angle)
     return sum / (4 * acos(-1.0));
 }
 
-/* The sharpest FOD of an SH order, a single bundle, along the parts of an arc. step: mm; voxel: side, mm; power:
- * exponent of each amplitude. */
+/* A single bundle with the sharpest FOD of an SH order, and the arcs along which it is weighed. parts: number of parts
+ * of an arc, 0 without arcs; step: length of an arc, mm; voxel: side, mm; power: exponent of the amplitudes along
+ * arcs. */
 typedef struct bundle {
     int order, parts;
     double step, voxel, power;

@@ -7,7 +7,7 @@
 
 #include <glslines/track.h>
 
-/* Owned by the caller, who frees it by gls_ifod_grid_finish(). */
+/* The fixed grid of directions. gls_ifod_grid_finish() frees its memory. */
 typedef struct gls_ifod_grid {
     double (*direction)[2]; /* radians: angle to the axis of the cone, and angle about the axis */
     size_t n;
@@ -20,7 +20,7 @@ gls_status gls_ifod_grid_make(const gls_track_params *params, int sh_order, doub
                               gls_ifod_grid *grid);
 /* Frees the directions. */
 void gls_ifod_grid_finish(gls_ifod_grid *grid);
-/* Power to which FOD amplitudes are raised in the weight of a candidate. */
+/* Power to which FOD amplitudes are raised in the weight of an arc of iFOD2. iFOD1 does not use it. */
 double gls_ifod_power(const gls_track_params *params);
 
 #endif

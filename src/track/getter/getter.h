@@ -21,7 +21,7 @@ typedef struct gls_model_request {
     bool lanes_fixed; /* the shader compiler cannot choose another number of lanes */
     bool looped; /* use shaders with loops that lanes share; false: use source written out for one invocation where it
                     exists */
-    int smaller_field;  /* 0, or the smaller size that shrink() of the field's kind gave when memory was short */
+    int smaller_field;  /* 0, or the value that shrink() of the field's kind returned when memory was short */
     bool tables_shared; /* shared tables fit into shared memory */
 } gls_model_request;
 
@@ -32,7 +32,7 @@ typedef struct gls_model_plan {
     gls_define_list defines;
     const char *odf; /* fills the slot <odf>: BASE of BASE_looped.glsl or, where every step needs a whole ODF,
                       * BASE_unrolled.glsl; a string constant. NULL: the getter samples no ODF */
-    bool looped;     /* use BASE_looped.glsl with every mapping */
+    bool looped;     /* use BASE_looped.glsl whatever gls_model_request.looped says */
 } gls_model_plan;
 
 /* A model on a device. */
@@ -83,8 +83,8 @@ typedef struct gls_getter {
     /* Checks the getter's own input; the stop map has been checked. GLS_ERR_ARGUMENT with the reason. */
     gls_status (*check)(const gls_track_params *params, const gls_track_input *input);
     const gls_sphere *(*sphere)(const gls_track_input *input);
-    /* Words, in whole quads, that the first of the two kernels of an iteration leaves to the second, where renderers
-     * compile written-out source faster in two kernels. NULL: never split an iteration. */
+    /* Number of words, a multiple of four, that the first kernel of an iteration leaves to the second. Some renderers
+     * compile written-out source faster if an iteration is split into two kernels. NULL: never split it. */
     uint32_t (*handed_over)(const gls_track_input *input);
     /* Iterations for each stored point. NULL: 1. */
     uint32_t (*substeps)(const gls_track_params *params);
@@ -92,13 +92,15 @@ typedef struct gls_getter {
      * the last one reached before the half-streamline ended. The shader defines step_position(). NULL: 1, a straight
      * step. */
     uint32_t (*parts)(const gls_track_params *params);
-    /* Directions drawn in one dispatch of a staged plan that is not split: a software renderer may end a kernel after
-     * some tens of thousands of loop iterations. A GPU draws eight times as many where one_lane is set. NULL: 4. */
+    /* Number of iterations in one dispatch where half-streamlines wait between short dispatches (`staged` in
+     * track_plan.h) and an iteration is not split: a software renderer may end a kernel after some tens of thousands of
+     * loop iterations. A GPU does eight times as many where one_lane is set. NULL: 4. */
     uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
-    /* Stores the bytes of the tables that a work group reads from shared memory if they fit, and of shared memory for
-     * each streamline of the group. NULL: no tables for shared memory. */
+    /* Stores in *tables the bytes of the tables that a work group reads from shared memory if they fit, and in
+     * *streamline the bytes of shared memory that each streamline of the group needs. NULL: no tables for shared
+     * memory. */
     void (*shared_bytes)(const gls_track_params *params, const gls_sphere *sphere, uint64_t *tables,
                          uint64_t *streamline);
     /* Sets the getter's own members of the uniform block, which are 0 before. NULL: none. */

@@ -69,8 +69,8 @@ static float largest_value(const gls_odf_source *odf)
     return largest;
 }
 
-/* Whether a source has SH coefficients of even order that may be interpolated: amplitudes normalised by voxel may
- * not. */
+/* Whether a source has SH coefficients that may be interpolated: of even degrees only, with an antipodal sphere, and
+ * not if amplitudes are normalised in each voxel. */
 static bool has_coefficients(const gls_odf_source *odf)
 {
     return odf->is_sh && !odf->full && !odf->options.normalise && odf->sphere->antipodal;

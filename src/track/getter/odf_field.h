@@ -5,7 +5,7 @@
 #include "track/getter/getter.h"
 
 /* Checks that the input has ODFs on the grid of the stop map. coefficients: the getter can interpolate SH coefficients.
- * GLS_ERR_ARGUMENT: the parameters ask for coefficients where there are none. */
+ * GLS_ERR_ARGUMENT: the parameters ask for coefficients, but the getter or the ODFs have none to interpolate. */
 gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_input *input, bool coefficients);
 /* `sphere` of gls_getter for getters whose directions are the vertices of the source's sphere. */
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input);

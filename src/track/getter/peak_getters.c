@@ -17,7 +17,7 @@ static uint32_t n_samples(const gls_track_input *input)
     return input->peak_samples > 0 ? input->peak_samples : 1;
 }
 
-/* The getters need an image of peaks, three volumes each, on the grid of the stop map. */
+/* Requires an image of peaks, with three volumes for each peak, on the grid of the stop map. */
 static gls_status check(const gls_track_params *params, const gls_track_input *input)
 {
     (void)params;
@@ -46,7 +46,8 @@ static void peak_block(const void *user, size_t at, size_t count, float *rows, f
     (void)scratch;
     for (size_t k = 0; k < f->peaks->n_volumes / 3; k++)
         for (size_t i = 0; i < count; i++) {
-            /* The components of a peak are three volumes in turn. A vector that is 0 or not finite is not a peak. */
+            /* The components of a peak are in three successive volumes. A vector that is 0 or not finite is not a
+             * peak. */
             const float *v = f->peaks->data + 3 * k * n + at + i;
             const double x = v[0], y = v[n], z = v[2 * n], length = sqrt(x * x + y * y + z * z);
             const bool there = length > 0 && isfinite(length);
@@ -135,7 +136,7 @@ static void bedpost_uniforms(const gls_track_params *params, const gls_model *mo
     u->whole_fraction = (float)model->scale;
 }
 
-/* More iterations for fact, whose steps are short and cheap. */
+/* Number of iterations of a dispatch: more for fact, whose steps are short and cheap. */
 static uint32_t iterations(const gls_track_params *params)
 {
     return params->dg == GLS_DG_FACT ? 64 : 16;
@@ -159,11 +160,12 @@ PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_ste
             .by_voxel = true, .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS) | GLS_GETTER_HAS(NOISE), .cutoff = 0.1,
             .act_cutoff = 0.05, .plan = plan_fact);
-/* Half-streamlines of eudx carry no frame: the backward one begins against the first step of the forward one. */
+/* Half-streamlines of eudx carry no frame: the backward one begins opposite to the first step of the forward one. */
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .any_seed = true,
             .mm_steps = true, .n_peaks = 5, .plan = plan_eudx);
-/* Samples of bedpostX: one fibre of one sample a step. The backward half-streamline draws its first direction anew. */
+/* Samples of bedpostX: each step follows one fibre of one sample. The backward half-streamline draws its first
+ * direction anew. */
 PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
             .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(FIBRES), .cutoff = 0.01, .any_seed = true,
             .uniforms = bedpost_uniforms, .plan = plan_bedpost);

@@ -37,7 +37,8 @@ static gls_status add_coefficients(gls_model_plan *model, const gls_odf_source *
     return status;
 }
 
-/* Vertices for each lane if the number of lanes is fixed and the bits of these vertices fit into a word; else 0. */
+/* Number of vertices that each lane handles, made odd, if the number of lanes is fixed and the bits of these vertices
+ * fit into a word; else 0. */
 static size_t stretch(size_t n_vertices, const gls_model_request *request)
 {
     size_t n = (n_vertices + request->lanes - 1) / request->lanes | 1;
@@ -71,7 +72,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Smallest cosine within max_angle, degrees. The slack keeps vertices that lie exactly at the edge. */
+/* Smallest cosine of an angle up to max_angle, degrees, less a slack that keeps vertices that lie exactly at the
+ * edge. */
 static double min_cosine(double max_angle)
 {
     return cos(max_angle * acos(-1.0) / 180) - 1e-12;

@@ -80,7 +80,8 @@ static uint64_t slot_bytes(int quality)
 }
 
 /* Chooses cells where the device has room, because single directions are looked up; else textures whose texels have one
- * channel, or, where these would take more than half of the memory, the smallest form of cells. */
+ * channel, or, where these would take more than half of the memory, the smallest form of cells. In single precision:
+ * always textures. */
 static gls_status plan_field(const gls_model_request *request, gls_field_plan *field)
 {
     const gls_grid *grid = &request->input->stop_map->grid;
@@ -142,7 +143,7 @@ static bool order_cells(const gls_sphere *sphere, uint32_t *index_of)
     return true;
 }
 
-/* Plans the field, as cells if they fit into buffers, else as textures, and makes the tables of the sphere. */
+/* Plans the field as plan_field() chooses, and makes the tables of the sphere. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_sphere *sphere = request->input->odf->sphere;
@@ -197,14 +198,14 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     return gls_odf_field_check(params, input, false);
 }
 
-/* Number of substeps of a step, at least one: a substep is then as near to ptt_substep as possible. */
+/* Number of substeps of a step, at least one, such that a substep is about ptt_substep long. */
 static uint32_t substeps(const gls_track_params *params)
 {
     return (uint32_t)fmax(1, rint(params->step_size / params->ptt_substep));
 }
 
-/* Number of iterations of a dispatch: enough for a few hundred probes within 16384 loop iterations. One iteration tries
- * at most eight curves. */
+/* Number of iterations of a dispatch: at most 32, and so few that the kernel samples the field at most 16384 times, but
+ * at least 1. One iteration tries at most eight curves, which sets the number of samples. */
 static uint32_t iterations(const gls_track_params *params)
 {
     uint32_t samples = 8 * (uint32_t)(params->probe_quality + 1) * (uint32_t)params->probe_count;

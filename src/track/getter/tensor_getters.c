@@ -54,7 +54,7 @@ static size_t channel_of(const signal_fill *f, size_t volume)
     return f->fit ? volume / 4 * 8 + volume % 4 : volume;
 }
 
-/* Logarithms of the signals of `count` voxels; 0 where there is no signal. */
+/* Stores in y the logarithms of the signals of `count` voxels without their scale; 0 where there is no signal. */
 static void take_logarithms(const signal_fill *f, size_t count, const float *rows, double *y)
 {
     for (size_t t = 0; t < f->dwi->n_volumes; t++) {
@@ -225,7 +225,7 @@ static gls_status plan_field(const gls_model_request *request, bool bootstrap, g
                     request->input->dwi->n_volumes);
 }
 
-/* Makes the table of the pseudo-inverse and the definitions, and plans the textures. */
+/* Makes the table of the pseudo-inverse and the definitions, and plans the field. */
 static gls_status plan(const gls_model_request *request, gls_model_plan *model, bool bootstrap)
 {
     gls_define_list *d = &model->defines;

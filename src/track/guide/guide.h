@@ -28,11 +28,12 @@ typedef struct gls_guide_plan {
     uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* true: the shader needs an amplitude at each point, see glsl/kernel/half.glsl */
-    uint32_t side;       /* texels along x of the texture of regions, and at most along y */
+    uint32_t side;       /* texels of the texture of regions along x; along y it has at most as many */
     /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
-     * leaving: bits, at the last point, of the regions that must not be left, then bits of the regions that hold all
-     * points from the seed on; visits: for each of n_visits include regions the number of the first point in it.
-     * tissue: flags of tissue. least to left_met: what remains if the half-streamline is cut in deep grey matter. */
+     * leaving: of the regions that must not be left, the bits of those that hold the last point, and in the next word
+     * the bits of those that hold all points from the seed on; visits: first of n_visits words, each with the number of
+     * the first point in an include region; tissue: flags of tissue. least to left_met: what remains if the
+     * half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
     bool backtracks;    /* true: half-streamlines with a bad end are taken back and tried again */
@@ -88,8 +89,9 @@ struct gls_guide_kind {
      * the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
     /* Returns the verdict on a streamline, whose half-streamlines are half[0], backward, and half[1], forward; may
-     * shorten them. The memory of a half-streamline covers its points before a cut at the maximum length. *met: bits of
-     * the regions met. NULL: every streamline is kept. Include regions are left to includes(). */
+     * shorten them. The memory of a half-streamline is as the device left it, also if the half-streamline was cut at
+     * the maximum length since. *met: bits of the regions met. NULL: every streamline is kept. Include regions are left
+     * to includes(). */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
     /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of the regions met. The
@@ -111,13 +113,14 @@ extern const gls_guide_kind gls_guide_tissue;    /* the stop map, regions if the
 
 /* Sets the threshold of the stop map: `uniforms` of all guides. */
 void gls_stop_map_uniforms(const gls_track_params *params, gls_track_uniforms *uniforms);
-/* Whether the stop map ends no half-streamline inside the mask regions: its value at a point is at least an eighth of
- * the value of the point's voxel. */
+/* Whether the stop map ends no half-streamline inside the mask regions, or anywhere in the grid if there are none: no
+ * value is negative, and the values there are so large that an eighth of each, which a point of its voxel gets at
+ * least, is above the threshold. */
 bool gls_stop_map_is_open(const gls_track_params *params, const gls_track_input *input);
 /* Returns the verdict on a streamline if one of its half-streamlines ended for the reason `end`: GLS_VERDICT_KEPT, or
  * the verdict of the region that rejects the streamline. */
 gls_verdict gls_guide_regions_verdict_of(gls_end end);
-/* Whether a region gives this verdict. */
+/* Whether this is a verdict by which regions reject streamlines. */
 bool gls_guide_regions_gave(gls_verdict verdict);
 
 #endif

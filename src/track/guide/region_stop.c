@@ -155,7 +155,8 @@ static char *rows_of(const gls_regions *r)
     return gls_text_take(&out);
 }
 
-/* Returns a row of source for each role of which the input has regions. */
+/* Returns a row of source for each role whose regions end half-streamlines, if the input has such regions; the caller
+ * frees the text. */
 static char *end_rows_of(const gls_regions *r)
 {
     gls_text out = {0};
@@ -222,7 +223,8 @@ static bool has_all(const gls_regions *r, gls_region_role role, uint32_t bits)
     return (bits & wanted) == wanted;
 }
 
-/* Whether streamlines may start at a seed: it lies in all masks, and in no region that rejects streamlines. */
+/* Whether streamlines may start at a seed: the seed lies in all mask and tracking-mask regions, and in no region that
+ * rejects streamlines. */
 static bool admits(const gls_guide *guide, const float seed[3])
 {
     const gls_regions *r = guide->regions;
@@ -231,7 +233,7 @@ static bool admits(const gls_guide *guide, const float seed[3])
            verdict_on(r, bits) == GLS_VERDICT_KEPT;
 }
 
-/* Shortens a half-streamline to this number of parts, unless it is shorter already, and sets its end. */
+/* Shortens a half-streamline that has more than `points` parts to that number, and then sets its end. */
 static void cut(gls_guide_half *half, uint32_t points, gls_end end)
 {
     if (half->parts <= points) return;
@@ -261,7 +263,7 @@ static void stop_at_all(const gls_guide *guide, uint32_t seen, gls_guide_half ha
 /* WAITS: the half-streamline counts if the other half-streamline meets the missing regions. */
 typedef enum half_verdict { COUNTS, WAITS, REJECTED } half_verdict;
 
-/* Bits of the include regions that a half-streamline met behind the seed. */
+/* Bits, counted from 0, of the include regions that a half-streamline met after the seed. */
 static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *half)
 {
     uint32_t met = 0;
@@ -270,8 +272,8 @@ static uint32_t include_met(const gls_guide_plan *plan, const gls_guide_half *ha
     return met;
 }
 
-/* Whether a half-streamline met each include region behind all regions that were given before it. Regions in `met`,
- * which the other half-streamline met, need not be met again. */
+/* Whether a half-streamline met each include region, of those that it met, after all include regions that were given
+ * before that region. Regions in `met`, which the other half-streamline met, need not be met again. */
 static bool keeps_order(const gls_guide_plan *plan, const gls_guide_half *half, uint32_t met)
 {
     for (uint32_t i = 0; i < plan->n_visits; i++)

@@ -38,7 +38,7 @@ static bool has_path(const gls_tissue *t)
     return t->rule == GLS_TISSUE_RULE_ACT && t->has_path;
 }
 
-/* Reserves the words of the memory in which a half-streamline remembers its way through deep grey matter. */
+/* Reserves the words of memory of a half-streamline for flags of tissue, and for its way through deep grey matter. */
 static void take_words(const gls_tissue *t, bool ordered, gls_guide_plan *plan)
 {
     if (has_sgm(t) || has_path(t)) plan->tissue = plan->n_words++;
@@ -141,7 +141,8 @@ static gls_status create(gls_guide *guide, gls_device *device, const gls_track_i
     return status;
 }
 
-/* Writes the affine map from voxels of tracking to voxels of the tissue image into the source. */
+/* Adds definitions of the affine map from voxels of tracking to voxels of the tissue image, and of the size of that
+ * image. */
 static void define_map(gls_define_list *d, const gls_tissue *t)
 {
     static const char *const row[] = {"TISSUE_X", "TISSUE_Y", "TISSUE_Z"}, *const n[] = {"TISSUE_NX", "TISSUE_NY",

@@ -21,11 +21,12 @@
 /* Bytes of the identity of a run and of its origin in the head of the journal, with their NUL. */
 #define IDENTITY_BYTES 512
 #define ORIGIN_BYTES 256
-/* Longest time between two writes to the disk, s. A crash of the machine loses at most the work of this time. */
+/* A result that is appended this long after the last synchronisation, s, or later, is synchronised to the disk. A crash
+ * of the machine loses the results appended since. */
 #define SECONDS_BETWEEN_SYNCS 2.0
 
-/* The head of a journal. identity: hash of inputs and options, which a resumed run must share; origin: device and
- * version, for messages. */
+/* The head of a journal. identity: text with hashes of inputs and parameters, which a resumed run must share; origin:
+ * renderer and the version of its driver, for messages. */
 typedef struct head {
     char magic[8];
     char identity[IDENTITY_BYTES], origin[ORIGIN_BYTES];
@@ -42,7 +43,7 @@ typedef struct record {
     uint64_t hash;
 } record;
 
-/* The last record: all seeds are tracked, and the output files had these sizes. */
+/* The last record: all seeds are tracked, and these are the complete output files. */
 typedef struct completion {
     char magic[8];
     uint64_t n;
@@ -120,8 +121,8 @@ static bool read_completion(int fd, uint64_t at, completion *c)
            hash_before(c, &c->hash) == c->hash && c->n <= GLS_JOURNAL_MAX_FILES;
 }
 
-/* Reads the head of the file. Returns false if the file is not a journal of this layout, or damaged. The texts end with
- * 0. */
+/* Reads the head of the file. Returns false if the file is not a journal of this layout, or damaged. If true, both
+ * texts end with NUL. */
 static bool read_head(int fd, head *h)
 {
     return read_at(fd, 0, h, sizeof *h) && memcmp(h->magic, MAGIC, sizeof h->magic) == 0 &&
@@ -247,9 +248,8 @@ static gls_status cut(gls_journal *j)
 
 gls_status gls_journal_read(gls_journal *j, gls_batch_result *p, bool *found)
 {
-    /* Read the record at j->at. Its seeds must begin where those of the record before ended; at any other record the
-     * journal ends.
-     */
+    /* Read the record at j->at. Its seeds must begin where those of the record before ended; reading ends at any other
+     * record. */
     record r;
     void *array[N_ARRAYS];
     uint64_t bytes[N_ARRAYS], at = j->at + sizeof r;

@@ -31,8 +31,8 @@ const char *gls_journal_origin(const gls_journal *journal);
 gls_status gls_journal_read(gls_journal *journal, gls_batch_result *result, bool *found);
 /* End of the seeds of all results read or appended: the next result must begin there. 0: there are none yet. */
 uint64_t gls_journal_end(const gls_journal *journal);
-/* Appends a result, whose `end` must be set. The result survives the end of the process at once, and a crash of the
- * machine after at most some seconds. */
+/* Appends a result, whose `end` must be set. From then on the result survives the end of the process. It survives a
+ * crash of the machine once the journal is synchronised; an append does this if the last time is two seconds ago. */
 gls_status gls_journal_append(gls_journal *journal, const gls_batch_result *result);
 /* Notes the n <= GLS_JOURNAL_MAX_FILES files of a complete run just before they get their final names. Keeps the files
  * noted when the journal was opened, while there is room. */
@@ -48,8 +48,8 @@ size_t gls_journal_files(const char *path, gls_journal_file files[GLS_JOURNAL_MA
 /* Additional parameters of a run of tracking, which the public interface does not have. */
 typedef struct gls_track_extras {
     gls_journal *journal;        /* the run first delivers its results, then appends new ones; NULL: none */
-    const gls_visited **visited; /* while the sink is called, *visited holds the device's counts of visited voxels, or
-                                    is NULL; NULL: not wanted */
+    const gls_visited **visited; /* NULL: counts are not wanted; else *visited points to the device's counts of visited
+                                  * voxels while the sink is called, or is NULL if there are none */
     bool ends_alone; /* the sink reads only first and last points, and with `visited` all points of streamlines that are
                       * left to the host; other streamlines may come with one or two points. Not with a journal. */
 } gls_track_extras;

@@ -156,7 +156,7 @@ static void complete_stats(gls_track_stats *stats, double step_size)
     r->max_points = ranked(&stats->steps, n - 1) + 1;
 }
 
-/* Fills in the members of the result that follow from the engines. */
+/* Fills in the statistics of the result, and the members that follow from the engines. */
 static void complete_result(gls_run *run)
 {
     gls_track_result *r = &run->stats.result;
@@ -184,7 +184,7 @@ static gls_status require_devices(const gls_tracker *tracker)
     return GLS_OK;
 }
 
-/* Tracks with the tracker, seeds and task of `proto`; the other members are computed in a copy. */
+/* Tracks as `proto` says. Works on a copy, in which the members for the state of the run are filled in. */
 static gls_status run_all(const gls_run *proto, gls_track_result *result)
 {
     gls_run run = *proto;

@@ -11,8 +11,9 @@
 /* Shortest time between two calls of progress() during a batch, s. */
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
-/* The state of a run, which all workers share. Other members than those up to `message` are set before the workers
- * start and then only read, but for the queue, which has its own lock, and `polled`. */
+/* The state of a run, which all workers share. The lock of `queue` guards the queue and the members from `stats` to
+ * `message`. The other members are set before the workers start and then only read, except `polled`, which the thread
+ * that reports progress sets. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;
@@ -20,8 +21,7 @@ typedef struct gls_run {
     gls_queue queue;
     gls_writer_task task;      /* what happens to the streamlines */
     gls_writer_thread *writer; /* NULL: nothing to deliver */
-    gls_track_stats
-        stats; /* statistics of all committed seeds; guarded by the queue's lock, as are the members up to message */
+    gls_track_stats stats;     /* statistics of all committed seeds */
     size_t n_workers, n_alive; /* number of all workers; number of workers that have not failed */
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */
@@ -36,8 +36,8 @@ typedef struct gls_run {
 void gls_run_fail(gls_run *run, gls_status status);
 /* Calls progress(). GLS_ERR_CANCELLED if progress() asks to stop. Call on the thread that started the run. */
 gls_status gls_run_report(gls_run *run);
-/* Reports progress if the last report is older than GLS_SECONDS_BETWEEN_REPORTS. Call this between dispatches.
- * GLS_ERR_CANCELLED if the run was stopped. */
+/* Call this between dispatches. If workers have no threads of their own, reports progress when the last report is older
+ * than GLS_SECONDS_BETWEEN_REPORTS. GLS_ERR_CANCELLED if the run was stopped. */
 gls_status gls_run_poll(gls_run *run);
 
 /* Like gls_tracker_run(), with points in any space, such as voxel coordinates for exact comparisons. Exists in builds
@@ -58,7 +58,7 @@ typedef struct gls_worker {
     size_t n_ranges;
     gls_track_stats round; /* counts that are not committed yet */
     gls_track_share *share;
-    unsigned losses; /* how often the context was lost since a streamline was last finished */
+    unsigned losses; /* how often the context was lost since this worker last committed results */
     pthread_t thread;
 } gls_worker;
 

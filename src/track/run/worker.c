@@ -51,7 +51,8 @@ static gls_batch_points choose_points(const gls_worker *w, const gls_engine *e)
     return e->visitor.words && e->params.select == 0 ? GLS_POINTS_COUNTED : GLS_POINTS_ALL;
 }
 
-/* Allocates host arrays for the engine's current plan. */
+/* Prepares the batch for the worker's current engine: its pace, its counting of visited voxels, its points, and host
+ * arrays. */
 static gls_status make_arrays(gls_worker *w)
 {
     gls_batch *b = &w->batch;
@@ -183,7 +184,8 @@ static gls_status commit(void *user, uint64_t end, gls_batch_result *result, con
     return GLS_OK;
 }
 
-/* Called by the batch after its last streamline was committed: counts the batch and reports progress. */
+/* Called by the batch after its last streamline was committed: counts the batch, and reports progress if workers have
+ * no threads of their own. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;

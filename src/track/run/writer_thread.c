@@ -82,7 +82,8 @@ static gls_status pass_on(const gls_writer_thread *c, const gls_batch_result *re
     return status;
 }
 
-/* Hands a result to the sink. The caller holds the lock before and after; the lock is released while the sink works. */
+/* Hands a result to the sink, unless delivery failed or has all wanted streamlines already, and frees the result. The
+ * caller holds the lock before and after; the lock is released while the sink works. */
 static void hand_over(gls_writer_thread *c, gls_batch_result *result)
 {
     if (!c->status && !c->queue->satisfied) {
@@ -216,7 +217,8 @@ void gls_writer_thread_send(gls_writer_thread *c, gls_batch_result *result, uint
     pthread_cond_broadcast(&c->queue->changed);
 }
 
-/* Delivers the next result of the journal, which holds results in the order of seeds. */
+/* Reads the next result of the journal and sends it to the writer thread; the journal holds results in the order of
+ * seeds. */
 static gls_status replay_next(gls_writer_thread *c, bool *found)
 {
     gls_batch_result *result;

@@ -1,5 +1,5 @@
-/* Order of a run with several devices: the queue that gives ranges of seeds to workers, and the writer thread that
- * hands finished streamlines to the sink in the order of seeds. */
+/* The order of seeds in a run: the queue that gives ranges of seeds to workers, and the writer thread that hands
+ * finished streamlines to the sink in the order of seeds. */
 #ifndef GLS_TRACK_RUN_WRITER_THREAD_H
 #define GLS_TRACK_RUN_WRITER_THREAD_H
 
@@ -16,14 +16,14 @@
  * split. */
 #define GLS_QUEUE_RETURNED (2 * GLS_BATCHES_OUT * GLS_TRACKER_MAX_DEVICES)
 
-/* The seeds that are left. Workers take ranges from it in order. */
+/* The seeds that are left to track. Workers take ranges of them in order. */
 typedef struct gls_queue {
     pthread_mutex_t lock;   /* also guards the statistics of the run and the writer thread */
     pthread_cond_t changed; /* signalled at every change of what `lock` guards; timed waits use the monotonic clock */
     uint64_t next, end;     /* seeds next .. end - 1: no worker has taken them yet */
     uint64_t total;         /* number of seeds that the queue began with */
     gls_seed_range returned[GLS_QUEUE_RETURNED];
-    size_t n_returned; /* ranges that were returned, in the order of seeds */
+    size_t n_returned; /* number of elements of `returned`, which are in the order of seeds */
     size_t n_out;      /* number of ranges that workers are tracking */
     size_t n_workers;
     bool stopped;
@@ -90,7 +90,7 @@ gls_status gls_writer_thread_take(gls_writer_thread *writer, size_t worker, uint
 void gls_writer_thread_send(gls_writer_thread *writer, gls_batch_result *result, uint64_t end);
 /* Returns a lent result unused. */
 void gls_writer_thread_give_back(gls_writer_thread *writer, gls_batch_result *result);
-/* Waits until all complete results are delivered and frees the writer. Returns the first failure of the sink or journal
+/* Waits until all results sent are delivered, and frees the writer. Returns the first failure of the sink or journal
  * with its message. Accepts NULL. */
 gls_status gls_writer_thread_destroy(gls_writer_thread *writer);
 

@@ -16,7 +16,8 @@
 
 /* --- Definitions and slot contents. */
 
-/* Takes ownership of text. reason: a few words on the value, for those who read the composed source. */
+/* Adds an entry to the list; takes ownership of text. reason: a few words on the value, for those who read the composed
+ * source. */
 static void add(gls_define_list *list, const char *name, char *text, bool is_slot, const char *reason)
 {
     if (!text || list->n == sizeof list->define / sizeof list->define[0]) {
@@ -100,7 +101,8 @@ static bool same(double a, double b)
     return fabs(a - b) <= 1e-9;
 }
 
-/* Appends the terms of one orbit, sorted into classes by the signs of a basis function under x -> -x and y -> -y. */
+/* Appends the terms of the orbit of `size` vertices that begins with vertex v. The class of a term says whether its
+ * basis function changes its sign under x -> -x and y -> -y. */
 static void append_orbit(gls_text *out, const double *y, size_t k, size_t v, size_t size)
 {
     static const char *const classes[2][2] = {{"PP", "PM"}, {"MP", "MM"}};

@@ -30,7 +30,7 @@ void gls_define_float(gls_define_list *list, const char *name, double value, con
 void gls_define_text(gls_define_list *list, const char *name, char *text, const char *reason);
 /* Fills a slot with this text. Takes ownership of `text`, which comes from malloc; NULL sets `failed`. */
 void gls_define_slot(gls_define_list *list, const char *name, char *text, const char *reason);
-/* Fills a slot with a file. */
+/* Fills a slot with an #include of `file`. */
 void gls_define_file(gls_define_list *list, const char *name, const char *file, const char *reason);
 /* Fills a slot with BASE_looped.glsl, whose loops lanes can share, or with BASE_unrolled.glsl, the same code written
  * out for one invocation. */
@@ -52,9 +52,9 @@ gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order);
 /* Appends a row TERM(class, j) for every coefficient j. class: pp, mp, pm or mm, the signs of its basis function under
  * x -> -x and y -> -y. */
 gls_status gls_rows_orbit_terms(gls_text *out, int sh_order);
-/* Appends rows that find local maxima, in words of 32 vertices. */
+/* Appends rows that find the vertices with local maxima, and store one bit for each vertex, 32 in a word. */
 void gls_rows_peaks(gls_text *out, const gls_sphere *sphere);
-/* Appends rows CONE(word) and VERTEX(v, bit) for all vertices in order. */
+/* Appends a row VERTEX(v, bit) for each vertex in order, and a row CONE(word) in front of every 32 of them. */
 void gls_rows_vertices(gls_text *out, const gls_sphere *sphere);
 /* Appends a row AXIS(x, y, z) for each vertex, LAST_AXIS(x, y, z) for the last one. */
 void gls_rows_axes(gls_text *out, const gls_sphere *sphere);
@@ -69,8 +69,8 @@ typedef struct gls_tables {
     bool uniform; /* upload as a uniform block, not as a storage block */
 } gls_tables;
 
-/* Appends n words of 0 and defines `name` as their offset. Returns a pointer that holds until the next call; NULL, with
- * `failed` set, if memory ran out. */
+/* Appends n words of 0 and defines `name` as their offset. Returns a pointer to them, valid until the next call; NULL,
+ * with `failed` set, if memory ran out. */
 uint32_t *gls_table_add(gls_tables *tables, gls_define_list *defines, const char *name, size_t n);
 /* Appends n floats and defines `name` as their offset. */
 void gls_table_floats(gls_tables *tables, gls_define_list *defines, const char *name, const double *value, size_t n);

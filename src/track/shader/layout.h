@@ -37,7 +37,8 @@ typedef struct gls_state_header {
 #undef FIELD
 #undef uint
 
-/* Word offsets in a seed's directions, in a block of the pool, and arrays of the work buffer. */
+/* Offsets in words, in the directions of a seed and in a block of the pool; then the numbers of the arrays of the work
+ * buffer. */
 #define WORD(name, first, n) name = (first),
 enum {
 #include "layout/directions.def"
