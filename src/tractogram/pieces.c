@@ -70,7 +70,7 @@ typedef struct job {
     char message[1024];
 } job;
 
-/* Number of the first unit (a streamline or a value) that begins at or behind position `bytes`. */
+/* Number of the first unit (gls_pieces.n) that begins at or behind position `bytes`. */
 static size_t unit_at(const gls_pieces *p, uint64_t bytes)
 {
     size_t low = 0, high = p->n;

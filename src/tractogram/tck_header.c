@@ -17,7 +17,7 @@
 /* Largest header that is read; MRtrix3 keeps a history of commands in it. */
 #define MAX_HEADER ((size_t)16 << 20)
 
-/* Reads the header as text, with a NUL behind its n bytes. Most headers are short. */
+/* Reads the header as text of *n bytes; *out has space for a NUL behind them. Most headers are short. */
 static gls_status read_text(const char *path, int fd, uint64_t bytes, char **out, size_t *n)
 {
     char *text = NULL;

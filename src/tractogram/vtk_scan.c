@@ -388,7 +388,7 @@ gls_status gls_vtk_find(gls_tractogram_reader *r)
     t->binary = !gls_case_compare_n(line, "BINARY", 6);
     if (!t->binary && gls_case_compare_n(line, "ASCII", 5) != 0)
         return gls_reader_damaged(r, "it says neither ASCII nor BINARY");
-    /* the cursor has run to the end; the arrays are read by cursors of their own */
+    /* one pass to the end of the file; afterwards each array is read by a cursor of its own */
     status = find_sections(r);
     gls_cursor_finish(&t->cursor);
     return status;

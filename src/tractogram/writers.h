@@ -31,7 +31,7 @@ typedef struct gls_piece_rooms {
 typedef struct gls_pieces {
     /* open for writing; only one thread writes at a time */
     gls_output *output;
-    size_t n; /* number of units: points or streamlines */
+    size_t n; /* number of units: points, streamlines, or rows of an array */
     /* Position in the file at which a unit begins, in bytes from the start of this append; for unit n the end of the
      * append. */
     uint64_t (*offset)(const void *user, size_t unit);
@@ -122,10 +122,10 @@ struct gls_tractogram_writer {
     char message[1024];
 };
 
-/* Makes gls_tractogram_writer_finish() leave the file to the group, which gives it its name. */
+/* Makes gls_tractogram_writer_finish() leave the file to a group of outputs, which gives the file its name later. */
 void gls_writer_join(gls_tractogram_writer *writer, gls_output_group *group);
 
-/* Like gls_tractogram_merge(), but as part of a group unless group is NULL. */
+/* Like gls_tractogram_merge(), but the output joins a group of outputs unless group is NULL. */
 gls_status gls_tractogram_merge_grouped(const char *const *paths, size_t n, const char *output, bool overwrite,
                                         gls_output_group *group, gls_merge_progress progress, void *user,
                                         gls_merge_result *result);
@@ -146,7 +146,8 @@ bool gls_trx_can_name(const char *name);
  * the writer is finished. Other formats do not store the group. */
 gls_status gls_writer_add_group(gls_tractogram_writer *writer, const char *name, const uint32_t *member, size_t n);
 
-/* TRX: adds a JSON file about a column, which readers ignore. Both texts are borrowed until the writer is finished. */
+/* TRX: adds a JSON file about a column; readers ignore the file. Both texts are borrowed until the writer is
+ * finished. */
 void gls_writer_note(gls_tractogram_writer *writer, const char *name, const char *text);
 
 /* Returns GLS_ERR_ARGUMENT if one of n points is not finite. */
@@ -155,7 +156,7 @@ gls_status gls_writer_check_points(const gls_tractogram_writer *writer, const fl
 /* Notes that the format cannot store a column, for a later warning. */
 void gls_writer_lose(gls_tractogram_writer *writer, size_t column);
 
-/* A buffer in front of the file, which goes to the file when it is full. */
+/* A buffer for small appends, whose bytes go to the file when the buffer is full. */
 typedef struct gls_packer {
     /* receives full buffers */
     gls_output *output;
@@ -193,7 +194,7 @@ typedef struct gls_spool {
 
 /* Starts a spool whose scratch file, if it needs one, lies in the folder of output. */
 gls_status gls_spool_init(gls_spool *spool, const gls_output *output);
-/* Accepts a zeroed spool. */
+/* Frees the buffer and closes the scratch file. Accepts a spool that is all 0. */
 void gls_spool_finish(gls_spool *spool);
 /* Appends bytes; GLS_ERR_OUTPUT if the scratch file cannot be written. */
 gls_status gls_spool_append(gls_spool *spool, const void *data, size_t bytes);

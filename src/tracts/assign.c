@@ -16,7 +16,7 @@
 
 /* Half angle of the cone ahead of an end, radians: 45 degrees. Voxels outside the cone are not searched. */
 #define CONE (3.14159265358979323846 / 4)
-/* Largest number of voxels that one search visits. The reach is limited to 12 voxel sides when a connectome is
+/* Largest number of voxels that one search considers. The reach is limited to 12 voxel sides when a connectome is
  * created (FORWARD_SIDES of connectome_matrix.c). */
 enum { MAX_SEEN = 4096 };
 

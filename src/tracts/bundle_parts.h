@@ -64,7 +64,8 @@ typedef enum gls_bundle_direction {
     GLS_BUNDLE_UNKNOWN  /* the rule does not say which way */
 } gls_bundle_direction;
 
-/* Returns the first test that failed, or GLS_BUNDLE_TESTS. hits: from gls_rois_find(). n >= 1 points; length: mm. */
+/* Returns the first test that failed, or GLS_BUNDLE_TESTS if all were passed; only then is *direction set. hits: from
+ * gls_rois_find(). n >= 1 points; length: mm. */
 gls_bundle_test gls_bundle_judge(const gls_bundle_rules *rules, size_t bundle, const gls_roi_hits *hits,
                                  const float (*point)[3], size_t n, double length, gls_bundle_direction *direction);
 
@@ -177,7 +178,7 @@ typedef struct gls_bundle_row {
     char *cell[GLS_CELLS];    /* text of each cell of the row; NULL: empty */
 } gls_bundle_row;
 
-/* Adds a bundle from a row, whose cells may be modified. row NULL: a bundle without any test. */
+/* Adds a bundle from a row, whose cells may be modified. row NULL: a bundle without a name and without any test. */
 gls_status gls_bundle_rules_add(gls_bundle_rules *rules, const gls_bundle_row *row);
 
 #endif

@@ -15,7 +15,8 @@
 
 /* --- scilpy's JSON: an object of objects, whose keys become the cells of rows. */
 
-/* Type of a key's value: a file name, degrees, a list of two numbers in one cell, or in two. */
+/* Type of a key's value: a file name, degrees, or a list of two numbers, which goes into one cell (LIMITS) or into
+ * two. */
 typedef enum value_kind { IMAGE, DEGREES, LIMITS, LIMIT_CELLS } value_kind;
 
 static const struct {
@@ -167,7 +168,7 @@ static gls_status number(const row *r, column c, double low, double *value)
                     low == 0 ? " from 0 on" : "");
 }
 
-/* Reads yes or no: 1 yes, -1 no, 0 empty. */
+/* Reads yes or no as 1 or -1 into *value; an empty cell leaves *value as it is. */
 static gls_status answer(const row *r, column c, int *value)
 {
     if (!r->cell[c]) return GLS_OK;

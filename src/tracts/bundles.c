@@ -409,7 +409,8 @@ static gls_status reserve_groups(filter *f, const gls_streamlines *in)
     return GLS_OK;
 }
 
-/* The second pass: hands on members, flipped to the direction of their bundle, with a group for each bundle. */
+/* The second pass: hands on members, flipped to the direction of their first bundle, and with f->all also all other
+ * streamlines; adds a group for each bundle. */
 static gls_status send(void *user, const gls_streamlines *in)
 {
     filter *f = user;

@@ -277,7 +277,7 @@ static double add_one(gls_density *d, int thread, const columns *c, const gls_st
     d->used[i] = UNUSED;
     v->outside = false;
     v->places = v->places_outside = 0;
-    /* a value of 0, or one that is not finite, counts as 0 only if the options ask for it */
+    /* a value of 0, or one that is not finite, is mapped as 0 if the option map_zero is set, and else not at all */
     if (!isfinite(one.value) || one.value == 0) {
         one.value = 0;
         d->used[i] = ZERO;

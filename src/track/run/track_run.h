@@ -11,9 +11,9 @@
 /* Shortest time between two calls of progress() during a batch, s. */
 #define GLS_SECONDS_BETWEEN_REPORTS 0.2
 
-/* The state of a run, which all workers share. The lock of `queue` guards the queue and the members from `stats` to
- * `message`. The other members are set before the workers start and then only read, except `polled`, which the thread
- * that reports progress sets. */
+/* The state of a run, which all workers share. The lock of `queue` guards the queue, and `stats` to `message`. The
+ * other members are set before the workers start and then only read, except `polled`, which the thread that reports
+ * progress sets. */
 typedef struct gls_run {
     gls_tracker *tracker;
     const gls_seeds *seeds;
@@ -21,7 +21,8 @@ typedef struct gls_run {
     gls_queue queue;
     gls_writer_task task;      /* what happens to the streamlines */
     gls_writer_thread *writer; /* NULL: nothing to deliver */
-    gls_track_stats stats;     /* statistics of all committed seeds */
+    gls_track_stats stats;     /* statistics of all committed seeds; guarded by the lock of `queue`, as are all members
+                                * from here to `message` */
     size_t n_workers, n_alive; /* number of all workers; number of workers that have not failed */
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */

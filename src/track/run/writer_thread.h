@@ -55,10 +55,11 @@ bool gls_queue_is_waiting(const gls_queue *queue, uint64_t seed);
 
 typedef struct gls_writer_thread gls_writer_thread;
 
-/* The receivers of results on the writer thread, and when that thread stops. */
+/* Who gets the results from the writer thread, and how many streamlines. */
 typedef struct gls_writer_task {
     const gls_sink *sink; /* NULL: streamlines are not stored */
-    uint64_t select; /* number of streamlines after which the thread stops and marks the queue satisfied; 0: no limit */
+    uint64_t select; /* number of streamlines after which the thread stops the queue and marks it satisfied; 0: no
+                      * limit */
     gls_journal *journal;        /* gets a copy of each result; NULL: none */
     const gls_visited **visited; /* while the sink is called, *visited is the counts of the voxels that its streamlines
                                     visit, or NULL if the device made none; visited is NULL: not wanted */
