@@ -21,8 +21,8 @@ typedef struct gls_run {
     gls_queue queue;
     gls_writer_task task;      /* what happens to the streamlines */
     gls_writer_thread *writer; /* NULL: nothing to deliver */
-    gls_track_stats stats;     /* statistics of all committed seeds; guarded by the lock of `queue`, as are all members
-                                * from here to `message` */
+    gls_track_stats
+        stats; /* statistics of all committed seeds; guarded by the lock of `queue`, as are all members to `message` */
     size_t n_workers, n_alive; /* number of all workers; number of workers that have not failed */
     size_t n_threads;          /* worker threads that have not ended */
     gls_status status;         /* first failure, with its message */

@@ -58,9 +58,9 @@ typedef struct gls_writer_thread gls_writer_thread;
 /* Who gets the results from the writer thread, and how many streamlines. */
 typedef struct gls_writer_task {
     const gls_sink *sink; /* NULL: streamlines are not stored */
-    uint64_t select; /* number of streamlines after which the thread stops the queue and marks it satisfied; 0: no
-                      * limit */
-    gls_journal *journal;        /* gets a copy of each result; NULL: none */
+    uint64_t select;      /* number of streamlines after which the thread stops the queue and marks it satisfied; 0: no
+                           * limit */
+    gls_journal *journal; /* gets a copy of each result; NULL: none */
     const gls_visited **visited; /* while the sink is called, *visited is the counts of the voxels that its streamlines
                                     visit, or NULL if the device made none; visited is NULL: not wanted */
     bool ends_alone;             /* the sink reads only first and last points, see gls_track_extras */
