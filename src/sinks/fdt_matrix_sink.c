@@ -34,7 +34,7 @@ static cell *find(const sparse *m, uint64_t key)
     return &m->cell[at];
 }
 
-/* Doubles the hash table. Returns false if memory ran out. */
+/* Doubles the hash table; the first one has 1024 cells. Returns false if memory ran out. */
 static bool grow(sparse *m)
 {
     sparse larger = {m->n, m->slots ? 2 * m->slots : 1024, NULL};
@@ -192,7 +192,7 @@ static gls_status take_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     return !status && columns ? gls_sink_reads(sink, columns, strlen(columns)) : status;
 }
 
-/* Calls each(), which adds a streamline to its matrix, for a block of streamlines. */
+/* Adds a block of streamlines to the matrix: calls each() for every streamline that counts. */
 static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matrix_state *, const gls_fdt_half[2]))
 {
     matrix_state *t = user;
@@ -245,7 +245,8 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Numbers the voxels of the seed mask, and allocates memory for the voxels that a streamline meets. */
+/* Numbers the voxels of the seed mask, which matrix 3 does not use, and allocates memory for the voxels that a
+ * streamline meets. */
 static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     matrix_state *t = sink->state;
@@ -286,7 +287,8 @@ static const gls_fdt_numbering *columns_of(const gls_sink_kind *matrix, const ma
                                            : &t->target.numbering;
 }
 
-/* Writes the values that are not 0, column by column, then the numbers of rows and columns. Empties the matrix. */
+/* Writes the values that are not 0, column by column, then a line with the number of rows, the number of columns and 0.
+ * Empties the matrix. */
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     matrix_state *t = sink->state;
@@ -306,7 +308,7 @@ static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
-/* Frees the state; calloc() set members that were never made to NULL. */
+/* Frees the arrays of the state; arrays that were never made are NULL. */
 static void finish_matrix(gls_run_sink *sink)
 {
     matrix_state *t = sink->state;
@@ -332,7 +334,7 @@ MATRIX_KIND(fdt_matrix1);
 MATRIX_KIND(fdt_matrix2);
 MATRIX_KIND(fdt_matrix3);
 
-/* --- Files beside a matrix, in its folder. Their names are a word and the name of the matrix without .dot. */
+/* --- Files beside a matrix, in its folder. Each name is a prefix and the name of the matrix without .dot. */
 
 /* Returns the kind of the matrix to which a file of coordinates or a lookup image belongs. */
 static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
@@ -387,7 +389,7 @@ static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
-/* Writes an image whose voxels hold the number of their column, counted from 1. */
+/* Writes an image whose voxels hold the number of their column, counted from 1; 0: the voxel is no column. */
 static gls_status write_lookup(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix2_kind)->state;

@@ -42,8 +42,9 @@ static void follow(network_state *t, uint32_t own, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block. Each streamline adds to the row of its seed's region and the column of each other region that it
- * meets: 1, or with --distance-correction the length from the seed to the other region, mm. */
+/* Counts a block of streamlines. A streamline adds to the row of its seed's region and the column of each other region
+ * that it meets: 1, or with --distance-correction the length from the seed to that region, mm, as the mean over the
+ * half-streamlines that meet it. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     network_state *t = user;
@@ -60,7 +61,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Reads the labels. */
+/* Reads the image of labels and numbers its regions. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     (void)sinks;
@@ -85,7 +86,7 @@ static gls_status open_network(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     return GLS_OK;
 }
 
-/* Writes the matrix as text, a row for each region of seeds. */
+/* Writes the matrix as text. Row: region of the seed; column: region that is met. */
 static gls_status write_network(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const network_state *t = sink->state;

@@ -24,7 +24,7 @@ typedef struct map_state {
     gls_fdt_numbering numbering;
     const gls_fdt_numbering *rois;
     size_t n_voxels;
-    /* count and length of each voxel */
+    /* n_voxels elements */
     visit *voxel;
     uint64_t line;
     double step;
@@ -54,8 +54,8 @@ static void follow(map_state *m, const gls_fdt_half *half)
     }
 }
 
-/* Counts a block. A streamline of a single point counts in the voxel of that point; streamlines without points do not
- * count. */
+/* Counts a block of streamlines. A streamline of a single point counts in the voxel of that point; streamlines without
+ * points do not count. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     map_state *m = user;
@@ -174,7 +174,7 @@ static gls_status open_total(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink 
     return GLS_OK;
 }
 
-/* Whether the sink needs points: a single count needs none; counts by region of seeds need the seed point. */
+/* Whether the sink needs points: the count of all streamlines needs none; counts for regions need all points. */
 static bool total_needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 {
     (void)tracked;

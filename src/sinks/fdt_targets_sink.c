@@ -84,7 +84,7 @@ static gls_status open_targets(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     return GLS_OK;
 }
 
-/* Writes a volume for each region: counts as int32, lengths as float32. */
+/* Writes a volume for each region: counts as int32, at most INT32_MAX, lengths as float32. */
 static gls_status write_targets(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const targets_state *t = sink->state;
@@ -92,7 +92,7 @@ static gls_status write_targets(gls_run_sink *sink, gls_run_sinks *sinks)
     gls_grid plain = t->seeds.image;
     plain.space = 0;
     int32_t *count = calloc(n * t->regions.n, sizeof *count);
-    float *length = (float *)count; /* the lengths overwrite the counts in place, because both have four bytes */
+    float *length = (float *)count; /* the same memory: either counts or lengths are written, both of four bytes */
     if (!count) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory for a map", sink->output);
     for (uint32_t r = 0; r < t->regions.n; r++)
         for (size_t v = 0; v < n; v++) {

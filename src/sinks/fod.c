@@ -1,4 +1,4 @@
-/* Reads images of FODs, with the mask in which they count, and segments them into fixels. */
+/* Reads an image of FODs and the mask or tissue image that limits it, and segments the FODs into fixels. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -19,7 +19,8 @@ enum { CORTICAL, SUBCORTICAL, WHITE, CSF, PATHOLOGY, N_TISSUES };
 /* A voxel has tissue only if more than this number of its sample points have a tissue. */
 #define MIN_SAMPLES (SIDE * SIDE * SIDE / 2)
 
-/* Interpolates linearly; points beyond the outer voxel centres take the nearest values. */
+/* Interpolates the volumes of an image linearly at the voxel coordinates p; beyond the outer voxel centres the nearest
+ * values are taken. */
 static void interpolate(const gls_image *image, const double p[3], double value[N_TISSUES])
 {
     const int32_t *dim = image->grid.dim;
@@ -54,7 +55,8 @@ static int winner(const double v[N_TISSUES])
     return N_TISSUES;
 }
 
-/* Clamps values to 0 .. 1. Returns false, for no tissue, if a value is not finite or their sum is below 0.5. */
+/* Clamps values to 0 .. 1. Returns false, for no tissue, if a value is not finite or the sum of the clamped values is
+ * below 0.5. */
 static bool clamp_tissues(double value[N_TISSUES])
 {
     double sum = 0;
@@ -143,10 +145,11 @@ static void fill(const gls_image *tissue, const gls_image *sh, gls_image *mask, 
     }
 }
 
-/* Makes the mask and the scale from `tissue`, an image on any grid of cortical and subcortical grey matter, white
- * matter, CSF and pathology. name: for messages. *mask: for each voxel of `sh` the square of its white matter fraction.
- * *scale (may be NULL): factor of the density, 1 - cortical - subcortical / 2. The caller destroys both. GLS_ERR_INPUT:
- * `tissue` has not five volumes, or no white matter in any voxel with an FOD. */
+/* Makes the mask and the scale from `tissue`. The volumes of `tissue` are cortical and subcortical grey matter, white
+ * matter, CSF and pathology; its grid may differ from that of `sh`. name: for messages. *mask: for each voxel with an
+ * FOD the square of the fraction of white matter, else 0. *scale (`scale` may be NULL): factor of the density, 1 -
+ * cortical - subcortical / 2; without an FOD 1. The caller destroys both. GLS_ERR_INPUT: `tissue` has not five volumes,
+ * or no white matter in any voxel with an FOD. */
 static gls_status tissue_mask(const gls_image *tissue, const char *name, const gls_image *sh, gls_image **mask,
                               gls_image **scale)
 {
@@ -189,7 +192,7 @@ static gls_status read_tissue(const gls_fod_options *o, const gls_image *sh, gls
     return status;
 }
 
-/* Reads --proc-mask, weights from 0 to 1. GLS_ERR_INPUT: all are 0. */
+/* Reads --proc-mask, weights from 0 to 1. GLS_ERR_INPUT: no weight is above 0. */
 static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_fod *fod)
 {
     gls_status status = gls_image_read_on_grid(&sh->grid, o->sh, o->proc_mask, &fod->mask);
@@ -215,10 +218,11 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
  * 0.25, FODs 0. */
 #define MAX_UNLIKE 0.5
 
-/* Returns the share of voxels, among those that are not 0, whose values cannot be SH coefficients of an ODF; NAN: all
- * voxels are 0. In an ODF the first coefficient, which is the integral, is positive unless all coefficients are small,
- * and the norm of the coefficients of degree l is at most sqrt(2 l + 1) times the first one, the value for a single
- * direction. Twice this limit is accepted, because some bases scale by sqrt(2) and noise makes small negative lobes. */
+/* Returns the share of voxels, among those that are finite and not 0, whose values cannot be SH coefficients of an ODF;
+ * NAN: there is no such voxel, or the image has too few volumes. In an ODF the first coefficient, which is the
+ * integral, is positive unless all coefficients are small, and the norm of the coefficients of degree l is at most
+ * sqrt(2 l + 1) times the first one, the value for a single direction. Twice this limit is accepted, because some bases
+ * scale by sqrt(2) and noise makes small negative lobes. */
 static double share_unlike(const gls_image *sh)
 {
     const size_t voxels = gls_grid_voxels(&sh->grid);
@@ -253,8 +257,8 @@ typedef struct image_signs {
     uint64_t positive; /* number of voxels in which all volumes are above 0 */
 } image_signs;
 
-/* Counts voxels with any value, with values in all volumes, and with positive values in all volumes: by these numbers
- * images of another kind are recognised. */
+/* Counts the voxels in which some volume, and those in which every volume, is finite and not 0, and those in which
+ * every volume is positive. The counts show whether an image is of another kind than asked for. */
 static image_signs look_at_signs(const gls_image *image)
 {
     const size_t voxels = gls_grid_voxels(&image->grid);
@@ -274,7 +278,7 @@ static image_signs look_at_signs(const gls_image *image)
 }
 
 /* Whether six volumes look like a tensor: exactly three of them, the diagonal, are positive in over 99 % of the voxels
- * and have sums within a factor of 3 of the first volume's. */
+ * whose first value is not 0, and have sums within a factor of 3 of the first volume's. */
 static bool looks_like_tensor(const gls_image *image)
 {
     const size_t voxels = gls_grid_voxels(&image->grid);
@@ -302,7 +306,7 @@ static bool looks_like_tensor(const gls_image *image)
 static const char *without_signs(const gls_image *image, const image_signs *signs)
 {
     if (image->n_volumes < 3 || (double)signs->positive <= 0.9 * (double)signs->there) return NULL;
-    /* six positive volumes are reported as a tensor instead */
+    /* for six volumes looks_like_tensor() decides */
     return image->n_volumes == 3 ? "a colour map" : image->n_volumes == 6 ? NULL : "a series";
 }
 

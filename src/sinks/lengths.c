@@ -73,7 +73,7 @@ gls_status gls_run_lengths_add(gls_run_lengths *l, const gls_streamlines *in)
         largest = l->part[i] > largest ? l->part[i] : largest;
         smallest = l->part[i] < smallest ? l->part[i] : smallest;
     }
-    /* allocate twice as many bins as are needed now, so that growing is rare */
+    /* allocate twice as many bins as are needed now, unless that exceeds MAX_BINS, so that growing is rare */
     status = make_bins(l, 2 * (bin_of(largest) + 1) < MAX_BINS ? 2 * (bin_of(largest) + 1) : bin_of(largest) + 1);
     /* lengths are whole numbers of parts, so that sums do not depend on the order in which batches arrive */
     for (size_t i = 0; i < in->n && !status; i++) {

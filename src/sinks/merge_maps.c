@@ -45,7 +45,7 @@ static void copy_hash(const cJSON *item, char hash[17])
     snprintf(hash, 17, "%s", text ? text : "");
 }
 
-/* Fills run from a sidecar if it belongs to the shard that wrote the map. */
+/* Fills *run from the file `sidecar`, if this is the sidecar of the shard that wrote the map. */
 static void read_run(const char *sidecar, const char *map, const gls_shard *shard, gls_map_run *run)
 {
     cJSON *root = gls_json_read(sidecar, GLS_SIDECAR_MAX_BYTES);
@@ -98,7 +98,7 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
                                                      : NULL;
 }
 
-/* Codes of data types in NIfTI headers that maps of counts have. */
+/* NIfTI codes of the data types that maps of counts have. */
 enum { NIFTI_INT32 = 8, NIFTI_FLOAT64 = 64 };
 
 /* Whether the name is one of a NIfTI image; other maps are tables. */
@@ -136,7 +136,8 @@ static gls_status read_name(const char *path, part_name *part)
     return gls_fail(GLS_ERR_INPUT, "%s: its name does not say which part it is, as x_shard-2of3.csv does", path);
 }
 
-/* Whether two names differ only in the index of the part. The files may lie in different folders. */
+/* Whether two files are parts of one map: their names differ only in the index of the part. Where the index is in the
+ * name of a folder instead, the names of the files must be equal. */
 static bool same_map(const part_name *a, const part_name *b)
 {
     const char *slash_a = strrchr(a->rest, '/'), *slash_b = strrchr(b->rest, '/');
@@ -205,10 +206,10 @@ static gls_status check_parts(const char *const *paths, size_t n)
 
 /* A map of counts as its file holds it. */
 typedef struct count_map {
-    /* header as gls_nifti_read_header() reads it */
+    /* header of the file */
     gls_nifti_header header;
     unsigned char *bytes; /* header, padding and voxels */
-    /* number of bytes of the file; number of voxels of all volumes */
+    /* n_bytes: length of `bytes`; n: number of values in all volumes */
     size_t n_bytes, n;
 } count_map;
 
@@ -256,7 +257,8 @@ static gls_status read_map(const char *path, count_map *m)
     return status;
 }
 
-/* Adds the map of another shard, which must have the same grid. */
+/* Adds the map of a shard to `sum`. GLS_ERR_INPUT: its grid is not that of the map `like`, which was read from
+ * `first`. */
 static gls_status add_map(const char *path, const char *first, const count_map *like, double *sum)
 {
     count_map m;
@@ -322,7 +324,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
     char number[40];
     gls_text text = {0};
     gls_status status = GLS_OK;
-    /* all files are checked before any is added up */
+    /* reject tables of seeds before any matrix is read */
     for (size_t i = 0; i < n && !status; i++) status = check_table(paths[i]);
     if (!status) status = gls_table_read(paths[0], &sum, &rows, &columns);
     for (size_t i = 1; i < n && !status; i++) {
@@ -334,7 +336,7 @@ static gls_status merge_tables(const char *const *paths, size_t n, const char *o
         free(more);
         more = NULL;
     }
-    /* the suffix decides on the separator */
+    /* separator: comma in .csv, tab in .tsv, else a blank */
     const char separator = gls_case_ends(output, ".csv") ? ',' : gls_case_ends(output, ".tsv") ? '\t' : ' ';
     for (size_t k = 0; k < rows * columns && !status; k++) {
         gls_text_puts(&text, gls_format_double(sum[k], number, sizeof number));

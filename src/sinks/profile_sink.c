@@ -22,8 +22,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     const gls_job_options *o = sinks->options;
     const char *text = o->profile, *last = text ? gls_names_last(text, ':') : NULL,
                *first = text ? gls_names_first(text, ':') : NULL;
-    /* the first colon ends the name of the rules, the last one precedes the name of the table; between them are images
-     */
+    /* the first colon ends the name of the rules, the last one precedes the name of the table; images are between
+     * them */
     if (!text) return GLS_OK;
     if (!last || first == text || !last[1])
         return gls_fail(

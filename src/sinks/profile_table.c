@@ -108,7 +108,7 @@ gls_status gls_profile_table_write(const gls_profile_table *t, const gls_bundles
                 status =
                     gls_bundles_profile(bundles, b, t->image[i], v, &t->sampling, t->weights, node + column * nodes);
         if (status) break;
-        /* an image without any value is probably in another space */
+        /* count the nodes that have a value: an image without any is probably in another space */
         for (size_t c = 0; c < columns; c++)
             for (uint32_t k = 0; k < nodes; k++) found[c] += isfinite(node[c * nodes + k].value) != 0;
         n_used += gls_bundles_get(bundles, b).count > 0;

@@ -14,7 +14,7 @@
 typedef struct sample_state {
     /* images and statistics */
     gls_sample_set set;
-    /* numbers of points that were sampled, and of those without a value */
+    /* counts of the points and streamlines that were sampled */
     gls_sample_counts counts;
     /* the table that is written; unused for columns of the tractogram */
     gls_sample_rows rows;
@@ -42,7 +42,7 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
         return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
     if (colon) status = gls_sink_writes(sink, sinks, colon + 1);
     if (!status) status = gls_sample_set_choose(&s->set, &o->stat_tck);
-    /* without a statistic use the mean, the default of the command */
+    /* without --stat-tck use the mean, as `glslines sample` does */
     if (!status && s->set.n_stats == 0) s->set.stat[s->set.n_stats++] = GLS_TRACK_MEAN;
     return status;
 }
@@ -69,7 +69,7 @@ static gls_status open_sample(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
                                              sink->output ? own : tractogram);
 }
 
-/* Warns about points outside the images, and completes the file. */
+/* Warns if many samples lie outside the images or are not finite, and completes the table if there is one. */
 static gls_status write_sample(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     sample_state *s = sink->state;
@@ -78,7 +78,7 @@ static gls_status write_sample(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_sample_rows_end(&s->rows, GLS_OK);
 }
 
-/* Adds the numbers of points with and without a value to the sidecar. */
+/* Adds the counts of samples to the sidecar. */
 static void describe(const gls_run_sink *sink, cJSON *root)
 {
     const gls_sample_counts *counts = &((const sample_state *)sink->state)->counts;

@@ -33,7 +33,8 @@ static gls_status flush(seeds_state *t)
     return status;
 }
 
-/* Appends a row for each streamline: its number, the index of its seed point, the seed. */
+/* Appends a row for each streamline: its number, the index among its points of the one nearest to the seed, and the
+ * position of the seed, world mm. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     seeds_state *t = user;
@@ -50,7 +51,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status;
 }
 
-/* Opens the table with the header of MRtrix3's -output_seeds. */
+/* Creates the file of the table; the header is that of MRtrix3's -output_seeds. */
 static gls_status open_table(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     seeds_state *t = sink->state;

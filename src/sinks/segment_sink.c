@@ -26,10 +26,10 @@ typedef struct waiting_lines {
 typedef struct segment_state {
     /* the bundles: their rules, and the members found so far */
     gls_bundles *bundles;
-    gls_bundle_stats **volume; /* one for each bundle, for the table */
-    waiting_lines *waiting;    /* one for each bundle that is cleaned, for the table */
-    uint32_t **member;         /* members of each bundle, for the tractogram */
-    /* table: also write a table; unique: each streamline belongs to one bundle at most */
+    gls_bundle_stats **volume; /* one for each bundle; NULL: no table is written */
+    waiting_lines *waiting;    /* one for each bundle, empty unless the bundle is cleaned; NULL: no table is written */
+    uint32_t **member;         /* indices of the streamlines of each bundle, for the groups of the tractogram */
+    /* table: write a table of the bundles; unique: each streamline belongs to one bundle at most */
     bool table, unique;
 } segment_state;
 
@@ -61,8 +61,8 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     return status || !colon ? status : gls_sink_writes(sink, sinks, colon + 1);
 }
 
-/* Rejects cleaning in a shard, because outliers are not known before shards are merged, and names of bundles that TRX
- * cannot hold. */
+/* Rejects cleaning in a shard, because outliers are not known before shards are merged, and, if the tractogram is a TRX
+ * file, names of bundles that TRX cannot hold. */
 static gls_status check_bundles(const gls_bundles *bundles, const gls_run_sinks *sinks, const char *rules)
 {
     for (size_t k = 0; k < gls_bundles_count(bundles); k++) {
@@ -161,13 +161,14 @@ static gls_status open_bundles(gls_run_sink *sink, gls_run_sinks *sinks, gls_sin
     return GLS_OK;
 }
 
-/* After the outliers are removed, adds the kept streamlines that are still members of bundle k to its volume. */
+/* After outliers are removed from bundle k, adds those waiting streamlines that are still members to the volume of the
+ * bundle. */
 static gls_status add_waiting(segment_state *s, size_t k)
 {
     const gls_bundle *bundle = &s->bundles->bundle[k];
     const waiting_lines *w = &s->waiting[k];
     gls_status status = GLS_OK;
-    /* kept lines and members are in the same order; lines that are no longer members are passed over */
+    /* waiting streamlines and members are in the same order; streamlines that are no longer members are skipped */
     for (size_t i = 0, m = 0; i < w->n && m < bundle->n && !status; i++) {
         if (w->index[i] != bundle->member[m].index) continue;
         status = gls_bundle_stats_add(s->volume[k], (const float(*)[3])(w->point + w->offset[i]),
@@ -177,7 +178,8 @@ static gls_status add_waiting(segment_state *s, size_t k)
     return status;
 }
 
-/* Removes outliers, and writes the bundles as groups of the tractogram. */
+/* Removes outliers, completes the volumes for the table, and adds the bundles to the tractogram, if there is one, as
+ * groups. */
 static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
 {
     segment_state *s = sink->state;
@@ -224,7 +226,8 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     }
 }
 
-/* Hash of --segment-unique, which changes the result and is not among the parameters that identify the run. */
+/* 1 with --segment-unique, else 0: the option changes the result and is not among the parameters that identify the
+ * run. */
 static uint64_t choice(const gls_run_sink *sink)
 {
     return ((const segment_state *)sink->state)->unique;

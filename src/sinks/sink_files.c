@@ -19,7 +19,7 @@ gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length)
 gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t length)
 {
     char *list = strndup(text, length), *rest = list;
-    /* number of inputs other than the images of this option */
+    /* number of inputs before the images of this option */
     const size_t before = sink->n_inputs;
     gls_status status = list ? GLS_OK : gls_no_memory();
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {

@@ -69,7 +69,7 @@ static gls_status append(void *user, const gls_streamlines *streamlines)
     return status || !p->status ? status : gls_fail(p->status, "%s", p->message);
 }
 
-/* Lets the thread end after the batch at work, and waits for it. */
+/* Lets the thread end after the batch that it works on, and waits for the end of the thread. */
 static void end_thread(pair *p)
 {
     pthread_mutex_lock(&p->lock);
@@ -81,7 +81,7 @@ static void end_thread(pair *p)
     pthread_cond_destroy(&p->changed);
 }
 
-/* Function `abort` of the sink: ends the thread, then both sinks. */
+/* Function `abort` of the sink: ends the thread, then aborts both sinks. */
 static void give_up(void *user)
 {
     pair *p = user;
@@ -91,7 +91,7 @@ static void give_up(void *user)
     free(p);
 }
 
-/* Finishes both sinks; if one fails, what is left is aborted. */
+/* Finishes the first sink, then the second; if the first fails, aborts the second. */
 static gls_status finish(void *user)
 {
     pair *p = user;

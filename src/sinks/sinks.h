@@ -1,5 +1,4 @@
-/* Sinks of `track`: what a run makes of its streamlines beside the tractogram, such as maps, matrices, tables, columns.
- */
+/* Sinks of `track`: what a run makes of its streamlines beside the tractogram: maps, matrices, tables, columns. */
 #ifndef GLS_SINKS_SINKS_H
 #define GLS_SINKS_SINKS_H
 
@@ -14,8 +13,8 @@
 #include "track/engine/visited.h"
 #include "util/output_file.h"
 
-/* Each kind of result is one file of this folder, with its gls_NAME_kind, and one row here. All other code goes over
- * the rows. Columns reach the tractogram, and files the sidecar, in this order. */
+/* Each kind of result has its gls_NAME_kind in a file of this folder, and one row here. All other code goes over the
+ * rows. Columns reach the tractogram, and files the sidecar, in this order. */
 /* clang-format off */
 #define GLS_SINK_KINDS(ROW) \
     ROW(density)      \
@@ -49,7 +48,7 @@ struct gls_sink_kind;
 GLS_SINK_KINDS(GLS_SINK_DECLARE)
 #define GLS_SINK_COUNT(name) +1
 #define GLS_MAX_SINKS (0 GLS_SINK_KINDS(GLS_SINK_COUNT))
-#define GLS_SINK_MAX_INPUTS 18 /* files of rules or labels, and images */
+#define GLS_SINK_MAX_INPUTS 18 /* most inputs of one sink: files of rules or labels, and images */
 #define GLS_SINK_MAX_IMAGES 16
 
 /* One result of one run. */
@@ -102,20 +101,19 @@ typedef struct gls_sink_kind {
      * gls_sink_writes(), and refuses --shard if the results of parts cannot be merged. Name and format of the
      * tractogram are known. */
     gls_status (*take)(gls_run_sink *sink, gls_run_sinks *sinks);
-    /* Reads the inputs of the sink, so that a faulty input ends the run before any work. The grid of the run is known.
-     */
+    /* Reads the inputs of the sink, so that faulty ones end the run before any work. The grid of the run is known. */
     gls_status (*prepare)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Starts a thread of the sink for work that goes on while the tracker is made. finish() waits for the thread. */
     gls_status (*begin)(gls_run_sink *sink, gls_run_sinks *sinks);
-    /* Starts before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
+    /* Called before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
      * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
      * tractogram is written. */
     gls_status (*open)(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own);
     /* Whether the sink reads more than the two ends of streamlines. NULL counts as true. tracked: the grid on which a
      * device can count visited voxels. */
     bool (*needs_points)(const gls_run_sink *sink, const gls_grid *tracked);
-    /* Called after the last streamline. Adds columns and groups to the writer of the tractogram (NULL: there is none).
-     */
+    /* Called after the last streamline. Adds columns and groups to `writer`, that of the tractogram; NULL: there is
+     * none. */
     gls_status (*complete)(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer);
     /* Writes the sink's file as a part of the run: gls_file_write() with sinks->run->force and sinks->run->group. */
     gls_status (*write)(gls_run_sink *sink, gls_run_sinks *sinks);
@@ -123,7 +121,8 @@ typedef struct gls_sink_kind {
     void (*describe)(const gls_run_sink *sink, struct cJSON *root);
     /* Hash of options that change the result and are neither names of files nor parameters in the sidecar. */
     uint64_t (*choice)(const gls_run_sink *sink);
-    /* frees what the state holds, after any function; the state itself is freed by the run */
+    /* frees what the state holds; may be called after any of the functions above; the state itself is freed by the
+     * run */
     void (*finish)(gls_run_sink *sink);
 } gls_sink_kind;
 
@@ -132,8 +131,8 @@ typedef struct gls_sink_kind {
 /* Adds an input of the sink. text: the value of an option, of which the first `length` characters are the name; in it
  * \: stands for a colon and \, for a comma. */
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
-/* Names the output of the sink. text: the name, with \: and \, as in gls_sink_reads(). In a shard, adds the part of the
- * shard to the name. */
+/* Names the output of the sink. text: the name, with \: and \, as in gls_sink_reads(). In a shard, the name gets the
+ * mark of the shard, such as _shard-1of3. */
 gls_status gls_sink_writes(gls_run_sink *sink, const gls_run_sinks *sinks, const char *text);
 /* Names the input and the output of the sink from "A:B". form: what the two names are, as "LABELS:FILE", for the
  * message. GLS_ERR_ARGUMENT: a name or the colon is missing. */
@@ -145,21 +144,20 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
 /* Makes *out a sink that passes streamlines to both sinks at the same time, to the second one on a thread of its own.
  * *out owns both, and finishes first before second. On failure the caller still owns both. */
 gls_status gls_sink_pair(const gls_sink *first, const gls_sink *second, gls_sink *out);
-/* Index in s->point of the point of streamline i that is nearest to its seed. The seed itself may have been left out.
- */
+/* Index in s->point of the point of streamline i that is nearest to the seed, which itself may have been left out. */
 uint64_t gls_seed_point(const gls_streamlines *s, size_t i, const float seed[3]);
 /* The sink of this kind; NULL if it is not wanted. */
 gls_run_sink *gls_sink_find(gls_run_sinks *sinks, const gls_sink_kind *kind);
 
 /* --- For the run: each function goes over all wanted sinks. */
 
-/* Calls take(). Call gls_sinks_finish() also after a failure. */
+/* Calls take() of every kind. Call gls_sinks_finish() also after a failure. */
 gls_status gls_sinks_take(gls_run_sinks *sinks);
 /* Adds the files that sinks read to the inputs of the run. */
 gls_status gls_sinks_name_inputs(gls_run_sinks *sinks);
 /* Calls prepare(), then adds the files that rules name to the inputs. */
 gls_status gls_sinks_prepare(gls_run_sinks *sinks);
-/* Sets *hash to a hash of all inputs of the sinks and of choice(); 0: no sink has inputs. */
+/* Sets *hash to a hash of the inputs and of choice() of the sinks that have inputs; 0: no sink has inputs. */
 gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);
 /* Calls begin(). */
 gls_status gls_sinks_begin(gls_run_sinks *sinks);
@@ -167,7 +165,7 @@ gls_status gls_sinks_begin(gls_run_sinks *sinks);
 gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram);
 /* Whether any sink reads more than the two ends of streamlines. tracked: as in needs_points(). */
 bool gls_sinks_need_points(const gls_run_sinks *sinks, const gls_grid *tracked);
-/* Calls complete(). writer: of the tractogram, or NULL. */
+/* Calls complete(). writer: that of the tractogram; NULL: there is none. */
 gls_status gls_sinks_complete(gls_run_sinks *sinks, gls_tractogram_writer *writer);
 /* Calls write(). */
 gls_status gls_sinks_write(gls_run_sinks *sinks);

@@ -17,21 +17,21 @@
 #include "util/status.h"
 #include "util/text.h"
 
-#define MAX_LISTED 20 /* regions named in a warning */
+#define MAX_LISTED 20 /* a warning lists at most so many regions */
 
 /* State of `glslines connectome`. */
 typedef struct connecting {
     /* files, sidecar and message of the command */
     gls_tract_run *run;
     const gls_connectome_cli *o;
-    /* paths of the command line */
+    /* paths of tractogram, image of labels and matrix */
     const char *const *file;
     /* method of --assign */
     gls_assignment assign;
     /* reach of --assign: the largest distance between an end and its region, mm */
     double radius;
     char *nodes; /* path of the table of regions; NULL: none */
-    /* sums of all cells */
+    /* the matrix that is counted */
     gls_connectome *connectome;
     /* names of labels by --lut */
     gls_label_names names;
@@ -41,10 +41,10 @@ typedef struct connecting {
     gls_tract_weights weights, scales;
     /* text of --assignments, if it goes to a file */
     gls_tract_text assignments;
-    const char *column; /* column of --trx; NULL: none */
-    /* the writer of --trx, behind the filter that drops streamlines without points */
+    const char *column; /* name of the column of labels in the output of --trx; NULL: none */
+    /* filter that drops streamlines without points or with a coordinate that is not finite, then the writer of --trx */
     gls_sink copy;
-    int32_t (*pair)[2]; /* labels of the streamlines of a batch */
+    int32_t (*pair)[2]; /* two labels of each streamline of a batch */
     size_t n_pairs, capacity;
     gls_column *list; /* columns of a batch */
     gls_filter_counts copied;
@@ -125,7 +125,7 @@ static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gl
 
 /* --- The connectome. */
 
-/* Parses --scale: factors of each streamline, which multiply. */
+/* Parses --scale: the factors by which the value of each streamline is multiplied. */
 static gls_status parse_scales(const gls_strings *text, unsigned *scale)
 {
     static const char *const names[] = {"none", "length", "invlength", "invnodevol", "invnodevol-mm3"};
@@ -228,7 +228,7 @@ static gls_status name_rows(connecting *c)
 {
     const int32_t *label;
     size_t n = gls_connectome_nodes(c->connectome, &label), unnamed = 0;
-    /* with --keep-unassigned a first row has no label */
+    /* with --keep-unassigned the first row is for ends without a region */
     const size_t first = gls_connectome_size(c->connectome) - n;
     gls_status status = gls_label_names_read(&c->names, c->o->lut);
     if (status) return status;
@@ -278,7 +278,7 @@ static gls_status write_nodes(connecting *c)
     return gls_tract_text_close(&t, GLS_OK);
 }
 
-/* Writes the table of pairs that streamlines join. */
+/* Writes the table of the pairs of regions that streamlines join. */
 static gls_status write_edges(connecting *c)
 {
     static const char *const head[] = {"a",   "b",    "name_a", "name_b", "count",      "weight",
@@ -292,7 +292,7 @@ static gls_status write_edges(connecting *c)
     t.missing = c->o->bids ? "n/a" : NULL;
     append_words(&t, head, sizeof head / sizeof *head);
     gls_tract_text_end_row(&t);
-    for (size_t i = 0; i < n; i++) /* the upper triangle: pairs have no direction */
+    for (size_t i = 0; i < n; i++) /* upper triangle and diagonal: pairs have no direction */
         for (size_t k = i; k < n; k++) {
             gls_connectome_edge e = gls_connectome_get_edge(c->connectome, i, k);
             const double value[] = {(double)e.count, e.weight, e.sum, e.mean, e.min, e.max, e.mean_length};
@@ -329,7 +329,7 @@ static void warn_of_lonely(const connecting *c)
 }
 
 /* Warns of labels below the largest one that have no voxels: the parcellation may have been cut or moved. Does not warn
- * if they are as many as the rows of the matrix, as in schemes with scattered numbers. */
+ * if there are at least as many of them as regions, as in schemes with scattered numbers. */
 static void warn_of_absent(const connecting *c)
 {
     const int32_t *label;
@@ -398,7 +398,7 @@ static void describe(const connecting *c)
     cJSON_AddStringToObject(c->run->root, "StorageFormat", "Full");
 }
 
-/* Path of the table of regions: beside the matrix, unless the option names it. */
+/* Sets the path of the table of regions: beside the matrix, unless --nodes names it. */
 static gls_status choose_nodes(connecting *c)
 {
     const char *out = c->file[2], *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
@@ -439,7 +439,7 @@ static gls_status parse_assignment(connecting *c)
     return GLS_OK;
 }
 
-/* Checks combinations of options. */
+/* Checks combinations of options, and names the column of labels and the table of regions. */
 static gls_status check(connecting *c)
 {
     const gls_connectome_cli *o = c->o;

@@ -55,8 +55,8 @@ static gls_status read_columns(conversion *c, gls_tract_output *output)
     return status;
 }
 
-/* Builds the chain of sinks. Streamlines pass weights, columns of --dps and --tsf, the filter that drops streamlines
- * without points or with a coordinate that is not finite, --compress, and last the writer beside the summary. */
+/* Builds the chain of sinks, in this order: adding weights and the columns of --dps and --tsf; dropping streamlines
+ * without points or with a coordinate that is not finite; --compress; the writer and the summary. */
 static gls_status connect(conversion *c, const gls_tractogram_info *info, gls_sink *sink)
 {
     gls_tract_output output = {.path = c->out, .info = info, .fields = c->o->fields, .half_precision = c->o->half};

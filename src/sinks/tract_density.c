@@ -16,9 +16,9 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* --- Grids that no image has. */
+/* --- Grids made here. */
 
-#define MARGIN 3 /* number of voxels between the points and each face of the grid, as in tckmap */
+#define MARGIN 3 /* margin around all points, voxels, as in tckmap */
 /* largest number of voxels of a map */
 #define MAX_VOXELS 2147483648.0
 
@@ -123,7 +123,7 @@ typedef struct mapping {
     gls_grid grid;
     /* the map; NULL: not made yet */
     gls_density *density;
-    /* points that the sampler saw */
+    /* counts of the samples of --image */
     gls_sample_counts sampled;
 } mapping;
 
@@ -146,7 +146,7 @@ static gls_status choose_contrast(mapping *m)
     const char *name = o->contrast ? o->contrast : "tdi";
     size_t k = 0;
     bool needs_image = false;
-    /* dps:NAME takes the values of a column in place of a number from the list */
+    /* dps:NAME takes the values of a column in place of a contrast of the list */
     if (strncmp(name, "dps:", 4) == 0 && name[4]) {
         m->options.value = GLS_DENSITY_COLUMN;
         m->options.column = name + 4;
@@ -173,7 +173,7 @@ static gls_status choose_contrast(mapping *m)
     return GLS_OK;
 }
 
-/* Checks combinations of options. */
+/* Checks combinations of options, and sets mapping and contrast of the map. */
 static gls_status check(mapping *m)
 {
     const gls_density_cli *o = m->o;
@@ -198,7 +198,8 @@ static gls_status check(mapping *m)
     return status ? status : choose_contrast(m);
 }
 
-/* Chooses how finely steps are cut: as asked, else by the rule of MRtrix3's tckmap, which needs the step size. */
+/* Chooses how finely the mappings mrtrix and precise divide each step: as --upsample says, else by the rule of
+ * MRtrix3's tckmap, which needs the step size. */
 static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 {
     const bool precise = m->options.mapping == GLS_DENSITY_PRECISE;
@@ -216,8 +217,8 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 
 /* --- The map. */
 
-/* Chooses the grid of the map: the template, its voxels divided anew, a box around all streamlines, or the grid that
- * the tractogram states. */
+/* Chooses the grid of the map: that of --template, with --voxel-size divided anew; with --voxel-size alone a box around
+ * all points; else the grid that the tractogram states. */
 static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
 {
     const gls_density_cli *o = m->o;
@@ -247,7 +248,7 @@ static gls_status choose_groups(mapping *m, const gls_tractogram_info *info)
     return GLS_OK;
 }
 
-/* Adds a filter that computes the statistic of the image as a column. */
+/* With --image, adds a filter that computes the statistic of the image along each streamline as a column. */
 static gls_status add_statistic(mapping *m, gls_sink *sink)
 {
     /* in the order of the choices of --stat-tck */

@@ -32,7 +32,7 @@ typedef struct edit {
                               selection has the indices */
     /* regions of the tests */
     gls_select_region *region;
-    /* indices of --ids and --connect, in ascending order */
+    /* indices of the streamlines that --ids and --connect select, in ascending order */
     uint64_t *id;
     uint64_t last_id; /* largest index of --ids */
     /* labels of --assignments */
@@ -99,8 +99,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Reads --assignments. With --connect, selects the streamlines that join one of its pairs and, with --ids, stand in
- * that list, too. */
+/* Reads --assignments. With --edges-to-groups, numbers the pairs of labels. With --connect, selects the streamlines
+ * that join one of the pairs of --connect; with --ids, too, only those of them that --ids lists. */
 static gls_status read_pairs(edit *e, gls_select_options *options)
 {
     const gls_edit_cli *o = e->o;
@@ -148,7 +148,7 @@ static gls_status read_ids(edit *e, gls_select_options *options)
     return GLS_OK;
 }
 
-/* The roles of regions that edit has, each with the offset of its texts in the options. */
+/* Roles of regions in `glslines edit`. offset: where gls_edit_cli has the regions that options give this role. */
 static const struct {
     gls_region_role role;
     size_t offset;
@@ -158,7 +158,7 @@ static const struct {
 };
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
-/* The regions of a role. */
+/* The regions that options give to roles[role]. */
 static const gls_strings *regions_of(const gls_edit_cli *o, int role)
 {
     return (const gls_strings *)((const char *)o + roles[role].offset);
@@ -174,7 +174,7 @@ static bool has_tests(const gls_edit_cli *o)
 }
 
 /* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or for downsampled files half the step
- * divided by the factor of downsampling. */
+ * divided by the factor of downsampling; 0: the header has no step. */
 static double tract_sources_length_slack(const gls_tract_sources *s)
 {
     const double share = s->downsample_factor > 0 ? 0.5 / s->downsample_factor : 0.1;
@@ -209,7 +209,7 @@ static gls_status create_selection(edit *e)
     options.n_groups = (size_t)o->group.n;
     options.not_group = o->not_group.value;
     options.n_not_groups = (size_t)o->not_group.n;
-    options.inverse = o->inverse && has_tests(o); /* without tests --inverse inverts the crop */
+    options.inverse = o->inverse && has_tests(o); /* --inverse inverts the crop, too; without tests the crop alone */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
     /* --invalid may drop streamlines before the tests, but indices count all streamlines of the file: select by index
@@ -239,7 +239,8 @@ static gls_status read_set(edit *e, const char *path, gls_line_set **set)
     return status;
 }
 
-/* Puts a filter in front of sink. `call` makes the filter from `next`. */
+/* If `wanted`, puts a filter in front of *sink: `call` makes a filter that passes on to `next`, the old *sink, and
+ * stores it in *sink. Does nothing after a failure. */
 #define IN_FRONT(wanted, call)                    \
     do {                                          \
         const gls_sink next = *sink;              \
@@ -276,7 +277,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
 static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gls_sink *sink)
 {
     const gls_edit_cli *o = e->o;
-    /* numbered: --skip and --number apply to what all other filters have left */
+    /* numbered: --skip and --number count the streamlines that all tests have left, before --random */
     const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
     gls_status status = GLS_OK;
     /* each filter below also stands in front of the filters above it */
@@ -341,8 +342,8 @@ static gls_status plan_random(edit *e, const gls_grid *grid)
     return status ? status : gls_random_largest(e->o->seed, total, n, &e->largest);
 }
 
-/* Writes counts to the sidecar, and checks what only the whole stream shows: ids beyond the end, a missing label, an
- * empty result. */
+/* Writes counts to the sidecar, and checks what is known only at the end: points outside the warp, indices beyond the
+ * last streamline, a wrong number of lines in --assignments, an empty result. */
 static gls_status report(edit *e, const char *out)
 {
     static const char *const tests[GLS_SELECT_N_TESTS] = {"id",     "group", "weight", "points",
@@ -350,7 +351,7 @@ static gls_status report(edit *e, const char *out)
     gls_tract_run *run = e->run;
     gls_select_counts c = gls_selection_get_counts(e->selection);
     uint64_t read = e->o->invalid == INVALID_ERROR ? c.taken : e->valid.taken;
-    /* the first filter saw the whole file */
+    /* the selection by index comes before all tests and has seen all streamlines */
     if (e->listed) {
         const gls_select_counts listed = gls_selection_get_counts(e->listed);
         c.failed[GLS_SELECT_BY_ID] = listed.taken - listed.kept;
@@ -414,7 +415,7 @@ static gls_status check(const gls_edit_cli *o)
     return GLS_OK;
 }
 
-/* Adds all files that the options name to the run. */
+/* Adds all files that the command line names to the run. */
 static gls_status note_files(edit *e, const char *const *file, size_t n)
 {
     const gls_edit_cli *o = e->o;

@@ -15,12 +15,12 @@
 
 /* Weights of streamlines: none (each counts 1), from a text file, or from a column of the tractogram. */
 typedef struct gls_tract_weights {
-    const char *column; /* name of the column of the tractogram with the weights; NULL: none */
+    const char *column; /* name of the column with the weights; NULL: there are no weights */
     double *values;     /* weights from a text file, one for each streamline; NULL: none */
     const char *path;   /* path of the file */
     /* number of weights in the file, or in the column if its range was measured */
     uint64_t n;
-    double max; /* largest absolute value */
+    double max; /* largest absolute value; 0: not measured */
 } gls_tract_weights;
 /* The file that text names. NULL if text is NULL or dps:NAME. */
 const char *gls_tract_weights_file(const char *text);
@@ -28,8 +28,8 @@ const char *gls_tract_weights_file(const char *text);
  * tractogram at `path` once to find the range of values. */
 gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
                                   const char *path, bool range);
-/* Replaces *sink by a filter that adds the weights of a text file to streamlines and passes them on. For weights of a
- * column checks that the tractogram at `path`, whose contents `info` describes, has it. */
+/* For weights from a text file: puts a filter that adds them as a column in front of *sink. For weights from a column:
+ * checks that the tractogram at `path` with the contents `info` has this column. Without weights does nothing. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, const gls_tractogram_info *info, const char *path,
                                   gls_sink *sink);
 /* Checks that a tractogram has the column `name` with one value for each streamline. path: for the message. name NULL:
@@ -62,7 +62,7 @@ typedef struct gls_tract_scalars {
     char *path;
     const char *name; /* name of the column, the text behind = in the memory of `path` */
     int fd;           /* -1: not open */
-    /* header and values, like those of a TCK file */
+    /* header, like that of a TCK file */
     gls_tck_header header;
     /* position in the values */
     gls_cursor cursor;
@@ -71,7 +71,7 @@ typedef struct gls_tract_scalars {
 } gls_tract_scalars;
 /* Opens a track scalar file. text: "FILE=NAME" with the name of the column. */
 gls_status gls_tract_scalars_open(gls_tract_scalars *scalars, const char *text);
-/* Puts a filter in front of sink that adds the column. scalars must outlive the sink. The filter fails with
+/* Puts a filter that adds the column in front of *sink. scalars must outlive the sink. The filter fails with
  * GLS_ERR_INPUT if a streamline has more or fewer points than values. */
 gls_status gls_tract_scalars_sink(gls_tract_scalars *scalars, gls_sink *sink);
 /* Closes the file. Does nothing if it was not opened. */
@@ -101,8 +101,8 @@ gls_status gls_tract_edges_select(const gls_tract_edges *edges, const gls_string
 /* Numbers and names, in ascending order, the pairs with at least min_count streamlines. GLS_ERR_UNSUPPORTED: more than
  * GLS_MAX_EDGES. */
 gls_status gls_tract_edges_number(gls_tract_edges *edges, uint64_t min_count);
-/* Puts a filter in front of sink that adds a group for each pair. edges must outlive the sink. The filter fails with
- * GLS_ERR_INPUT if there are more or fewer streamlines than lines. */
+/* Puts a filter that adds a group for each numbered pair in front of *sink. edges must outlive the sink. path: for
+ * messages. The filter fails with GLS_ERR_INPUT if there are more or fewer streamlines than lines. */
 gls_status gls_tract_edges_sink(const gls_tract_edges *edges, const char *path, gls_sink *sink);
 /* Frees everything. */
 void gls_tract_edges_finish(gls_tract_edges *edges);
@@ -158,7 +158,8 @@ typedef struct gls_tract_output {
     const char *fields;              /* "all" or NULL, "none", or names separated by commas */
     const char *added[72];           /* names of additional columns, NULL-terminated */
     bool half_precision;
-    bool drops_group_data;     /* leave out dpg, because the groups of the output have other streamlines */
+    bool drops_group_data;     /* leave out dpg (values of groups), because the groups of the output have other
+                                * streamlines */
     const gls_group_data *dpg; /* replaces the dpg of the input; NULL: none */
     size_t n_dpg;
 } gls_tract_output;
@@ -203,8 +204,8 @@ gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_ru
                                   size_t n, bool allow_invalid, bool common, bool by_file);
 /* Information of the first file. */
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
-/* Passes all streamlines to the sink, then finishes it; aborts the sink after a failure. May be called several times.
- */
+/* Passes all streamlines to the sink and finishes it. After a failure, also one in `status`, aborts the sink and
+ * returns the failure. May be called several times. */
 gls_status gls_tract_sources_pump(gls_tract_sources *sources, gls_sink *sink, gls_status status);
 /* Frees the sources. Call it also after a failure of gls_tract_sources_open(). */
 void gls_tract_sources_close(gls_tract_sources *sources);

@@ -151,7 +151,7 @@ static void print_header(gls_text *text, const char *path, const gls_tractogram_
             gls_text_printf(text, "  %-12s %12.6g %12.6g %12.6g %12.6g\n", r == 0 ? "affine" : "", g->affine[r][0],
                             g->affine[r][1], g->affine[r][2], g->affine[r][3]);
     }
-    /* columns, groups with their sizes, and lines of the header that the format keeps */
+    /* columns, groups with their sizes, and keys of the header */
     print_columns(text, "dps", info->dps, info->n_dps);
     print_columns(text, "dpv", info->dpv, info->n_dpv);
     for (size_t k = 0; k < info->n_groups; k++) {
@@ -184,7 +184,7 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
         else
             gls_text_printf(text, "  %-12s compressed, or of different lengths\n", "");
     }
-    /* groups have no values; the header has listed them */
+    /* groups are left out: the header has listed them */
     for (size_t k = 0; k < r->n_columns; k++) {
         const gls_column_summary *c = &r->column[k];
         if (c->kind == GLS_COLUMN_GROUP) continue;
@@ -211,9 +211,9 @@ static void print_summary(gls_text *text, const gls_summary_result *r)
 
 /* State and findings of --check, which reads all streamlines. */
 typedef struct inspection {
-    /* all lines so far, in which equal lines are found */
+    /* all streamlines so far, to find equal ones */
     gls_line_set *set;
-    /* taken: number of all lines; kept: number of lines that equal no earlier line */
+    /* taken: number of all streamlines; kept: number of streamlines that equal no earlier one */
     gls_filter_counts equal;
     /* at: index of the next streamline */
     uint64_t at, zero, first_zero; /* zero: number of streamlines whose points are all 0 */
@@ -240,13 +240,13 @@ static gls_status take(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Makes the summary and, with check, the inspection. */
+/* Makes *sink: the summary and, with `check`, the inspection. */
 static gls_status create_sinks(gls_summary *summary, bool check, inspection *n, gls_sink *sink)
 {
     gls_sink all[3] = {gls_summary_sink(summary), {.append = inspect, .user = n}}, nothing = {.append = take};
     *sink = all[0];
     if (!check) return GLS_OK;
-    /* lines count as equal if they agree to 1e-4 mm */
+    /* streamlines count as equal if they agree to 1e-4 mm */
     gls_status status = gls_line_set_create(4, GLS_LINES_DIRECTED, &n->set);
     if (!status) status = gls_filter_set_create(n->set, GLS_KEEP_NEW, &n->equal, &nothing, &all[2]);
     if (status) return status;

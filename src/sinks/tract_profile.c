@@ -24,7 +24,7 @@ typedef struct gls_buan {
     size_t n_images;
     /* how images are read at points */
     gls_sample_options sampling;
-    uint32_t disks; /* number of nodes of a bundle */
+    uint32_t disks; /* number of disks of a bundle, one for each node of its mean line */
 } gls_buan;
 
 /* The table of `--mode buan`, row by row. */
@@ -274,7 +274,7 @@ static gls_status write(profiling *p)
                                .stats = o->stats,
                                .tidy = o->tidy};
     table.sampling.nearest = o->nearest;
-    /* as in afq_profile, values fall to 0 outside the image */
+    /* --like: as in DIPY's afq_profile, values fall to 0 outside the image */
     if (o->like) {
         table.weights = GLS_PROFILE_DIPY;
         table.sampling.edge = GLS_EDGE_ZERO;

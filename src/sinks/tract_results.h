@@ -1,5 +1,6 @@
-/* Results of a tractogram, or of FODs, each with a command: its options, and the function that makes it. The function
- * leaves all outputs complete in the group of the run; gls_tract_run_commit() then gives them their names. */
+/* Commands that make results from a tractogram or from FODs: the options of each command, and the function that runs
+ * it. The function leaves all outputs complete in the output group of the run; gls_tract_run_commit() then gives the
+ * outputs their names. */
 #ifndef GLS_SINKS_TRACT_RESULTS_H
 #define GLS_SINKS_TRACT_RESULTS_H
 
@@ -78,9 +79,9 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* file: SH DIR */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Options of FODs from those of the command. sh: borrowed. */
+/* Options of FODs from those of `glslines fixels`. sh: path of the FODs, borrowed. */
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
-/* Checks that a fixel directory with n lists of values can be written. */
+/* Checks that a fixel directory can be written. names: of its n files of values, without .nii. */
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
 /* file: SH */
 gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);

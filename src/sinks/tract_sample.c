@@ -29,7 +29,7 @@ typedef struct sampling {
     gls_sample_set set;
     /* numbers of points and streamlines that were sampled, and of those without a value */
     gls_sample_counts counts;
-    gls_filter_counts copied; /* counts for --trx: taken: all streamlines; kept: streamlines with points */
+    gls_filter_counts copied; /* counts for --trx: taken: all streamlines; kept: those written */
     double *total;            /* length (mm) of all streamlines in each voxel, for --fraction */
     /* the rows of --output */
     gls_sample_rows table;
@@ -89,7 +89,8 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
         status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->run->files.force, &s->run->files.group);
         if (!status) all[n++] = gls_sample_rows_sink(&s->table);
     }
-    /* a tractogram with the samples as columns; streamlines without points are left out of it */
+    /* a tractogram with the samples as columns; streamlines without points or with a coordinate that is not finite are
+     * left out of it */
     if (s->o->trx && !status) {
         gls_tract_output output = {.path = s->o->trx, .info = info};
         gls_tractogram_format format;
@@ -199,7 +200,7 @@ gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char 
     if (!status) status = read_images(&s);
     if (!status) status = measure_total(&s);
     if (!status) status = sample_all(&s);
-    /* what the user hears: counts, warnings and one line */
+    /* counts for the sidecar, warnings, and the message for the user */
     if (!status) {
         const gls_sample_counts *c = &s.counts;
         gls_tract_run_count(run, "read", c->streamlines);
