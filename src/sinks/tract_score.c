@@ -28,13 +28,14 @@ typedef struct scoring {
     const gls_score_cli *o;
     /* path of the tractogram */
     const char *tracks;
-    /* grid on which overlap and overreach are measured */
+    /* grid of the masks and maps that are compared */
     gls_grid grid;
     /* the text that is printed */
     gls_text shown;
 } scoring;
 
-/* One byte for each voxel of the grid: whether its centre lies in the region. */
+/* Returns a byte for each voxel of the grid: 1 if the centre of the voxel lies in `region`, else 0. From malloc; NULL:
+ * out of memory. */
 static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
 {
     const size_t n = gls_grid_voxels(&s->grid);
@@ -49,7 +50,7 @@ static uint8_t *rasterise(const scoring *s, const gls_rois *rois, size_t region)
     return inside;
 }
 
-/* Makes the known ends and the known mask of a bundle from its rule, as bytes on the grid. */
+/* Makes the known ends of a bundle from its rule and, if the rule has a truth, the known mask: bytes on the grid. */
 static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls_rois *masks,
                               struct gls_score_truth_bundle *bundle)
 {
@@ -65,7 +66,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
         r->end[e] = GLS_RULE_NONE; /* the score tests the ends itself, because it may widen the region */
     }
     if (!r->truth) return GLS_OK;
-    /* truth is a region, or a tractogram whose voxels count */
+    /* the truth is a region, or a tractogram, whose visited voxels count */
     gls_status status = gls_rois_add_any(masks, "truth", r->truth, &s->grid, 0, &region);
     if (status) return status;
     bundle->mask = rasterise(s, masks, region);
@@ -177,7 +178,7 @@ static gls_status score_truth(scoring *s)
         options.route_distance = GLS_SCORE_ANY_ROUTE;
         options.ends_are_beyond = true;
     }
-    /* options of the user win over the rules of the file */
+    /* --end-distance and --route-distance win over the rules of scilpy */
     if (s->o->end_distance >= 0) options.end_distance = s->o->end_distance;
     if (s->o->route_distance >= 0) options.route_distance = s->o->route_distance;
     cJSON *rule = cJSON_AddObjectToObject(s->run->root, "scoring");
@@ -222,7 +223,7 @@ typedef struct side {
     double *map;
     /* lengths of the streamlines */
     gls_bundle_stats *lengths;
-    /* points of the streamlines, to count those that both tractograms have */
+    /* all streamlines, to count those that both tractograms have */
     gls_line_set *set;
     /* taken: number of all streamlines; kept: number of streamlines that the other tractogram has, too */
     gls_filter_counts shared;
@@ -277,7 +278,8 @@ static gls_status measure(scoring *s, const char *path, side *a, gls_line_set *o
     return status;
 }
 
-/* Two-sample Kolmogorov-Smirnov statistic: the largest difference of the two distributions of lengths, 0 .. 1. */
+/* Two-sample Kolmogorov-Smirnov statistic: the largest difference, 0 .. 1, of the two cumulative distributions of
+ * lengths; NaN: a tractogram has no streamlines. */
 static double kolmogorov_smirnov(gls_bundle_stats *a, gls_bundle_stats *b)
 {
     size_t n, m, i = 0, k = 0;
@@ -311,7 +313,7 @@ static void report_pair(scoring *s, const side *a, const side *b)
         yy += y * y;
         xy += x * y;
     }
-    /* the correlation is undefined if a map has the same value everywhere */
+    /* the correlation is undefined if a map has one value in all these voxels */
     const double spread_x = n * xx - sx * sx, spread_y = n * yy - sy * sy;
     const double correlation = spread_x > 0 && spread_y > 0 ? (n * xy - sx * sy) / sqrt(spread_x * spread_y) : NAN;
     const struct {

@@ -53,7 +53,7 @@ static char *name_file(const char *each, const char *bundle)
     return gls_text_take(&path);
 }
 
-/* Puts a filter before *sink that drops the groups and passes on the other columns. */
+/* Puts a filter before *sink. The filter drops the groups and passes on all columns. */
 static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
 {
     const size_t max_columns = info->n_dps + info->n_dpv;
@@ -67,7 +67,8 @@ static gls_status drop_groups(const gls_tractogram_info *info, gls_sink *sink)
     return status;
 }
 
-/* Opens the tractogram of one bundle, behind a filter that lets only streamlines of the bundle pass. */
+/* Makes *sink, which writes the tractogram of one bundle: a filter lets only streamlines of the bundle pass to the
+ * writer. */
 static gls_status create_file(gls_tract_run *run, const gls_grid *grid, const gls_tractogram_info *info,
                               bundle_file *file, gls_sink *sink)
 {
@@ -162,12 +163,12 @@ typedef struct segmentation {
     bool has_grid;
     /* grid of the volumes */
     gls_grid grid;
-    gls_bundle_stats **volume; /* one for each bundle; NULL: no grid */
+    gls_bundle_stats **volume; /* one for each bundle; NULL: no grid, or no --table */
     /* number of flipped streamlines of each bundle, for dpg */
     uint32_t *turned;
     /* the numbers of flipped streamlines as a value of each group, n_flipped */
     gls_group_data *dpg;
-    const gls_column **group; /* membership of each bundle's streamlines in a batch */
+    const gls_column **group; /* for each bundle, the column that says which streamlines of a batch are members */
     bundle_files files;
     uint64_t recognized; /* streamlines in any bundle */
 } segmentation;
@@ -328,7 +329,7 @@ gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char
     if (!status)
         status = gls_tract_run_reads_all(run, GLS_PATHS(run->options.reference, gls_tract_weights_file(o->weights)));
     if (!status) status = gls_tract_run_writes_all(run, GLS_PATHS(o->output, o->table, o->counts));
-    /* two passes: collect() finds the bundles of each streamline, write() copies */
+    /* two passes: collect() finds the bundles of each streamline, write() writes the streamlines */
     if (!status) status = collect(&s, file[1]);
     if (!status) status = write(&s);
     if (!status) status = write_table(&s);

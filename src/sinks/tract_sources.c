@@ -52,7 +52,7 @@ static bool has_column(const gls_column *list, size_t n, const gls_column *like)
     return c && c->type == like->type && c->components == like->components;
 }
 
-/* Removes from the kept columns of a kind those that another file lacks. */
+/* Removes from the kept columns of a kind (0: dps, 1: dpv, 2: groups) those that another file lacks. */
 static void keep_common(gls_tract_sources *s, int kind, const gls_column *other, size_t n)
 {
     size_t kept = 0;
@@ -151,11 +151,12 @@ const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *s)
     return gls_tractogram_reader_info(s->first);
 }
 
-/* State of the filter that passes on the kept columns, in the same order for every file, and a group for each file. */
+/* State of the filter that passes on the kept columns, in the same order for every file, and with --group-by-file adds
+ * a group for each file. */
 typedef struct marker {
     /* columns that stay, and the files */
     const gls_tract_sources *sources;
-    /* borrowed; receives all files */
+    /* the sink that receives the streamlines of all files, borrowed */
     const gls_sink *next;
     /* file: index of the current file; capacity: streamlines for which ones and zeros have room */
     size_t file, capacity;
@@ -195,7 +196,7 @@ static gls_status keep(const marker *m, int kind, const gls_column *list, size_t
     return GLS_OK;
 }
 
-/* Passes on streamlines with the kept columns, and a group for each file. */
+/* Passes on streamlines with the kept columns and, with --group-by-file, a group for each file. */
 static gls_status mark(void *user, const gls_streamlines *in)
 {
     marker *m = user;
@@ -210,8 +211,7 @@ static gls_status mark(void *user, const gls_streamlines *in)
     out.group = to;
     if (!status) status = keep(m, 2, in->group, in->n_groups, &to);
     if (status) return status;
-    /* one group for each file; all streamlines are members of the group of the current file, and of no other of these
-     * groups */
+    /* one group for each file: streamlines of the current file are members of its group alone */
     for (size_t k = 0; k < s->n && s->by_file; k++)
         *to++ = (gls_column){s->stem[k], GLS_TYPE_BOOL, 1, k == m->file ? m->ones : m->zeros};
     out.n_dps = s->n_kept[0];

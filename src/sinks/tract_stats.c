@@ -34,7 +34,7 @@ typedef struct row {
     gls_bundle_stats *stats;
     bool again; /* the lengths must be read in another pass */
     /* bins of --histogram */
-    double width; /* width of the bins, mm; 0 until the first pass ends */
+    double width; /* width of the bins, mm; 0: the first pass has not ended, or no --histogram */
     size_t n_bins, capacity;
     /* streamlines in each bin */
     uint64_t *bin;
@@ -63,7 +63,7 @@ typedef struct stats {
     bool is_second_pass;
 } stats;
 
-/* First pass: adds streamlines to the row of the file and to the rows of their groups. */
+/* First pass: adds streamlines to the row of the file and to the rows of their groups, and writes --dump. */
 static gls_status append(void *user, const gls_streamlines *in)
 {
     stats *s = user;
@@ -171,8 +171,8 @@ static gls_status count_length(row *r, double length)
     return GLS_OK;
 }
 
-/* Ends a pass over the streamlines of a row of the table. At the end of the first pass, also sets the width of the
- * bins, and counts the lengths if all of them were kept. */
+/* Ends a pass over the streamlines of a row of the table. With --histogram, the end of the first pass also sets the
+ * width of the bins, and counts the lengths if all of them were kept. */
 static gls_status end_pass(stats *s, row *r, bool is_first)
 {
     size_t n;
@@ -185,8 +185,7 @@ static gls_status end_pass(stats *s, row *r, bool is_first)
     return status;
 }
 
-/* Later passes: adds lengths to the rows that need them, and in the second pass counts the lengths for the histogram.
- */
+/* Later passes: adds lengths to the rows that need them; the second pass also counts the lengths for --histogram. */
 static gls_status append_again(void *user, const gls_streamlines *in)
 {
     stats *s = user;
@@ -211,7 +210,7 @@ static gls_status read_again(stats *s, const char *path)
     gls_status status = GLS_OK;
     bool again = true;
     s->is_second_pass = true;
-    /* the first round only asks which rows need another pass */
+    /* the first round reads nothing: it ends the first pass, which tells the rows that need another pass */
     for (bool is_first = true; again && !status; is_first = false) {
         gls_tractogram_reader *reader = NULL;
         gls_sink sink = {.append = append_again, .user = s};
@@ -243,7 +242,7 @@ static void write_histogram(stats *s, const char *name, const row *r)
     }
 }
 
-/* Makes a row for the file, and one for each group with --groups. */
+/* Makes a row for the file and, with --groups, one for each group. */
 static gls_status create_rows(stats *s, const gls_tractogram_info *info)
 {
     gls_grid grid;

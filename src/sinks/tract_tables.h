@@ -1,5 +1,4 @@
-/* Tables that commands on tractograms and sinks of `track` write: bundle profiles, samples along streamlines, bundles.
- */
+/* Tables that commands on tractograms and sinks of `track` write: bundle profiles, samples of images, bundles. */
 #ifndef GLS_SINKS_TRACT_TABLES_H
 #define GLS_SINKS_TRACT_TABLES_H
 
@@ -13,7 +12,7 @@
 
 /* --- Text files, line by line. */
 
-/* A text file that is written line by line in the group of a run. */
+/* A text file that is written line by line in an output group. */
 typedef struct gls_tract_text {
     gls_output output;
     char separator; /* ',' for names that end in .csv, a tab otherwise */
@@ -23,7 +22,7 @@ typedef struct gls_tract_text {
     const char *missing; /* text for NaN; NULL: nan */
     gls_status failed;
 } gls_tract_text;
-/* Opens a file in the group of the run. */
+/* Creates the file at `path` in the output group of the run. */
 gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_text *text);
 /* Like gls_tract_text_open(), in any group. */
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
@@ -38,7 +37,7 @@ void gls_tract_text_end_row(gls_tract_text *text);
 /* Appends the shortest decimal that reads back as value, after a separator unless it begins the line. NaN: see
  * `missing`. */
 void gls_tract_text_number(gls_tract_text *text, double value);
-/* Appends value i of a column. Integers keep all digits up to 2^53. */
+/* Appends value i of a column. Integers keep all digits. */
 void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i);
 /* Completes the file in its group; removes the file after a failure. Does nothing if the file was not opened. */
 gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
@@ -56,7 +55,8 @@ typedef struct gls_profile_table {
     gls_profile_weights weights;
     /* stats: also standard deviation, number and position; tidy: one value a row */
     bool stats, tidy;
-    bool *nowhere; /* for each image: set if it has no value along any bundle; NULL: warn instead */
+    bool *nowhere; /* for each image: set to whether its first volume has no value along any bundle; NULL: warn
+                    * instead */
 } gls_profile_table;
 
 /* Writes the profiles of complete bundles that keep their nodes, to a .csv or .tsv file in the group. */
@@ -72,11 +72,11 @@ char *gls_profile_column(const char *path);
 typedef struct gls_sample_set {
     /* numbers of images, of columns, and of statistics; a column is a statistic of an image, or its values at points */
     size_t n_images, n_columns, n_stats;
-    /* n_images of them */
+    /* n_images elements */
     gls_image **image;
-    /* n_stats of them */
+    /* the first n_stats elements are set */
     gls_track_stat stat[GLS_TRACK_STATS];
-    /* n_columns of them */
+    /* n_columns elements */
     gls_sample_column *column;
     char **name; /* names of the columns */
 } gls_sample_set;
@@ -95,11 +95,12 @@ gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, siz
                                const gls_sample_names *names);
 /* Frees images and names. */
 void gls_sample_set_finish(gls_sample_set *set);
-/* Warns if more than 1 % of the samples lie outside the images, or where an image is not finite. name: of the
- * tractogram. */
+/* Warns if more than 1 % of the samples lie outside the images, or where an image is not finite. name: tractogram or
+ * option, with which the message begins. */
 void gls_sample_warn(const gls_sample_counts *counts, const char *name);
 
-/* The table, one row for each streamline. A .txt file holds only numbers; others have a header line and row numbers. */
+/* The table of samples, one row for each streamline. A .txt file holds only numbers; others have a header line and row
+ * numbers. */
 typedef struct gls_sample_rows {
     /* borrowed */
     const gls_sample_set *set;
@@ -121,7 +122,7 @@ gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);
 
 /* --- Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */
 
-/* Writes the table of --table, one row for each bundle. volume: mm3 of each bundle; NaN: not known. */
+/* Writes a table of bundles, one row for each. volume: mm3 of each bundle; NaN: not known. */
 gls_status gls_bundle_table_write(const gls_bundles *bundles, const double *volume, const char *path, bool overwrite,
                                   gls_output_group *group);
 

@@ -27,11 +27,11 @@ static void append_bytes(gls_tract_text *text, const char *data, size_t n)
     text->n += n;
 }
 
-/* Appends a line of any length and frees it. line NULL: memory ran out. */
+/* Appends n bytes of text, which may be more than the buffer holds, and frees `line`. line NULL: memory ran out. */
 static void append_line(gls_tract_text *text, char *line, size_t n)
 {
     if (!line && !text->failed) text->failed = gls_fail(GLS_ERR_MEMORY, "%s: out of memory", text->output.path);
-    for (size_t done = 0, piece; line && done < n; done += piece) { /* the line may be longer than the buffer */
+    for (size_t done = 0, piece; line && done < n; done += piece) { /* in pieces that fit into the buffer */
         piece = n - done < TEXT_BYTES ? n - done : TEXT_BYTES;
         append_bytes(text, line + done, piece);
     }

@@ -18,7 +18,7 @@
 #include "util/status.h"
 #include "weights/weight_model.h"
 
-/* --- Opens the devices that compute weights on a thread, while the FODs are read.  */
+/* --- Opening the devices, on a thread of its own, while the FODs are read. */
 
 /* Devices that are opened on a thread. */
 typedef struct weight_devices {
@@ -83,7 +83,7 @@ static gls_status devices_end(weight_devices *d)
     return d->status ? gls_fail(d->status, "%s", d->message) : GLS_OK;
 }
 
-#define BATCHES_AHEAD 16 /* batches that the reader is ahead, 1.5 MiB each */
+#define BATCHES_AHEAD 16 /* number of batches, 1.5 MiB each, that may be read in advance */
 
 /* State of `glslines weights`. */
 typedef struct weighting {
@@ -93,7 +93,7 @@ typedef struct weighting {
     /* options of the fit */
     gls_weights_options model;
     gls_fod_options source; /* options of the FODs */
-    /* output: --output, or the tractogram itself */
+    /* tracks: path of the tractogram; output: path of --output, with --in-place that of the tractogram */
     const char *tracks, *output;
     /* the FODs with their fixels and masks */
     gls_fod fod;
@@ -176,7 +176,7 @@ static void set_options(weighting *w)
     w->model.force = w->run->files.force;
 }
 
-/* Whether the weights go to a text file. */
+/* Whether the weights go to a text file, .txt or .csv. */
 static bool is_text(const char *path)
 {
     const char *dot = strrchr(path, '.');
@@ -221,7 +221,8 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
-/* Chooses the step of the walk. step: mm; 0: use the measured range. Logs the choice if it is a guess. */
+/* Chooses how finely streamlines are mapped to voxels, and whether as curves or as straight lines between points. step:
+ * step of the streamlines, mm; 0: not stated, use the measured range. Logs the choice if it is a guess. */
 static gls_status weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
 {
     bool straight = false;
@@ -455,7 +456,7 @@ static gls_status write_results(const weighting *w)
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
-/* Adds the result to the sidecar, and sets the line and the verdict for the user. */
+/* Adds the result to the sidecar, and sets the message for the user and, if the weights diverged, the verdict. */
 static void log_result(const weighting *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w->weights);

@@ -27,7 +27,7 @@ typedef struct tsf {
     uint64_t count, points, not_finite;
 } tsf;
 
-/* Function `abort` of the sink, and its clean-up. */
+/* Function `abort` of the sink. finish() calls it, too, to free the state. */
 static void discard(void *user)
 {
     tsf *t = user;
