@@ -93,7 +93,8 @@ typedef enum gls_boot_start {
 typedef enum gls_start_fibre {
     GLS_START_FIBRE_FIRST, /* the first fibre */
     GLS_START_FIBRE_ANY,   /* a random fibre whose fraction is above the cutoff, all with the same probability */
-    GLS_START_FIBRE_BY_F,  /* a random fibre whose fraction is above the cutoff, in proportion to its fraction */
+    GLS_START_FIBRE_BY_F,  /* a random fibre whose fraction is above the cutoff, with a probability in proportion to its
+                              fraction */
     GLS_START_FIBRE_ALL    /* a random fibre, whatever its fraction */
 } gls_start_fibre;
 #define GLS_START_FIBRE_CHOICES "first|any|by-f|all"
@@ -235,11 +236,12 @@ GLS_API const char *gls_verdict_words(gls_verdict verdict);
 
 /* Counts of the particle filter over all streamlines that were begun. */
 typedef struct gls_particle_counts {
-    uint64_t streamlines; /* number of streamlines with a half-streamline that was taken back */
-    uint64_t runs;        /* how often a half-streamline was taken back and filtered */
-    uint64_t lost;      /* number of runs of the particle filter that no particle outlived; in the other runs a particle
-                           saved the half-streamline */
-    uint64_t exhausted; /* number of half-streamlines that had used up pft_trials when they came to their bad end */
+    uint64_t streamlines; /* number of streamlines with a half-streamline that came to a bad end and was filtered */
+    uint64_t runs;        /* how often the filter ran: it goes back from a bad end of a half-streamline and tracks
+                             particles from there */
+    uint64_t lost;        /* number of runs of the particle filter in which no particle survived; in all other runs a
+                             particle saved the half-streamline */
+    uint64_t exhausted;   /* number of half-streamlines that had used up pft_trials when they came to their bad end */
 } gls_particle_counts;
 
 /* Result of a run. Lengths are of kept streamlines. */
@@ -266,7 +268,8 @@ typedef struct gls_track_result {
     gls_mapping mapping;           /* mapping of the first device that worked to the end */
     uint32_t lanes;                /* invocations for each streamline, the largest number of all devices */
     uint32_t n_devices;            /* number of devices that worked to the end */
-    gls_precision precision;       /* precision of the volumes: half, if single precision did not fit */
+    gls_precision precision;       /* precision of the volumes; GLS_PRECISION_HALF also if single precision did not
+                                      fit */
     /* sums over devices */
     double seconds_upload, seconds_compile; /* times of gls_tracker_create() */
     double seconds_initial, seconds_scan, seconds_track, seconds_gather,

@@ -94,7 +94,7 @@ typedef struct gls_tractogram_read_options {
     gls_vtk_space vtk_space;   /* default GLS_VTK_SPACE_STATED */
     bool recover;              /* TCK: leave out a truncated last streamline, with a warning; default false: an error */
     bool allow_invalid; /* hand on points that are not finite; default false: an error that names the streamline */
-    bool quiet;         /* no warnings, because the file was read before; default false */
+    bool quiet;         /* true: give no warnings, for a file that was read before; default false */
 } gls_tractogram_read_options;
 GLS_API gls_tractogram_read_options gls_tractogram_read_options_default(void);
 
@@ -117,7 +117,7 @@ typedef struct gls_tractogram_info {
     /* Names, types and components of the columns; data is NULL. */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps, *dpv, *group;
-    const uint64_t *group_size; /* n_groups numbers of members */
+    const uint64_t *group_size; /* number of members of each of the n_groups groups */
     size_t n_dpg;
     const gls_group_data *dpg; /* data of groups, with their values */
     size_t n_header;

@@ -151,7 +151,8 @@ typedef enum gls_weights_values {
     GLS_WEIGHTS_TD_FIRST, /* like GLS_WEIGHTS_TD with weights of 1 */
     GLS_WEIGHTS_EXCESS,   /* mu TD - FD */
     GLS_WEIGHTS_COUNT,    /* number of streamlines that touch the fixel */
-    GLS_WEIGHTS_MEAN,     /* mean coefficient of the streamlines that touch the fixel */
+    GLS_WEIGHTS_MEAN,     /* SIFT2: mean coefficient of the streamlines that touch the fixel, weighted by length in it;
+                             else 0 */
     GLS_WEIGHTS_EXCLUDED, /* 1: the fixel is excluded, so that no coefficient depends on it; else 0 */
     GLS_WEIGHTS_MU_TD,    /* mu TD, to be compared with FD */
     GLS_WEIGHTS_N_VALUES

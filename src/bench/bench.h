@@ -49,7 +49,7 @@ void bench_options_finish(bench_options *options);
 
 /* Times of one repetition, seconds by the host's clock. */
 typedef enum bench_time {
-    BENCH_INITIAL, /* first pass with its transfers */
+    BENCH_INITIAL, /* first pass, which finds initial directions, with its transfers */
     BENCH_SCAN,    /* prefix sum and other work of the host */
     BENCH_TRACK,   /* second pass, which tracks streamlines, with its transfers */
     BENCH_GATHER,

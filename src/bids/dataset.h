@@ -82,7 +82,7 @@ typedef enum gls_dataset_region {
     GLS_DATASET_AUTO,
     GLS_DATASET_WM,   /* label-WM_probseg above 0.5 */
     GLS_DATASET_ASEG, /* white matter and deep grey matter in desc-aseg_dseg (FreeSurfer's labels) */
-    GLS_DATASET_DSEG, /* white matter in a dseg, by its table */
+    GLS_DATASET_DSEG, /* white matter in an image _dseg, whose table names the labels */
     GLS_DATASET_FA,   /* FA above gls_dataset_options.fa, in the mask */
     GLS_DATASET_FILE  /* image of region_file: above 0, or a probability above 0.5 */
 } gls_dataset_region;
@@ -95,7 +95,7 @@ typedef struct gls_dataset_options {
     gls_strings participants, sessions, filters, derivatives;
     gls_strings atlases; /* names of atlases; a connectome is made with each atlas */
     gls_dataset_region region;
-    /* name of the image of the region, with GLS_DATASET_FILE */
+    /* with GLS_DATASET_FILE: end of the name of the image of the region */
     gls_bids_ending region_file;
     /* threshold of GLS_DATASET_FA, 0 to 1 */
     double fa;

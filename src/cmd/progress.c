@@ -11,12 +11,12 @@
 
 /* The state of a phase. */
 typedef struct cmd_progress {
-    bool begun, shown; /* shown: the user wants information */
+    bool begun, shown; /* shown: a bar or lines are printed */
     bool terminal;     /* standard error is a terminal */
     bool lines;        /* show progress even if standard error is not a terminal */
-    /* start of the phase, last drawing and last event, in seconds of gls_clock_seconds() */
+    /* times by gls_clock_seconds(): first report of the phase, last bar or line, last event */
     double start, last_time, last_event;
-    /* number of seeds, voxels or bytes that were done at the last drawing */
+    /* number of seeds, voxels or bytes that were done when the last bar or line was due */
     uint64_t last_done;
     /* the icon; NULL: none */
     cmd_launcher *launcher;

@@ -21,7 +21,8 @@ void track_options_default(void *values);
  * prints a message. Returns an exit code. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
-/* Rows for a gls_model_options that is a member of the command's values. */
+/* Entry of cmd_command.rows: the options of a model, for a command whose values have a gls_model_options as a
+ * member. */
 #define CMD_MODEL_ROWS(values, member, ...)                                                                 \
     {                                                                                                       \
         .table = gls_params, .at = offsetof(values, member) - offsetof(gls_job_options, model), __VA_ARGS__ \

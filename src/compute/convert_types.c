@@ -11,7 +11,7 @@
 #include "util/text.h"
 #include "util/status.h"
 
-/* Values that are widened at a time; a block of 8 KiB stays in the first cache and on the stack. */
+/* Number of values that are widened at a time: 8 KiB of them fit into the L1 cache and on the stack. */
 #define BLOCK 1024
 
 /* Type in which a device buffer stores values of each gls_type: GLSL without extensions has only 32-bit types. */

@@ -1,5 +1,5 @@
-/* Element-wise kernels: builds the declarations and statements that glsl/compute/elementwise.comp includes from the
- * caller's parameters and expression. For "in float x[], out float y[], float a" and "y = a * x" the kernel loads
+/* Element-wise kernels. From the caller's parameters and expression, builds the declarations and statements that
+ * glsl/compute/elementwise.comp includes. For "in float x[], out float y[], float a" and "y = a * x" the kernel loads
  * vectors of four, calls the statements for each component, and stores y. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,8 @@ struct gls_elementwise {
 
 /* --- parameters ----------------------------------------------------------- */
 
-/* Takes letters, digits and underscores from the text, as a word; "" if something else comes first. */
+/* Skips blanks, then takes letters, digits and underscores from the text, as a word, which is cut off if it is too
+ * long; "" if something else comes first. */
 static void take_word(const char **text, char word[MAX_NAME])
 {
     while (gls_is_space((unsigned char)**text)) (*text)++;

@@ -36,7 +36,7 @@ typedef struct tiling {
 } tiling;
 
 /* Chooses the tiles of C. Large tiles read less memory; small tiles and slices keep more of a GPU busy. Takes the
- * largest tiles of which the matrix has at least `enough`. */
+ * largest tiles of which the matrix has at least `enough`, or else the smallest ones. */
 static tiling choose_tiling(const product *p, gls_matmul_way way)
 {
     const uint64_t enough = 128;
@@ -177,8 +177,8 @@ static gls_status run_host(const product *p, double *gpu_seconds)
 
 /* --- product ----------------------------------------------------------------- */
 
-/* GLS_ERR_ARGUMENT unless all three arrays exist on one device as floats and are large enough, and c is neither a nor
- * b. */
+/* GLS_ERR_ARGUMENT unless all three arrays exist on one device as floats and are large enough, c is neither a nor b,
+ * and no size is 0. GLS_ERR_UNSUPPORTED: a matrix has more than 2^31 - 1 elements. */
 static gls_status check(const product *p)
 {
     const gls_array *arrays[] = {p->a, p->b, p->c};
@@ -193,7 +193,7 @@ static gls_status check(const product *p)
                             sizes[i][0], sizes[i][1], arrays[i]->length);
     }
     if (p->c == p->a || p->c == p->b) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is one of the factors");
-    /* Sizes are at least 1 and within the arrays, so below 2^31 on any existing device; the check protects the integers
+    /* Sizes are within the arrays, so below 2^31 on any existing device; the second check below protects the integers
      * of the shader and OpenBLAS. */
     if (p->m == 0 || p->n == 0 || p->k == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "matrix product: %u x %u times %u x %u is empty", p->m, p->k, p->k, p->n);

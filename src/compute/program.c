@@ -84,7 +84,7 @@ static gls_status make_kernel(gls_program *program, const uint32_t block[3], gls
     return status;
 }
 
-/* Finds or compiles the kernel for this size. The device must be held. */
+/* Finds or compiles the kernel for this size. The caller has entered the device by gls_device_enter(). */
 static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls_kernel **kernel)
 {
     for (size_t i = 0; i < MAX_VARIANTS; i++)
@@ -93,7 +93,7 @@ static gls_status find_kernel(gls_program *program, const uint32_t block[3], gls
             *kernel = program->variants[i].kernel;
             return GLS_OK;
         }
-    /* drop the kernel that was compiled first, and keep the new one */
+    /* keep the new kernel; if there were MAX_VARIANTS already, drop the one that was compiled first */
     gls_status status = make_kernel(program, block, kernel);
     if (status) return status;
     gls_kernel_destroy(program->variants[MAX_VARIANTS - 1].kernel);
@@ -215,7 +215,7 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
     return GLS_OK;
 }
 
-/* Runs the program with checked sizes and arguments. An empty grid runs nothing but is checked, too. */
+/* Checks sizes and arguments, then runs the program. For an empty grid it checks, too, but runs no kernel. */
 static gls_status run(gls_program *program, const uint32_t grid[3], const uint32_t block[3], const gls_arg *args,
                       size_t n_args, double *gpu_seconds)
 {

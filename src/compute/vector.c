@@ -49,7 +49,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
     }
     bool fits = stored == GLS_TYPE_FLOAT32 || (stored == GLS_TYPE_INT32 ? op->on_int : op->on_uint);
     if (!fits) return gls_fail(GLS_ERR_ARGUMENT, "%s does not work on %s", op->name, gls_type_name(stored));
-    /* The declaration "in float a[], in float b[], out float y[]". */
+    /* Write the declaration of the parameters, such as "in float a[], in float b[], out float y[]". */
     char parameters[96];
     gls_operand operands[3];
     int length = 0;

@@ -90,7 +90,7 @@ fail:
 }
 
 /* Fits the zonal coefficients of one shell, l = 0, 2, ..., under the constraints of set_rows(). For order 0, an
- * isotropic response, the coefficient is the mean over volumes and voxels. */
+ * isotropic response, the coefficient is the mean signal of volumes and voxels, divided by Y_00. */
 static gls_status fit_shell(int order, const double *normal, const double *right, double *response)
 {
     double rows[2 * (DEGREES + 1) * MAX_COLUMNS];

@@ -12,7 +12,7 @@
 
 /* largest number of fibres of a folder */
 #define MAX_FIBRES 8
-#define SMALLEST 1e-6f /* fraction stored in place of 0, so that the fibre keeps its direction */
+#define SMALLEST 1e-6f /* stored in place of a smaller fraction, such as 0, so that the fibre keeps its direction */
 
 /* A folder while it is read. */
 typedef struct samples {
@@ -49,7 +49,8 @@ static bool exists(const samples *s, const char *what, int fibre)
     return there;
 }
 
-/* Counts the fibres. GLS_ERR_INPUT: there is no fibre, or the numbers of fibres have a gap. */
+/* Counts the fibres. GLS_ERR_INPUT: there is no fibre, or the numbers of fibres have a gap. GLS_ERR_UNSUPPORTED: there
+ * are more than MAX_FIBRES. */
 static gls_status count_fibres(samples *s)
 {
     s->numbered = false;

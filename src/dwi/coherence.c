@@ -148,7 +148,7 @@ static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
 
 /* Mean of |cosine| between the direction of a voxel and the directions of the voxels two voxels ahead of it and behind
  * it on a line, over all such pairs of voxels; a pair counts as 0 if its second voxel was left out. The line runs along
- * the voxel's direction, taken along other axes. */
+ * the voxel's direction with its components taken as `other` says. */
 static double along(const coherence *f, const axes *other)
 {
     const double *size = f->grid->voxel_size, mm = VOXELS_AHEAD * (size[0] + size[1] + size[2]) / 3;

@@ -159,8 +159,7 @@ static gls_status set_mrtrix_inverse(const double *x, size_t n, size_t k, size_t
     return status;
 }
 
-/* Computes plan->rows, the matrix B that takes coefficients to amplitudes at the vertices of the sphere, times `scale`.
- * */
+/* Computes plan->rows: `scale` times the matrix that takes coefficients to amplitudes at the vertices of the sphere. */
 static gls_status set_rows(gls_csd_plan *plan, const gls_sphere *sphere, int order, double scale)
 {
     for (size_t r = 0; r < sphere->n; r++) {

@@ -129,8 +129,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(tiles)(const doubl
     }
 }
 
-/* Adds or subtracts the outer products of the listed rows of the constraint to the normal matrix of one voxel. Only the
- * lower triangle is stored, as tiles of 8 x 8. */
+/* Normal matrix of one voxel: to = from plus (if add) or minus the outer products of the listed rows of the constraint.
+ * Only the lower triangle is stored, as tiles of 8 x 8. */
 TARGET static inline __attribute__((always_inline)) void NAME(update_signed)(const gls_csd_plan *plan,
                                                                              const uint32_t *list, size_t n, bool add,
                                                                              const double *from, double *to)

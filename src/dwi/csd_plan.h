@@ -25,11 +25,13 @@ typedef struct gls_csd_plan {
     int max_iterations;
     double threshold; /* a direction is constrained where its scaled amplitude is below `threshold` times the first SH
                          coefficient */
-    double *start;    /* n x 2 padded: row i has row i of X and column i of (P + mu)^-1 X' */
+    double *start;    /* n x 2 padded: row i has row i of X, and column i of the matrix that gives the first solution;
+                         by DIPY's rule this is (P + mu)^-1 X' */
     double *rows;     /* B with padded rows; 7 rows of zeros follow */
     double *normal;   /* P + mu in tiles */
     double *full;     /* P + mu + B'B in tiles */
-    bool regularised; /* true: mu is not 0, because P alone is not positive definite */
+    bool regularised; /* true: by DIPY's rule mu is not 0, because P alone is not positive definite; by MRtrix3's rule
+                         always false */
     bool solve_all;   /* true: iterate also in voxels whose first solution is nowhere below the threshold */
 } gls_csd_plan;
 
@@ -67,8 +69,9 @@ extern const gls_csd_kernel gls_csd_kernels[GLS_CPU_LEVELS];
 gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gls_gradients *gradients,
                                 const size_t *volume);
 
-/* Highest even order, from 2 to `highest`, with no more coefficients than the table has different weighted directions.
- * Directions that are equal or opposite within 1.1 degrees count once; *n_directions: number of different ones. */
+/* Highest even order, from 2 to `highest`, with no more coefficients than the table has different weighted directions;
+ * 2 if there is none. Directions that are equal or opposite within 1.1 degrees count once; *n_directions: number of
+ * different ones. */
 int gls_csd_order_for(const gls_gradients *gradients, int highest, size_t *n_directions);
 
 #endif
