@@ -1,4 +1,4 @@
-/* Chooses the shell of a series that is deconvolved, and checks that a series has one shell. */
+/* Chooses which shell of a series CSD deconvolves, and checks that a series has one shell. */
 #include "dwi/csd_plan.h"
 
 #include <glslines/csd.h>
@@ -24,7 +24,7 @@ static double off_best(const gls_shell *shell)
     return fmax(0, fmax(BEST_LOW - shell->bval, shell->bval - BEST_HIGH));
 }
 
-/* Chooses, of the shells of at least MIN_BVAL, the one with most volumes, because they determine the highest order;
+/* Among shells of at least MIN_BVAL, chooses the one with most volumes, since more volumes determine a higher order;
  * among equals the one nearest to the best range. SIZE_MAX: no such shell. */
 static size_t best_shell(const gls_shell *shell, size_t n)
 {
@@ -38,8 +38,8 @@ static size_t best_shell(const gls_shell *shell, size_t n)
     return best;
 }
 
-/* Writes the reason for the choice of best_shell() to text of `room` bytes. needed: number of SH coefficients of the
- * order to fit. */
+/* Writes to text (`room` bytes) why best_shell() chose this shell. needed: number of SH coefficients of the order to
+ * fit. */
 static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t needed, char *text, size_t room)
 {
     size_t most = 0, n_largest = 0;
@@ -54,7 +54,7 @@ static void name_reason(const gls_shell *shell, size_t n, size_t chosen, size_t 
              shell[chosen].n < needed ? ", though fewer than the order has coefficients" : "");
 }
 
-/* Logs which shell is deconvolved and why, and warns of a b-value below MIN_BVAL. */
+/* If there are several shells, logs which one is deconvolved and why. Warns of a b-value below MIN_BVAL. */
 static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool asked, int sh_order)
 {
     char text[1024], reason[128] = "as asked";
@@ -63,8 +63,8 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
         n_weighted += !shell[i].is_b0;
         volumes += shell[i].n;
     }
-    /* whether msmt could use all shells: few b-values with many volumes each are shells, many b-values with few volumes
-     * each are a grid in q-space */
+    /* whether to mention msmt, which would use all shells: few b-values with many volumes each are shells, many
+     * b-values with few volumes each are a grid in q-space */
     const bool all_could = !asked && n * n <= volumes;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (!asked) name_reason(shell, n, chosen, gls_sh_count(sh_order), reason, sizeof reason);
@@ -77,7 +77,7 @@ static void report_choice(const gls_shell *shell, size_t n, size_t chosen, bool 
                 shell[chosen].bval, MIN_BVAL);
 }
 
-/* Fails with the shells of the table, or with the range of its b-values if they form no shell. */
+/* Fails. The message lists the shells of the table; if the b-values form no shell, it says their range. */
 static gls_status no_shell(const gls_gradients *gradients, const gls_shell *shell, size_t n)
 {
     char text[1024];

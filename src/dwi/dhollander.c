@@ -30,8 +30,8 @@ gls_responses_options gls_responses_options_default(void)
                                    .n_voxels = 300};
 }
 
-/* Voxels of the eroded mask, and the tissues to which they are assigned. Arrays have one entry for each voxel of the
- * list; a set has one byte for each voxel, 1 for its members and 0 for the rest. */
+/* Voxels of the eroded mask whose signal falls with b, and the tissues to which they are assigned. Arrays have one
+ * entry for each of these n voxels; the entry of a set is 1 for its members and 0 for the rest. */
 typedef struct estimation {
     const gls_image *dwi;
     const gls_gradients *gradients;
@@ -57,8 +57,8 @@ static void finish(estimation *s)
     free(s->single);
 }
 
-/* Means of the shells at voxel v, rounded to single precision; negative values count as 0. of[i]: shell of volume i;
- * n_shells is at most 64. */
+/* Mean signal of each shell at voxel v, rounded to single precision; negative signals count as 0. of[i]: shell of
+ * volume i; n_shells is at most 64. */
 static void shell_means(const estimation *s, const size_t *of, const gls_shell *shell, size_t n_shells, size_t v,
                         float *mean)
 {
@@ -70,8 +70,8 @@ static void shell_means(const estimation *s, const size_t *of, const gls_shell *
 }
 
 /* Signal decay metric of a voxel: ln(mean signal at b = 0 / mean signal of a shell), averaged over shells, each
- * weighted by its number of volumes. Returns false if the metric or one of the mean signals is not a positive number.
- */
+ * weighted by its number of volumes; at most MAX_SDM. Returns false if the metric or one of the mean signals is not a
+ * positive number. */
 static bool decay(const float *mean, const gls_shell *shell, size_t n_shells, double *sdm)
 {
     float sum = 0, count = 0;
@@ -106,8 +106,7 @@ static gls_status allocate(estimation *s, size_t n)
     return GLS_OK;
 }
 
-/* Lists the voxels of the eroded mask with their signal decay metric (SDM): the mean over the weighted volumes of ln(S0
- * / S_b), S_b averaged over each shell. Voxels without a positive signal in every shell are left out. */
+/* Lists the voxels of the eroded mask for which decay() returns a signal decay metric, with that metric. */
 static gls_status find_voxels(estimation *s, const gls_image *mask)
 {
     uint8_t *safe = NULL;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARP_ORDER = 6, MAX_COUNT = 28 }; /* MAX_COUNT: number of coefficients of this order */
+enum { SHARP_ORDER = 6, MAX_COUNT = 28 }; /* MAX_COUNT: number of coefficients of order SHARP_ORDER */
 
 /* Makes the response of highest contrast, scaled to the median of the mean signals of the n voxels: zonal coefficients
  * of one magnitude and alternating sign for weighted shells, only a mean at b = 0. The caller destroys *response. */
@@ -42,7 +42,7 @@ static gls_status sharp_response(const gls_image *dwi, const gls_gradients *grad
 }
 
 /* Returns the largest amplitude of an SH function: over the vertices of the sphere, and at the peak that is uphill from
- * the best vertex. matrix: the basis at the vertices, n x k. */
+ * the best vertex. matrix: a row of SH basis functions for each vertex. */
 static double largest(int order, const double *sh, const gls_sphere *sphere, const double *matrix)
 {
     size_t k = gls_sh_count(order), best = 0;
@@ -57,8 +57,8 @@ static double largest(int order, const double *sh, const gls_sphere *sphere, con
     return fmax(most, gls_peak_climb(order, sh, u));
 }
 
-/* Fits white matter and CSF to the n listed voxels, in blocks that threads share, and scores them: largest amplitude
- * over the sum of the first coefficients of both tissues. */
+/* Fits white matter and CSF to the n listed voxels, in blocks that threads share, and scores them: the largest
+ * amplitude of white matter, divided by the sum of the first coefficients of white matter and CSF. */
 static gls_status score_all(const gls_image *dwi, const gls_msmt_plan *plan, const size_t *voxel, size_t n,
                             const gls_sphere *sphere, double *score)
 {

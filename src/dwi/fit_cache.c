@@ -112,7 +112,8 @@ static bool is_there(const char *path)
     return lstat(path, &info) == 0;
 }
 
-/* Returns why an existing file is not used; NULL: the file is used. Other users may write anything into the folder. */
+/* Returns why an existing file is not used; NULL: the file is used. In a folder in which all users may write, a file of
+ * another user is not used. */
 static const char *distrust(const kept_fit *fit, const char *path)
 {
     struct stat info;
@@ -187,8 +188,8 @@ bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *ke
     return read;
 }
 
-/* Writes note and image, and never replaces a file. The note gets its name first: if the process is killed before the
- * image has its name, a later run adds the same image. */
+/* Writes the note, unless it exists already, and the image; never replaces a file. The note gets its name first: if the
+ * process is killed before the image has its name, a later run adds the same image. */
 static gls_status write_files(const kept_fit *fit, const cJSON *key, const gls_image *image)
 {
     char hash[17];

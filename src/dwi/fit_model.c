@@ -106,8 +106,8 @@ static gls_status choose_shell(gls_series_model *m)
     return GLS_OK;
 }
 
-/* Makes the subset because bootstrap and q-ball fit read a series whose volumes are those of the table. If the model
- * uses all volumes, the series itself is such a series, and nothing is made. */
+/* Copies the selected volumes to m->subset: bootstrap, q-ball fit and msmt fit read a series with one volume for each
+ * row of the table. If the model uses all volumes, nothing is made, since the series itself will do. */
 gls_status gls_series_model_subset(gls_series_model *m)
 {
     if (!m->selected || m->selected->n == m->series->gradients->n) return GLS_OK;
@@ -133,9 +133,8 @@ gls_status gls_series_model_directions(gls_series_model *m, const char *name)
     return GLS_OK;
 }
 
-/* Chooses the model by the data: multi-tissue deconvolution or, if the data do not allow it, deconvolution of one
- * shell.
- */
+/* Chooses the model: multi-tissue deconvolution or, if --response is given or the data do not allow it, deconvolution
+ * of one shell. */
 static gls_status choose_kind(gls_series_model *m)
 {
     const gls_gradients *g = m->series->gradients;
@@ -305,7 +304,7 @@ static bool step(void *user, size_t done, size_t total)
     return gls_monitor_step(user, &(gls_progress){.phase = GLS_PHASE_FIT, .done = done, .total = total});
 }
 
-/* Fits the SH image of a q-ball or single-shell model. */
+/* Fits the SH image of opdt, csa or csd. */
 static gls_status fit(gls_series_model *m, const gls_image *mask, const gls_monitor *monitor)
 {
     if (m->kind != GLS_MODEL_CSD)
@@ -366,8 +365,8 @@ static cJSON *sh_key(const gls_series_model *m, const gls_image *mask)
     return key;
 }
 
-/* Returns GLS_ERR_INPUT if the fit is finite in no voxel, or if its coefficients are so large that the response cannot
- * belong to this signal. */
+/* Returns GLS_ERR_INPUT if the first coefficient is finite in no voxel of the mask, or is so large in one that the
+ * response cannot belong to this signal. */
 static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
 {
     size_t n = gls_grid_voxels(&m->sh->grid), inside = 0, finite = 0;

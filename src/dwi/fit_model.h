@@ -19,11 +19,12 @@ const char *gls_model_name(gls_model_kind model);
 const char *gls_csd_rule_name(gls_csd_rule rule);
 /* sh_order, or the default order of the model if sh_order is 0. */
 int gls_model_order(const gls_model_options *options);
-/* Checks combinations of options, which the ranges of single options cannot express. */
+/* Checks what the ranges of single options cannot express: which options go together. */
 gls_status gls_model_options_check(const gls_model_options *options);
 /* Name of a basis in options and sidecars, such as "tournier07". */
 const char *gls_basis_name(gls_sh_basis basis);
-/* Axes of the SH coefficients of a file, by sh_frame and, if it is GLS_FRAME_AUTO, by the basis. */
+/* Axes along which a file has its SH coefficients: sh_frame, or the axes that belong to the basis if sh_frame is
+ * GLS_FRAME_AUTO. */
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
 /* Whether the model is fitted on a device. */
 bool gls_fit_on_device(const gls_model_options *options);
@@ -42,11 +43,11 @@ typedef struct gls_tissues {
     int kind[GLS_N_TISSUES]; /* the tissues in use; GLS_WM is the first */
     bool given, kept;        /* given: responses are from files; kept: images are from the cache */
     bool forced;             /* true: use responses even if they do not fit the series */
-    const char *name;        /* name of the white matter's response for messages */
+    const char *name;        /* file of the response of white matter, named in messages */
     gls_tissue_response *response[GLS_N_TISSUES];
     gls_image *
         image[GLS_N_TISSUES]; /* SH coefficients along the voxel axes; the image of white matter belongs to the model */
-    /* set by gls_tissues_normalise() */
+    /* true: gls_tissues_normalise() has normalised the images */
     bool is_normalised;
     /* valid if is_normalised: balance factors, range of the intensity field, numbers of voxels */
     gls_normalise_result normalised;
@@ -60,16 +61,16 @@ const char *gls_tissue_name(int kind);
 gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells);
 /* Reads the responses that the options name. Without responses, chooses the tissues by the number of shells. */
 gls_status gls_tissues_init(gls_tissues *tissues, const gls_model_options *options, const gls_gradients *gradients);
-/* Estimates the responses unless they are given. direction: n directions of the constraint along the scanner axes;
- * NULL: the default. */
+/* Estimates the responses or, if they are given, compares them with the signal. direction: n directions of the
+ * constraint along the scanner axes; NULL: the default. */
 gls_status gls_tissues_respond(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                                const gls_image *mask, const double (*direction)[3], size_t n);
-/* Fits the images of all tissues. order: of white matter. on: name of the device that fits; NULL: the CPU. cache and
- * key: as for gls_fit_cache_read(); NULL: no cache. */
+/* Fits the images of all tissues. order: SH order of white matter. on: name of the device that fits; NULL: the CPU.
+ * cache and key: as for gls_fit_cache_read(); NULL: no cache. */
 gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls_gradients *gradients,
                            const gls_image *mask, int order, const double (*direction)[3], size_t n, const char *on,
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
-/* Normalises the images in place if the options ask for it and the mask is large enough. */
+/* Normalises the images in place, unless no_normalise is set, or the mask is small and normalise is not set. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
 /* Makes *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with any
  * tissue. */
@@ -89,15 +90,14 @@ typedef struct gls_series_model {
     const gls_series *series;
     gls_model_kind kind;     /* never AUTO */
     int order;               /* SH order of the ODFs */
-    double bval;             /* b-value of the shell in use, s/mm2, rounded; 0: all volumes */
-    gls_gradients *selected; /* table of b = 0 and the shell; NULL: the table of the series */
+    double bval;             /* b-value of the only shell in use, s/mm2; 0: no single shell was chosen */
+    gls_gradients *selected; /* table of b = 0 and the selected shells; NULL: the table of the series */
     size_t *volume;          /* index in the series of each selected volume */
     gls_image *subset;       /* the selected volumes as a series; NULL: not made */
     bool has_response;
     /* valid if has_response */
     gls_response response;
-    gls_sphere
-        *constraint; /* csd: sphere on which the fODF must not be negative; NULL: the default, or `direction` alone */
+    gls_sphere *constraint; /* the built-in sphere that --csd-directions names; NULL: none is named */
     double (*direction)[3]; /* n_directions directions along the scanner axes */
     size_t n_directions;
     gls_tissues tissues;   /* msmt: tissues with their responses and images */
@@ -120,8 +120,8 @@ gls_status gls_series_model_fa(gls_series_model *model, const gls_image *mask, c
 gls_status gls_series_model_prepare(gls_series_model *model, const gls_image *mask);
 /* Makes model->subset if the model does not use all volumes. */
 gls_status gls_series_model_subset(gls_series_model *model);
-/* Fits the SH image in the voxels of the mask and reports progress. For msmt it is the image of white matter, after
- * normalisation. */
+/* Fits the SH image in the voxels of the mask, or reads it from the cache. For msmt it is the image of white matter,
+ * after normalisation. */
 gls_status gls_series_model_fit(gls_series_model *model, const gls_image *mask, const char *cache,
                                 const gls_monitor *monitor);
 /* Frees everything that the model owns. The series and the options are borrowed. */
@@ -153,8 +153,8 @@ void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size
 
 /* Path of a fit with this key. extension: "nii" or "json". From malloc; NULL: out of memory. */
 char *gls_fit_cache_path(const char *directory, const char *name, const cJSON *key, const char *extension);
-/* Reads the image that was kept under this name and key. Returns false, and logs why, if there is none or it is
- * damaged. */
+/* Reads the image that was kept under this name and key. Returns false, and logs why, if there is none that can be
+ * used. */
 bool gls_fit_cache_read(const char *directory, const char *name, const cJSON *key, const gls_grid *grid,
                         size_t n_volumes, gls_image **image);
 /* Keeps an image. A failure is only a warning, because the result does not depend on the cache. */

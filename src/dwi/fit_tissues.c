@@ -59,7 +59,8 @@ gls_status gls_tissues_grid(const gls_gradients *gradients, size_t *shells)
     return status;
 }
 
-/* Returns GLS_ERR_INPUT if the b-values form no shells: multi-tissue deconvolution needs a response for each shell. */
+/* Returns GLS_ERR_INPUT if the b-values form no shells or are scattered: multi-tissue deconvolution needs a response
+ * for each shell. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n)
 {
     size_t weighted = gradients->n - gradients->n_b0, shells = n - (gradients->n_b0 > 0);
@@ -224,7 +225,7 @@ gls_status gls_tissues_normalise(gls_tissues *t, const gls_model_options *o, con
     return status;
 }
 
-/* Adds the zonal coefficients of each shell, a row each, to the sidecar. */
+/* Adds to the sidecar the number of voxels, unless it is 0, and a row of zonal coefficients for each shell. */
 static void describe_response(cJSON *object, const gls_tissue_response *r)
 {
     size_t columns = (size_t)r->order / 2 + 1;
