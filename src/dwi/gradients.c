@@ -135,10 +135,10 @@ static double squared_length(const double v[3])
     return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-/* scaled[i] = b-values multiplied by the squared lengths of their vectors, if options->scaling asks for it, or if
- * scaling is automatic and a squared length differs from 1 by more than MAX_SCALING (MRtrix3 and some scanners encode
- * b-values so). Otherwise copies the b-values. Returns whether they were multiplied. Volumes up to the b0 threshold
- * keep their b-values. */
+/* Copies the b-values to scaled[], multiplied by the squared lengths of their vectors if options->scaling asks for it,
+ * or if scaling is automatic and a squared length differs from 1 by more than MAX_SCALING (MRtrix3 and some scanners
+ * encode b-values so). B-values up to the b0 threshold, and those of vectors whose length is 0 or not finite, are not
+ * multiplied. Returns whether the rest were. */
 static bool scale_bvals(const double *bval, const double (*bvec)[3], size_t n, const gls_gradients_options *options,
                         const char *name, double *scaled)
 {
@@ -193,7 +193,7 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
                     b);
 }
 
-/* Normalises the vectors, which are given in `frame`, and rotates them to the voxel axes. */
+/* Normalises the vectors, which are given in `frame`, and maps them to the voxel axes. */
 static gls_status set_bvecs(gls_gradients *table, const double (*bvec)[3], gls_bvec_frame frame, const gls_grid *grid,
                             const char *name)
 {

@@ -15,9 +15,10 @@
 #include "util/text_tables.h"
 
 #define MAX_JSON ((size_t)256 << 20) /* largest size of a file, bytes; larger files are not parsed */
-#define NORM_TOLERANCE 0.01          /* vectors whose lengths differ from 1 by more are reported */
+#define NORM_TOLERANCE 0.01          /* lengths of weighted vectors that differ from 1 by more are reported */
 
-/* Reads rows x y z b of a text file. The caller frees *row. Tables of DSI Studio, with b first, are refused. */
+/* Reads rows x y z b of a text file. The caller frees *row. Refuses a file whose name ends in b_table.txt, a table of
+ * DSI Studio with b first. */
 static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
 {
     double *values = NULL;
@@ -96,9 +97,10 @@ static gls_status read_mif(const char *path, double (**row)[4], size_t *n)
     return *n > 0 ? GLS_OK : gls_fail(GLS_ERR_INPUT, "%s: its header has no gradient table (dw_scheme)", path);
 }
 
-/* Splits rows x y z b. bval: each b multiplied by the squared length of its vector, as MRtrix3 encodes b-values; bvec:
- * vectors of length 1, 0 for those of length 0; vectors that are not finite stay as they are, so that the checks of the
- * table name them. range: shortest and longest vector of the weighted volumes, infinity and 0 if there are none. */
+/* Splits rows x y z b. bval: b multiplied by the squared length of the vector, as MRtrix3 encodes b-values. bvec:
+ * the vector scaled to length 1. A vector of length 0, or not finite, stays as it is, with its b, so that the checks
+ * of the table name it. range: least and largest length in weighted volumes before scaling; infinity and 0 if there
+ * are none. */
 static void scale(double (*row)[4], size_t n, double b0_threshold, double *bval, double (*bvec)[3], double range[2])
 {
     range[0] = INFINITY, range[1] = 0;

@@ -14,7 +14,9 @@
 #define REACH 80.0       /* b-values that differ by less than this, in s/mm2, are neighbours */
 #define MIN_NEIGHBOURS 3 /* number of neighbours, itself included, that a volume needs to start a shell */
 #define CLEARLY 10.0     /* a b-value must be this many times nearer to one shell than to the next */
-#define FAR_OFF 0.2      /* a requested b-value that differs by a larger share from the nearest shell names no shell */
+#define FAR_OFF                                                                                                      \
+    0.2 /* largest difference of a requested b-value from the shell that it names, as a share of the mean b-value of \
+           the shell */
 
 /* Work space of the clustering (DBSCAN of one dimension). Arrays have one entry for each volume of the table. */
 typedef struct clusters {
@@ -33,8 +35,8 @@ static size_t count_near(const clusters *c, double b)
     return n;
 }
 
-/* Adds all weighted volumes within REACH of b that belong to no cluster yet to cluster c->n and to the queue, whose
- * length is *queued. */
+/* Puts all weighted volumes within REACH of b that have no cluster yet into cluster c->n, and appends them to the
+ * queue, whose length is *queued. */
 static void take_near(clusters *c, double b, size_t *queued)
 {
     for (size_t i = 0; i < c->table->n; i++) {
@@ -198,8 +200,8 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
                     nearest == SIZE_MAX ? " (a shell is three volumes or more of nearly one b-value)" : "");
 }
 
-/* Copies volumes volume[0 .. to->n - 1] of a table to `to`, which is allocated and empty, with the properties of the
- * table. */
+/* Copies the entries volume[0 .. to->n - 1] of `from` to `to`, and what holds for the whole table. to: allocated, with
+ * no entries filled in. */
 static void copy_selected(const gls_gradients *from, gls_gradients *to, const size_t *volume)
 {
     to->b0_threshold = from->b0_threshold;

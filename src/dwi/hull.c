@@ -1,6 +1,6 @@
-/* Convex hull of directions on a sphere, by inserting points one after another: each new point removes the facets that
- * it sees and joins their outline. The facets of the hull are the Delaunay triangles of the directions on the sphere.
- * Peak search looks along their edges for neighbours. */
+/* Convex hull of directions on a sphere, by inserting points one after another: the facets that a new point sees are
+ * replaced by triangles from the point to their outline. The facets of the hull are the Delaunay triangles of the
+ * directions on the sphere. Peak search looks along their edges for neighbours. */
 #include "dwi/sphere_data.h"
 
 #include "util/maths.h"
@@ -75,7 +75,7 @@ static long double height(const struct hull *hull, const struct facet *f, uint32
 
 /* Chooses four points of a thick tetrahedron, greedily: point 0, the point farthest from point 0, the point farthest
  * from the line of these two, and the point farthest from the plane of these three. Returns false if all points lie in
- * a plane. */
+ * a plane, or nearly so. */
 static bool find_simplex(const struct hull *hull, size_t n, uint32_t corner[4])
 {
     corner[0] = 0;
@@ -176,8 +176,8 @@ gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size
         gls_fail(status, "out of memory for the hull of %zu directions", n);
         goto fail;
     }
-    /* Perturbed points: the radius depends on the label, which antipodes share, the shift on the index. Philox makes
-     * the values equal on every machine. */
+    /* Perturb the points: the radius by a random number of the label, which antipodes share; the coordinates by random
+     * numbers of the index. Philox makes the values equal on every machine. */
     for (size_t i = 0; i < n; i++) {
         uint32_t word[4];
         gls_philox((const uint32_t[4]){label[i], 0, 0, 0}, 0, word);

@@ -11,9 +11,9 @@
 typedef double VD __attribute__((vector_size(8 * LANES), may_alias));
 typedef int64_t VU __attribute__((vector_size(8 * LANES), may_alias));
 
-/* Computes rows r .. r + count - 1 of the factor, columns below c_end <= r, from the finished rows above. count is at
- * most 4. inverse: inverse diagonal of the finished rows. COLUMNS columns are computed together, so that each row that
- * is read serves several sums. */
+/* Computes rows r .. r + count - 1 of the factor in columns 0 .. c_end - 1, where c_end <= r, from the finished rows
+ * above. count is at most 4. inverse: reciprocals of the diagonal of the finished rows. COLUMNS columns are computed
+ * together, so that each row that is read serves several sums. */
 TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, const VD *inverse, size_t r, size_t count,
                                                                      size_t c_end)
 {
@@ -84,8 +84,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD 
     }
 }
 
-/* Factorises k x k matrices; inverse: inverse of the diagonal. Returns a mask of the lanes whose matrix is positive
- * definite. */
+/* Factorises k x k matrices. inverse: receives the reciprocals of the diagonal of the factor. Returns a mask of the
+ * lanes whose matrix is positive definite. */
 TARGET static VU NAME(factorise)(size_t k, VD *a, VD *inverse)
 {
     VU sound = ~(VU){0};

@@ -111,7 +111,8 @@ static gls_status keep_largest(const int32_t dim[3], uint8_t *set)
     return GLS_OK;
 }
 
-/* Median filter: keeps a voxel if the majority of its 3 x 3 x 3 neighbourhood, inside the grid, is in the set. */
+/* Median filter: a voxel is in the new set if more than half of the voxels of its 3 x 3 x 3 neighbourhood inside the
+ * grid are in the old set. */
 static gls_status smooth(const int32_t dim[3], uint8_t *set)
 {
     size_t n = voxels_of(dim), at = 0;
@@ -178,7 +179,8 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
 /* --- The brain mask. */
 
 /* Adds to a set the voxels whose mean over a shell is above the optimal threshold of these means. of[i]: shell of
- * volume i; mean: work space, a volume. Returns false if no threshold separates the means, or memory runs out. */
+ * volume i; mean: work space, one value for each voxel. Returns false if no threshold separates the means, or memory
+ * runs out. */
 static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, const size_t *of, size_t shell, float *mean,
                       uint8_t *set)
 {
@@ -197,7 +199,7 @@ static bool add_shell(const gls_image *dwi, const gls_gradients *gradients, cons
     return found;
 }
 
-/* Removes parts that are connected to the largest component by a bridge thinner than 2 * scale voxels, then keeps the
+/* Removes parts that are connected to the largest component by a bridge at most 2 * scale voxels thick, then keeps the
  * largest component. core, rest: work space, a set each. */
 static gls_status clean_once(const int32_t dim[3], uint8_t *set, int scale, uint8_t *core, uint8_t *rest)
 {
@@ -248,7 +250,7 @@ static void drop_empty(const gls_image *dwi, uint8_t *set)
 }
 
 /* Turns a set of voxels above the thresholds into a brain: median filter, largest connected part, holes filled, bridges
- * removed, empty voxels dropped. */
+ * removed (not in a thin grid), empty voxels dropped. */
 static gls_status shape(const gls_image *dwi, uint8_t *set)
 {
     const int32_t *dim = dwi->grid.dim;

@@ -1,4 +1,5 @@
-/* What the options of a model say: whether they fit together, and the axes and the basis of its coefficients. */
+/* What the options of a model say: whether they go together, and along which axes and in which basis SH coefficients
+ * are. */
 #include "dwi/fit_model.h"
 #include "util/status.h"
 

@@ -15,7 +15,8 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* --- Constrained fits on a device, slice by slice: while the device works on a slice, the CPU gathers the next one. */
+/* --- Constrained fits on a device, SLICE voxels at a time: while the device fits one slice, the CPU gathers the next
+ * one. */
 
 #define GROUP 64 /* invocations of a work group, which fits one voxel; divides the stride of the plan */
 /* maximum number of active rows: nearly all voxels need fewer, and several work groups fit on a multiprocessor */
@@ -53,7 +54,7 @@ static bool nonneg_device_can(const gls_nonneg_plan *plan, gls_device *device)
            max_rows(plan, device) >= MIN_ROWS;
 }
 
-/* Computes the rows of L^-1. */
+/* Writes L^-1, where L is the factor of the plan, in rows of plan->wide numbers. */
 static void invert_factor(const gls_nonneg_plan *plan, double *inverse)
 {
     for (size_t c = 0; c < plan->k; c++)
@@ -70,7 +71,8 @@ static gls_status fill(gls_device *device, const char *label, size_t bytes, cons
     return status || !data ? status : gls_buffer_write(*buffer, 0, bytes, data);
 }
 
-/* Uploads the matrices of the plan, one after the other in the layout of the buffer Plan of fit/nonneg.comp. */
+/* Uploads the matrices of the plan, one after the other in the layout of the buffer Plan of fit/nonneg.comp, and the
+ * constraints in single precision. */
 static gls_status fill_plan(const gls_nonneg_plan *p, gls_device *device, slot *s)
 {
     size_t wide = p->wide, count = (p->n + p->n_rows + wide) * wide + (wide + p->n_rows) * p->stride;
