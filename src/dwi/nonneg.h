@@ -42,7 +42,7 @@ typedef struct gls_nonneg_plan {
     size_t padded;   /* k rounded up to a multiple of GLS_NONNEG_TILE */
     size_t n_rows;   /* number of inequalities */
     double *project; /* n x padded: transpose of L^-1 H', so that y_u = project' s. All matrices are 64-byte aligned */
-    double *rows;    /* B with padded rows; rows of zeros follow up to a multiple of 8 */
+    double *rows;    /* B, each row of length padded; rows of zeros follow up to a multiple of 8 rows */
     double *factor;  /* L, k x k, row-major */
     double *inside;  /* k + n_rows: a point y with B y > 0, and its values B y */
     double drift;    /* length of the sum of all rows of B */
@@ -56,9 +56,9 @@ typedef struct gls_nonneg_plan {
     double *wide_rows;    /* B with rows of length wide */
 } gls_nonneg_plan;
 
-/* Makes the plan. design: H, n x k; with standard_form, H'H (k x k, n = k), and data are H's. rows: A, n_rows x k.
- * inside: coefficients with A inside > 0 in every row. what: names the caller in messages. GLS_ERR_INPUT if H'H with
- * its ridge is singular, or if inside violates a row. */
+/* Makes the plan. design: H, n x k; with standard_form, H'H (k x k, n = k), and the data of a voxel are then H' s
+ * instead of s. rows: A, n_rows x k. inside: coefficients with A inside > 0 in every row. what: names the caller in
+ * messages. GLS_ERR_INPUT if H'H with its ridge is singular, or if inside violates a row. */
 gls_status gls_nonneg_plan_init(gls_nonneg_plan *plan, const char *what, const double *design, size_t n, size_t k,
                                 bool standard_form, const double *rows, size_t n_rows, const double *inside);
 /* Frees the matrices of the plan. */
@@ -87,7 +87,7 @@ typedef struct gls_nonneg_work {
     size_t n;
     gls_csd_progress progress; /* may be NULL */
     void *progress_user;
-    size_t *left;         /* memory for n: voxels that the device could not fit; nothing is stored for them */
+    size_t *left;         /* memory for n: voxels that the device could not fit; their coefficients are NaN */
     size_t n_left;        /* number of these voxels */
     size_t n_broken;      /* number of voxels with values that are not finite, which were fitted as zeros */
     double setup_seconds; /* time of the host until the first slice starts */
@@ -98,8 +98,8 @@ typedef struct gls_nonneg_work {
 /* The plan of multi-tissue deconvolution: coefficients of all tissues one after the other. */
 typedef struct gls_msmt_plan {
     gls_nonneg_plan fit;
-    size_t *volume;                         /* fit.n: volumes of the series that belong to a shell */
-    size_t n_tissues;                       /* anisotropic tissues have an order above 0 */
+    size_t *volume;                         /* fit.n indices of the volumes of the series that belong to a shell */
+    size_t n_tissues;                       /* number of tissues */
     int order[GLS_MSMT_MAX_TISSUES];        /* SH order of each tissue */
     size_t first[GLS_MSMT_MAX_TISSUES + 1]; /* index of the first coefficient of each tissue */
 } gls_msmt_plan;

@@ -47,8 +47,8 @@ TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n
     return NAME(sum)(sum);
 }
 
-/* Finds the lowest value among rows that are not active, in float, which is precise enough for a choice. Returns the
- * row; *value: its value. */
+/* Finds the row with the lowest value of B y among rows that are not active, in float, which is precise enough for a
+ * choice. Returns the row; *value: its value, 0 if none is negative. */
 TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VF least = {0};
@@ -79,8 +79,8 @@ TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIV
     return best;
 }
 
-/* Finds the lowest value among rows that are not active, in double precision; among equals the first row. Returns the
- * row; *value: its value, 0 if none is negative. */
+/* Finds the row with the lowest value of B y among rows that are not active, in double precision; among equals the
+ * first. Returns the row; *value: its value, 0 if none is negative. */
 TARGET static size_t NAME(lowest)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
 {
     VD least = {0};
@@ -238,8 +238,8 @@ TARGET static void NAME(refine)(const gls_nonneg_plan *plan, ACTIVE *s)
 }
 
 /* Iterates from s->start, the unconstrained point, to the solution s->y. Returns false if the fit would take more than
- * 10 k steps or more active rows than fit. Rows are chosen in float until violations come near the rounding error of
- * float, then in double. */
+ * 10 k steps or fills the list of active rows. Rows are chosen in float until violations come near the rounding error
+ * of float, then in double. */
 TARGET static bool NAME(solve_active)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
     bool precise = false, converged = false;

@@ -45,7 +45,8 @@
 #define NAME(x) x##_plain
 #include "dwi/nonneg_lanes.h"
 
-/* Memory for vectors across slots (see nonneg_lanes.h) and for values of a block. */
+/* Adds up the memory for vectors across slots (see nonneg_lanes.h), for values of a block, and for the active set
+ * method. */
 size_t gls_nonneg_scratch_bytes(const gls_nonneg_plan *plan)
 {
     size_t lanes = 8, rows = (plan->n_rows + 7) / 8 * 8;

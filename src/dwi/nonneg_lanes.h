@@ -33,7 +33,7 @@ typedef struct SLOTS {
     VD *pull;           /* rows: t, then the change of s */
     VD *centre;         /* rows: target of s l minus its value, then the change of l */
     VD *factor;         /* (padded + 1)(padded + 2) / 2: rows of the normal matrix, and below them the right side */
-    VD *inverse;        /* padded: inverse diagonal of the Cholesky factor */
+    VD *inverse;        /* padded: reciprocals of the diagonal of the Cholesky factor */
     void *end;          /* end of the arrays, rounded up to 64 bytes */
     VD scale, gap;      /* largest unconstrained amplitude; sum of s l */
     VD residual;        /* upper bound of the residual of the dual equations */
@@ -86,8 +86,8 @@ TARGET static void NAME(evaluate)(const gls_nonneg_plan *plan, SLOTS *s)
         }
 }
 
-/* Loads voxel v into a slot, at a point inside the bounds. Returns false if y_u itself satisfies all bounds; the voxel
- * is then solved. */
+/* Loads voxel v into a slot, at a point inside the bounds. Returns false if y_u itself satisfies all bounds; y_u is
+ * then stored as the solution. */
 TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot, size_t v)
 {
     const double *first = (const double *)s->first + v, *start = (const double *)s->start + v;
@@ -184,8 +184,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(rises)(const gls_n
         for (size_t q = 0; q < 8; q++) rise[q] += row[q * plan->padded + j] * s->step[j];
 }
 
-/* Predictor, the first of two steps of an iteration: solves the linearised equations. The length of the step that the
- * bounds allow determines how far to stay away from the bounds, and sets t for the second step. */
+/* Predictor, the first of two steps of an iteration, which move() has computed but is not taken. How far the bounds
+ * allow it to go determines how far the second step stays away from them: sets `centre`, and t for the second step. */
 TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, linear = {0}, square = {0};
@@ -214,7 +214,8 @@ TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
     }
 }
 
-/* Corrector, the second of two steps of an iteration: moves y, s and l as far as the bounds allow. */
+/* Corrector, the second of two steps of an iteration: moves y, s and l by the step, or by at least the share BOUNDARY
+ * of what the bounds allow. */
 TARGET static void NAME(correct)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, gap = {0};

@@ -13,8 +13,9 @@
 
 enum { TERMS = 20, PASSES = 15, BALANCE_PASSES = 7, MAX_TISSUES = 4 };
 #define REFERENCE 0.28209479177f /* 1 / sqrt(4 pi) in single precision, as in MRtrix3 */
-#define WIDE_RANGE 3.0   /* limit of outliers in the first round, in interquartile ranges beyond the quartiles */
-#define NARROW_RANGE 1.5 /* the same limit in later rounds */
+#define WIDE_RANGE \
+    3.0 /* limit of outliers in the first search for them, in interquartile ranges beyond the quartiles */
+#define NARROW_RANGE 1.5 /* the same limit in later searches */
 
 /* State of the normalisation. density, position, field, log_sum, sorted and counts have one entry for each of the n
  * voxels of the mask that have a signal. */
@@ -22,7 +23,8 @@ typedef struct normalisation {
     size_t n, n_tissues;
     double (*density)[MAX_TISSUES]; /* first coefficient of each tissue, not negative */
     double (*position)[3];          /* voxel centres in the scanner frame, less `centre`, divided by `width` */
-    /* field: intensity field; log_sum: logarithm of the weighted sum of densities over the field; sorted: work space */
+    /* field: intensity field; log_sum: logarithm of the weighted sum of densities divided by the field; sorted: work
+     * space */
     double *field, *log_sum, *sorted;
     bool *counts;           /* true: the voxel is no outlier */
     bool used[MAX_TISSUES]; /* true: the tissue gets a balance factor */
@@ -115,7 +117,7 @@ static double weighted_sum(const normalisation *s, size_t i)
     return sum;
 }
 
-/* Marks the voxels that count: the logarithm of the weighted sum over the field lies within `range` interquartile
+/* Marks the voxels that count: the logarithm of the weighted sum divided by the field lies within `range` interquartile
  * ranges of the quartiles. Returns whether a mark changed. */
 static bool find_outliers(normalisation *s, double range)
 {

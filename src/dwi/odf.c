@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* largest differences between the amplitudes of opposite directions that half precision and rounding cause in a
+/* largest difference between the amplitudes of opposite directions that half precision and rounding cause in a
  * symmetric ODF, relative to the largest amplitude */
 #define MAX_ASYMMETRY 1e-3
 
@@ -57,8 +57,8 @@ static gls_status check_options(const gls_image *image, const char *name, const 
     return gls_grid_require_equal(&image->grid, name, &options->stop_map->grid, "stop map");
 }
 
-/* Allocates a source that borrows the image and copies the options; frame: of coefficients or directions. NULL if
- * memory runs out. */
+/* Allocates a source that borrows the image and copies the options; frame: axes along which coefficients or directions
+ * are given. NULL if memory runs out. */
 static gls_odf_source *source_alloc(const gls_image *image, const gls_odf_options *options, gls_bvec_frame frame)
 {
     gls_odf_source *s = calloc(1, sizeof *s);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Evaluates one basis (even, or full) at n directions: matrix is n x k. */
+/* Evaluates one basis (even, or full) at n directions. matrix: a row of basis functions for each direction. */
 static gls_status evaluate(gls_sh_basis basis, int order, bool full, const double (*direction)[3], size_t n,
                            double *matrix)
 {
