@@ -1,7 +1,6 @@
 // Bootstrap sample written out for one invocation: the matrices are literals in generated rows, which call the macros
-// below (src/track/getter/boot.c). k and n: numbers of coefficients and measurements. Channels: k coefficients of the
-// hat fit, the mean b0 signal, padding; from VOLUME_COEFFICIENT_CHANNELS on the residuals. The arrays live in registers
-// of the invocation.
+// below (src/track/getter/boot.c). Channels: the coefficients of the hat fit, the mean b0 signal, padding; from
+// VOLUME_COEFFICIENT_CHANNELS on the residuals. The arrays live in registers of the invocation.
 float channel[VOLUME_CHANNELS];
 float coefficient[N_COEFFICIENTS];
 float fitted[N_COEFFICIENTS];
@@ -25,7 +24,8 @@ void sample_volume(vec3 p)
     EACH_COEFFICIENT(coefficient[j] = channel[j];)
 }
 
-// Draws two indices from one word: the fraction that the first leaves over gives the second (bias below n^2 / 2^32).
+// Draws two indices from one word: the fraction that the first leaves over gives the second (bias below
+// N_MEASUREMENTS^2 / 2^32).
 #define DRAW(number) words = draw_block(draw, uint(number));
 #define FIRST(word) umulExtended(word, uint(N_MEASUREMENTS), index, fraction);
 #define SECOND umulExtended(fraction, uint(N_MEASUREMENTS), index, fraction);

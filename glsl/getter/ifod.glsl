@@ -2,9 +2,9 @@
 // Draws a direction of the cone in proportion to the FOD along it (IFOD_ARCS 0), or to the product of powers of the FOD
 // at STEP_PARTS positions of the arc that leads to the direction (IFOD_ARCS 1).
 //
-// Method: rejection. The weights of a few fixed candidates, times a factor, bound the weights of all others, see
-// src/track/getter/fod_getters.h. Candidates are numbered, fixed ones first, and the first that passes is taken, so the
-// result does not depend on how many are examined together.
+// Method: rejection. The largest weight of a few fixed candidates, times a factor, bounds the weights of all
+// candidates, see src/track/getter/fod_getters.h. Candidates are numbered, fixed ones first, and the first random one
+// that passes is taken, so the result does not depend on how many are examined together.
 #include "base/packed.glsl"
 #include "base/math.glsl"
 #include "base/model.glsl"
@@ -191,8 +191,8 @@ uint search(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 }
 #endif
 
-// aux is the state of the search within a step; it is reset by the first attempt. Each attempt looks at IFOD_LOOKS
-// parts or candidates and asks for another one with DIRECTION_RETRY while the step is not decided.
+// aux is the state of the search within a step; the first attempt resets it. An attempt calls search() at most
+// IFOD_LOOKS times, and asks for another attempt (DIRECTION_RETRY) if the step is not decided then.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     if (draw.block == 0u) {
@@ -210,8 +210,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return outcome;
 }
 
-// The direction that the caller gave for all seeds, or the first of up to SEED_TRIES random directions along which the
-// FOD is above the cutoff of seeds.
+// Finds one direction along which the FOD is above the cutoff of seeds: the direction that the caller gave for all
+// seeds, or else the first of up to SEED_TRIES random directions.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!has_fod(p)) return 0u;

@@ -121,7 +121,8 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
 }
 #endif
 
-// Lists all peaks of the voxel that reach the cutoff of seeds, strongest first; equal peaks in the order of the image.
+// Lists the peaks of the voxel that reach the cutoff of seeds, at most MAX_DIRECTIONS, strongest first; equal peaks in
+// the order of the image.
 uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
 {
     ivec3 texel = texel_of(voxel);
@@ -151,8 +152,8 @@ uint list_peaks(vec3 voxel, inout uint vertex[MAX_DIRECTIONS])
     return uint(MAX_DIRECTIONS);
 }
 
-// Lists all peaks, or only the peak nearest to a direction: the direction that the caller gave for all seeds, or a
-// random direction.
+// Finds the peak nearest to the direction that the caller gave for all seeds, or, for fact with one direction for each
+// seed, nearest to a random direction. In all other cases lists the peaks of the voxel.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

@@ -29,9 +29,9 @@ float pick_value(float x, bool in_cone, float level) { return in_cone && x >= le
 #define PICK_VALUE(i) pick_value(ODF(start + (i)), IN_CONE(i), level)
 #define PICK_WEIGHT(i) uint(int(PICK_VALUE(i) * scale))
 
-// Chooses a vertex in the cone around vertex `from`, -1 if none has a value above the thresholds. A draw takes the
-// vertex at which the running sum of the weights passes a random target; each lane sums its own stretch, and
-// lane_upto() gives the running sum at its end.
+// Chooses a vertex in the cone around vertex `from` whose value is above 0 and reaches the thresholds; -1 if there is
+// none. A draw takes the vertex at which the running sum of the weights passes a random target; each lane sums its own
+// stretch, and lane_upto() gives the running sum at its end.
 int pick_vertex(uint from, Draw draw)
 {
     float level = params.pmf_threshold * odf_max;

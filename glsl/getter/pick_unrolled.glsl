@@ -2,7 +2,8 @@
 // of the cone around vertex `from`; VERTEX(v, b) handles vertex v, whose bit in that word is b.
 #define CONE(w) cone = MODEL_UINT(MODEL_CONE + int(from) * CONE_WORDS + w);
 
-// Chooses a vertex in the cone around vertex `from`, -1 if none has a value above the thresholds.
+// Chooses a vertex in the cone around vertex `from` whose value is above 0 and reaches the thresholds; -1 if there is
+// none.
 int pick_vertex(uint from, Draw draw)
 {
     uint cone;

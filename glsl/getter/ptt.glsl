@@ -22,14 +22,15 @@ void prepare_getter()
 void prepare_getter() {}
 #endif
 
-// Number of curves tried for a step: first from the whole disc of curvatures; then from ever smaller discs, because
-// curves with enough support may be too rare to be found by chance; at last the straight one.
+// Numbers of curves tried for a step: first from the whole disc of curvatures; then from ever smaller discs, because
+// curves with enough support may be too rare to be found by chance. The last curve is straight.
 const int PTT_TRIES = 4096, PTT_NARROW_TRIES = 256;
 const float PTT_HALVINGS = 8.0;  // how often the radius of the disc is halved over the narrow tries
 const uint PTT_NORMAL = 0x8000u; // block of random numbers for the first normal
 
-// Index of the vertex nearest to t, from a map of the hemisphere: the octahedron seen from above, its square rotated
-// to fill the map. Two entries share a word. gls_ptt_table_nearest() of src/track/getter/ptt.c makes the map.
+// Index of the vertex nearest to t, from a map of the hemisphere (a map of each hemisphere if ODFs are asymmetric): the
+// octahedron seen from above, its square rotated to fill the map. Two entries share a word. gls_ptt_table_nearest() of
+// src/track/getter/ptt.c makes the map.
 int nearest_vertex(vec3 t)
 {
     vec2 a = (t.z < 0.0 ? -t.xy : t.xy) * (1.0 / (abs(t.x) + abs(t.y) + abs(t.z)));
@@ -160,7 +161,7 @@ float direction_amplitude = 0.0; // ODF along the last direction
 #endif
 
 // Moves the frame by one substep of params.short_step mm along the chosen curve. aux holds the normal as the bits of
-// floats, 0 at the seed; p moves along `next`, the chord of the substep.
+// floats, 0 at the seed. next gets the chord of the substep, along which the caller moves the point.
 uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3 next)
 {
     // The attempt says how many rounds of candidates this step has tried.
@@ -177,7 +178,7 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     vec3 n = uintBitsToFloat(aux);
     Candidate chosen;
     if (!candidate_found(p, frame_of(d, n), draw, tried, probe_start(p, d), chosen)) return DIRECTION_RETRY;
-    // Take the substep: p goes along the chord, the tangent and the normal turn about the axis of the bend.
+    // The substep: `next` is the chord; the tangent and the normal turn about the axis of the bend.
     float angle = chosen.k * params.short_step;
     vec3 m = chosen.bend.x * n + chosen.bend.y * cross(d, n);
     vec2 gone = arc_gone(chosen.k, params.short_step);

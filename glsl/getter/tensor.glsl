@@ -40,9 +40,9 @@ uvec4 signs_of(uint voxel, int block, Draw draw)
 // The text included here defines approach(), has_signal() and tensor_at(). Call approach() first.
 #include <tensor_signals>
 
-// Returns FA, and in axis the principal eigenvector. The deviatoric tensor A is scaled so that its characteristic
-// polynomial is x^3 - 3 x - det. Newton's method finds the largest root x; the eigenvector is the longest cross product
-// of two rows of A - x I.
+// Returns FA, and in axis the principal eigenvector; both are 0 for an isotropic tensor. The deviatoric tensor A is
+// scaled so that its characteristic polynomial is x^3 - 3 x - det. Newton's method finds the largest root x; the
+// eigenvector is the longest cross product of two rows of A - x I.
 float main_axis(Tensor tensor, out vec3 axis)
 {
     axis = vec3(0.0);

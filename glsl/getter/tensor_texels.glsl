@@ -103,7 +103,7 @@ bool has_signal(vec3 p)
 }
 
 // Returns the signals of a quad of volumes at f, the position in the cell, from 0 to 1 along each axis. c: polynomials
-// of the quad; unit: the signal whose logarithm counts as 0, which replaces a signal of 0.
+// of the quad; unit: the signal whose logarithm counts as 0; it replaces signals that are not positive.
 vec4 signals_at(vec4 c[8], vec3 f, float unit)
 {
     vec4 s = c[0] + f.x * c[1] + f.y * (c[2] + f.x * c[3]) + f.z * (c[4] + f.x * c[5] + f.y * (c[6] + f.x * c[7]));

@@ -89,8 +89,9 @@ bool is_path(Tissue t)
 const uint DEPTH = 0x00ffffffu;
 
 #if TISSUE_SGM
-// If a half-streamline leaves deep grey matter on the other side, it is cut back to the point with the smallest
-// amplitude. amplitude: the amplitude at the last point.
+// Notes the last point, with the number `number`, if it has the smallest amplitude in deep grey matter so far: a
+// half-streamline that leaves deep grey matter on the other side is cut back to this point. amplitude: the amplitude at
+// the last point.
 void guide_leave(uint number, float amplitude, inout uint memory[GUIDE_ROOM])
 {
     if ((memory[GUIDE_TISSUE] & DEPTH) == 0u || !(amplitude < uintBitsToFloat(memory[GUIDE_LEAST]))) return;
@@ -285,8 +286,8 @@ void guide_start(vec3 seed, inout uint memory[GUIDE_ROOM])
 #endif
 
 // Returns the end of the half-streamline at p, or GUIDE_GO_ON; see the slot `guide` in slots.txt. The first test that
-// ends it gives the reason that is reported: mask, stop map, tissue, regions. In cortical grey matter a region that
-// rejects still counts.
+// ends it gives the reason that is reported: mask, stop map, tissue, tracking mask, regions. In cortical grey matter a
+// region that rejects still counts.
 uint guide_point(vec3 p, bool stored, uint number, Draw draw, inout uint memory[GUIDE_ROOM])
 {
 #if WITH_REGIONS

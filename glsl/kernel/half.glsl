@@ -334,10 +334,10 @@ bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
     return true;
 }
 
-// Takes all steps that begin in one voxel, for a getter whose direction is the same in the whole voxel, and stores them
-// as a run. Steps that stay in the voxel read no image, so they have a loop of their own, in which no lane waits for
-// long; half_advance() takes the step that leaves the voxel. It also takes the first step, because the guide has not
-// tested the seed. Returns false if the half-streamline has ended.
+// Takes the steps that begin in one voxel, at most RUN_MOST, for a getter whose direction is the same in the whole
+// voxel, and stores them as a run. Steps that stay in the voxel read no image, so they have a loop of their own, in
+// which no lane waits for long; half_advance() takes the last step, and the first step of a half-streamline, because
+// the guide has not tested the seed. Returns false if the half-streamline has ended.
 bool half_run(inout Half h, uint outcome, vec3 next)
 {
     vec3 from = h.p, step = next * vec3(params.step_x, params.step_y, params.step_z), voxel = floor(from + 0.5);

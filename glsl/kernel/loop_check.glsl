@@ -1,5 +1,5 @@
-// Loop check (--loop-check): ends half-streamlines that come back to a cube of five voxels against the direction that
-// they last had there, as FSL's probtrackx2 does. The points of the half-streamline are read again from the pool
+// Loop check (--loop-check): ends half-streamlines that come back to a cube of 5 x 5 x 5 voxels against the direction
+// that they last had there, as FSL's probtrackx2 does. The points of the half-streamline are read again from the pool
 // whenever it enters a cube; the seed has no direction.
 
 // Call it after a block got its first point: stores in the record of the block its previous block and the position
@@ -42,8 +42,8 @@ bool loop_closes(Half h, vec3 q, vec3 d)
     ivec3 cube = loop_cube(q);
     uint closes = 0u;
     if (LANE == 0 && h.n_points > 0u && loop_cube(h.p) != cube) {
-        // Walk back over the points, the newest first; `before` is the position from which the half-streamline came to
-        // p.
+        // Walk back over the points p, the newest first; `before` is the position from which the half-streamline came
+        // to p.
         uint block = h.block, i = h.n_points;
         vec3 p = h.p;
         while (i > 0u) {

@@ -127,14 +127,15 @@ void resample(Half h, uint base, uint step, float total)
     }
     for (uint k = 0u; k < N_PARTICLES; k++) {
         uint at = particle_word(base, k);
-        // All particles are equal now: clear the counts of draws and reset the weights.
+        // All particles have the same weight now: set it, and clear the counts of draws.
         pool[at + PARTICLE_STATE] &= FILTER_DRAWN - 1u;
         pool[at + PARTICLE_WEIGHT] = floatBitsToUint(1.0 / float(PARTICLES));
     }
 }
 
-// Ends a step that all particles have made: normalises the weights to a sum of 1, and resamples where few particles
-// carry most of the weight: where the effective number of particles, 1 / sum of w^2, is below a tenth of all.
+// Ends a step that all particles have made: normalises the weights to a sum of 1, and resamples if few particles carry
+// most of the weight, that is, if the effective number of particles, 1 / sum of w^2, is below a tenth of all. If all
+// weights are 0, nothing changes.
 void end_filter_step(Half h, uint base, uint step)
 {
     float sum = weight_sum(base), squares = 0.0;
@@ -148,9 +149,9 @@ void end_filter_step(Half h, uint base, uint step)
     if (1.0 / squares < float(PARTICLES) / 10.0) resample(h, base, step, weight_sum(base));
 }
 
-// Stores the step of particle k to q along next, with its end and its new weight, which is the old one times 1 - bad;
-// bad is the probability of a bad end at q. A weight below 1e-16 counts as 0. A particle that meets CSF goes on as long
-// as its weight is positive.
+// Stores the step of particle k to q along next, with its end and its new weight: 0 without a direction or at the stop
+// map, else the old weight times 1 - bad; bad is the probability of a bad end at q. A weight below 1e-16 counts as 0. A
+// particle that meets CSF goes on as long as its weight is positive.
 void note_particle(Half h, uint base, uint step, uint k, uint end, vec3 q, vec3 next, float bad)
 {
     uint at = particle_word(base, k), stand = pool[at + PARTICLE_STATE], vertex = signed_vertex(h.aux.x, next);
@@ -254,7 +255,7 @@ uint filter_choose(inout Half h, uint base, uint n_steps, out uint taken)
     return end;
 }
 
-// Number of points of a half-streamline, the point of its bad end included.
+// Number of points of a half-streamline; if a direction was found, the point to which it led counts, too.
 uint points_at_end(Half h, uint outcome) { return h.n_points + (outcome == DIRECTION_FOUND ? 1u : 0u); }
 
 // Whether a filter run may begin after a bad end: the half-streamline has runs left, has a point to go back from, and

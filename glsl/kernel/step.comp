@@ -1,5 +1,5 @@
-// Pass 2, a few iterations at a time: every active half-streamline draws params.turns directions, then waits in the
-// work buffer. For devices that limit how long a kernel may loop.
+// Pass 2, params.turns iterations at a time: in each of them every active half-streamline draws a direction, with
+// CELL_STEPS several; then it waits in the work buffer. For devices that limit how long a kernel may loop.
 //
 // Dispatched by run_iterations() of src/track/engine/passes.c, again and again until no half-streamline is active. The
 // lanes of a slot work on one entry of the list of active half-streamlines. Reads and writes Work (binding 0), Pool (1)

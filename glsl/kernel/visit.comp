@@ -1,7 +1,8 @@
 // After pass 3, for density maps: counts the streamlines that visit each voxel, once for each streamline, along the
 // straight lines between its points. A work group takes one streamline after the other. A streamline is left to the
 // host if rounding might decide, because it has a point within MARGIN of a voxel face or passes a voxel edge as
-// closely; if it leaves the grid; or if it visits more voxels than the table holds.
+// closely; if it leaves the grid; if a step crosses more than MAX_FACES faces; or if the table has no slot for one of
+// its voxels.
 layout(local_size_x = GROUP_SIZE) in;
 
 #include "base/constants.glsl"

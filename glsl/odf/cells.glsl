@@ -42,14 +42,14 @@ WORDS words_at(uint part, uint at)
 #endif
 
 struct Cell {
-    uint corner; // index of the voxel with the lowest coordinates, in its buffer
+    uint corner; // index of the first element of the voxel with the lowest coordinates, in its buffer
     uint part;   // number of the buffer
     vec3 f;      // position in the cell, 0 .. 1
 };
 
 const uint VOXEL = uint(CELL_CORNERS > 1 ? N_VERTICES : (N_VERTICES + 1) / 2); // elements of a voxel, see below
-// Distances to the next voxel along each axis, in elements of the buffer: words, or for several corners uvec4, which
-// hold eight values of half precision. 0 where the grid has one voxel.
+// Distances to the next voxel along each axis, in elements of the buffer: words, or with 8 corners uvec4, which hold
+// eight values of half precision. 0 where the grid has one voxel.
 const uint NEXT_X = GRID_NX > 1 ? VOXEL : 0u;
 const uint NEXT_Y = GRID_NY > 1 ? uint(GRID_NX) * VOXEL : 0u;
 const uint NEXT_Z = GRID_NZ > 1 ? uint(GRID_NX * GRID_NY) * VOXEL : 0u;

@@ -4,7 +4,7 @@
 #include <odf>
 #include <peaks>
 
-// Each loop contains one call of take_strongest(), because a second copy costs seconds of compilation.
+// Each loop below contains one call of take_strongest(), because a second copy costs seconds of compilation.
 
 // The peak nearest to d; -1 if none lies inside the cone.
 int closest_peak(vec3 d)
@@ -24,7 +24,7 @@ int closest_peak(vec3 d)
     return nearest >= params.cos_max_angle ? closest : -1;
 }
 
-// Lists all peaks, strongest first.
+// Lists the peaks, strongest first, at most params.max_directions.
 uint list_peaks(inout uint vertex[MAX_DIRECTIONS])
 {
     int best = 0;

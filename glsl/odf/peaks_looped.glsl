@@ -40,7 +40,7 @@ void store_candidate(int index, int v)
     VALUE(index) = ODF(v);
 }
 
-// Lists the local maxima that can be peaks, in ascending order. Returns their number.
+// Lists the local maxima that can be peaks, at most MAX_CANDIDATES, in ascending order. Returns their number.
 uint find_peaks()
 {
     // `above` is the smallest value of a peak: the larger of pmf_threshold x maximum and of lowest value +

@@ -54,7 +54,7 @@ float odf_value(int vertex)
     return value;
 }
 
-vec4 candidate[MAX_CANDIDATES]; // direction and value; the value becomes -1 once the candidate is used
+vec4 candidate[MAX_CANDIDATES]; // direction and value; -1 once the candidate is used or dropped
 uint candidate_vertex[MAX_CANDIDATES];
 int n_candidates = 0;
 #define CANDIDATE(i) candidate_vertex[i]
@@ -75,8 +75,8 @@ int take_marked()
     return word * 32 + findLSB(bits);
 }
 
-// Lists the n marked vertices in ascending order. The invocations of a vector wait for the invocation with most
-// iterations.
+// Lists the n marked vertices, at most MAX_CANDIDATES, in ascending order. The invocations of a vector wait for the
+// invocation with most iterations.
 void list_candidates(uint n)
 {
     int n_listed = min(int(n), MAX_CANDIDATES);

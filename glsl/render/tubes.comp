@@ -32,7 +32,8 @@ uint shaded(Segment s, uint t, uint q)
     return c.x | c.y << 8 | c.z << 16;
 }
 
-// Draws a sample whose centre lies along and across (both times 2^14) from the start of a segment.
+// Draws a sample. scaled_along, scaled_across: where its centre lies, from the start of the segment, times 2^14;
+// length: of the segment.
 void draw_sample(Segment s, int length, uint at, int scaled_along, int scaled_across)
 {
     int along = scaled_along >> 14, across = scaled_across >> 14;
@@ -73,7 +74,7 @@ void main()
     int length = (s.dx * s.along_x + s.dy * s.along_y + 8192) >> 14;
     int first = max((min(major, major + d) - params.radius) >> 4, 0);
     int last = min((max(major, major + d) + params.radius) >> 4, (steep ? params.height : params.width) - 1);
-    // this invocation's part of a wide tube
+    // the columns of this invocation: all, or one part of them
     first += int(gl_WorkGroupID.y) * params.columns;
     last = min(last, first + params.columns - 1);
     int half_span = (params.radius << 14) / unit + 4, rows = steep ? params.width : params.height;
