@@ -39,7 +39,7 @@ shared double number[GROUP];
 shared float value_of[GROUP];
 shared uint index_of[GROUP];
 
-uint lane, count, held; // bit q of held: row lane + q GROUP is active
+uint lane, count, held; // count: of active rows; bit q of held: row lane + q * GROUP is active
 // Indices in plan[] at which B B', B, L^-1 and B transposed begin; set by main().
 uint products, rows, inverse, columns;
 

@@ -23,7 +23,7 @@ uint block_behind(Half h)
     return block;
 }
 
-// Index of the words about a point in the record of its block; points are counted from 0.
+// Index of the first word about a point in the record of its block; points are counted from 0.
 uint arrival_at(uint block, uint point)
 {
     const uint size = ARRIVAL_WORDS + uint(GUIDE_BACKTRACK);

@@ -64,8 +64,8 @@ void add_fixed(uint at, float v)
 // coefficient of the other fixels of the streamline, weighted by length and PM; 0 if no fixel asks for more.
 float give_way(uint begin, uint end)
 {
-    // Find the fixel with the largest cost, d^2 times this streamline's length, of the fixels that lack streamlines (d
-    // < 0).
+    // Find the fixel with the largest cost for this streamline, PM d^2 l / TD0 with its length l there, of the fixels
+    // that lack streamlines (d < 0).
     EXACT float most = 0.0, sum = 0.0, weight = 0.0;
     uint worst = 0xffffffffu;
     for (uint i = begin; i < end; i++) {

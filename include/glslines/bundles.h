@@ -30,8 +30,8 @@ GLS_API const char *gls_bundle_test_name(gls_bundle_test test);
 
 /* How outliers are found; the method is clean_bundle of pyAFQ. */
 typedef struct gls_clean_options {
-    double distance; /* a point is too far from the core from this Mahalanobis distance on; default 4 */
-    double length_z; /* a streamline is too long if it exceeds the mean by this many standard deviations; default 4 */
+    double distance; /* Mahalanobis distance from the core at which a point is too far away; default 4 */
+    double length_z; /* how many standard deviations above the mean a length is too long; default 4 */
     int rounds;      /* number of rounds; default 5 */
     int min;         /* this many streamlines always stay, and bundles with fewer are not cleaned; default 20 */
     double core;     /* share of the nodes, in the middle of the bundle, that are tested; default 0.6 */

@@ -27,8 +27,8 @@ typedef struct gls_response {
 
 typedef struct gls_response_options {
     size_t size;    /* size of this struct, set by the default function */
-    int roi_radius; /* radius r, in voxels, of the cube around the centre of the grid, which has 2 r + 1 voxels a side;
-                       a cube that does not fit is made smaller; 0: the whole grid; default 10 */
+    int roi_radius; /* voxels; a radius r means the voxels of the cube of 2 r + 1 voxels a side around the centre of the
+                       grid; a cube that does not fit is made smaller; 0: the whole grid; default 10 */
     double fa_threshold;   /* only voxels with FA above this are used, 0 <= t < 1; default 0.7 */
     size_t n_voxels;       /* 0 (default): use the threshold; otherwise use the n voxels of highest FA instead, ties by
                               position; 300 is usual */
@@ -87,14 +87,14 @@ typedef enum gls_csd_rule { GLS_CSD_RULE_DIPY, GLS_CSD_RULE_MRTRIX } gls_csd_rul
 typedef struct gls_csd_options {
     size_t size;        /* size of this struct, set by the default function */
     gls_csd_rule rule;  /* default GLS_CSD_RULE_DIPY */
-    int sh_order;       /* even, 2 .. GLS_CSD_MAX_ORDER; default 8. An order with more coefficients than directions is
-                           possible, with a warning by DIPY's rule */
+    int sh_order;       /* even, 2 .. GLS_CSD_MAX_ORDER; default 8. An order may have more coefficients than there are
+                           directions; with GLS_CSD_RULE_DIPY this gives a warning */
     double lambda;      /* weight of the constraint, > 0; default 1 */
     double tau;         /* DIPY's rule: fraction of the mean amplitude below which an amplitude is driven to 0, 0 <= tau
                            < 1; default 0.1 */
     int max_iterations; /* >= 1; default 50 */
     const gls_sphere *sphere;     /* directions of the constraint along the voxel axes; NULL (default): the built-in
-                                     "small", by MRtrix3's rule "repulsion600" */
+                                     sphere "small", with GLS_CSD_RULE_MRTRIX "repulsion600" */
     const double (*direction)[3]; /* alternatively n_directions unit vectors along the scanner axes; default NULL */
     size_t n_directions;
 } gls_csd_options;

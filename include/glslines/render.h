@@ -60,7 +60,7 @@ typedef struct gls_render_options {
     uint32_t turn;                    /* frames of a turn round the S axis, 8 .. 360; 0: a still picture; default 0 */
     uint32_t fps;                     /* frames per second of a turn, 1 .. 60; default 12 */
     bool frames;                      /* write a turn as a folder of pictures; default false: APNG */
-    bool palette; /* store 256 colours, which makes the file a third as large; not with turn or a transparent
+    bool palette; /* store 256 colours, which reduces the file to a third of its size; not with turn or a transparent
                      background; default false */
     gls_tractogram_read_options read; /* how the tractograms are read */
     const char *device;               /* see gls_device_open(); default "auto" */
