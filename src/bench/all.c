@@ -163,7 +163,7 @@ static gls_status write_array(peer_folder *to, const char *name, const double *v
     return status;
 }
 
-/* Writes the seeds in voxel coordinates, one row each. */
+/* Writes seeds.npy: for each seed a row with its voxel coordinates. */
 static gls_status write_seeds(peer_folder *to, const bench_run *run)
 {
     const size_t n = (size_t)run->nseeds;

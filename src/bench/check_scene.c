@@ -106,7 +106,7 @@ typedef struct comparison {
     bool lines; /* true: print the streamlines */
 } comparison;
 
-/* Prints one streamline with its seed. at: index of the known line that begins at the seed. */
+/* Prints one streamline with its seed. at: index of the seed among the n points; n: none is the seed. */
 static void print_line(uint32_t seed, const float (*point)[3], size_t n, size_t at)
 {
     printf("line\t%u\t%zu", seed, at);

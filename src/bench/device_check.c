@@ -14,8 +14,8 @@
 
 extern char **environ;
 
-/* Environment variables that make drivers print statistics of what they compile, and the last of which makes Mesa
- * compile instead of reading its cache. A driver ignores the variables of other drivers. */
+/* Environment variables that make drivers print statistics of what they compile; the last one makes Mesa compile
+ * instead of reading its cache. A driver ignores the variables of other drivers. */
 static const char *const talkative[] = {"AMD_DEBUG=cs,stats", "INTEL_DEBUG=cs", "V3D_DEBUG=shaderdb",
                                         "IR3_SHADER_DEBUG=cs", "MESA_SHADER_CACHE_DISABLE=true"};
 #define N_TALKATIVE (sizeof talkative / sizeof *talkative)
@@ -83,7 +83,7 @@ static void read_spills(check_run *run, const char *line)
     run->now.spills = strtol(at, NULL, 10);
     while (count > line && count[-1] >= '0' && count[-1] <= '9') count--;
     run->now.size = strtol(count, NULL, 10);
-    /* Intel's driver compiles narrower programs first, and uses the last one */
+    /* Intel's driver compiles narrower programs first, and uses the program that it compiles last */
     if (run->now.simd > run->largest.simd) run->largest = run->now;
     keep_larger(run);
 }

@@ -1,5 +1,5 @@
-/* One column of the benchmark: makes a tracker, runs once to warm up, then repeats; and how busy other processes keep
- * the machine meanwhile, because their load lengthens the times. */
+/* Measures a column of the benchmark: makes a tracker, runs once to warm up, then repeats. Also measures how busy other
+ * processes keep the machine, because their load lengthens the times. */
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>

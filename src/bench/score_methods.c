@@ -234,7 +234,7 @@ static gls_status score_part(methods_run *run, gls_model_kind kind, const bool a
         any = any || wanted[dg];
     }
     if (!any) return GLS_OK;
-    /* order and rule by the preset; the getter does not matter for them */
+    /* take order and rule from the preset; they do not depend on the getter */
     const gls_model_options defaults = options_of(run, kind, GLS_DG_PROB).model;
     options.sh_order = defaults.sh_order;
     options.csd_rule = defaults.csd_rule;

@@ -1,4 +1,5 @@
-/* Data sets of BIDS: finds the series that can be tracked in one, and tracks them into another. */
+/* BIDS data sets: finds the series of a data set that can be tracked, and writes their tractograms to another data
+ * set. */
 #ifndef GLS_BIDS_DATASET_H
 #define GLS_BIDS_DATASET_H
 
@@ -10,7 +11,7 @@
 #include <glslines/phantom.h>
 #include <glslines/workflow.h>
 
-/* --- Labels of segmentations, from the tables that BIDS keeps beside them. */
+/* --- Labels of segmentations, as their tables in the data set (_dseg.tsv) name them. */
 
 /* largest number of labels of white matter in a table; more labels are an error */
 enum { GLS_BIDS_MAX_LABELS = 16 };

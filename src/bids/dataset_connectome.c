@@ -129,7 +129,8 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     options.lut = m->names;
     options.weights = m->weights;
     cJSON_AddStringToObject(root, "Description", "Connectome: streamlines between the regions of an atlas");
-    gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as one that may be replaced */
+    gls_sidecar_add_software(root, 0, NULL); /* marks the sidecar as written by glslines, so that later runs may replace
+                                                it */
     /* drop the command line, because `glslines bids` has other options; the parameters below describe the matrix */
     cJSON_DeleteItemFromObjectCaseSensitive(root, "command_line");
     gls_dataset_add_sources(o, NULL, false, GLS_PATHS(m->tractogram, m->labels, m->names), root);
@@ -149,7 +150,7 @@ static gls_status connect(const gls_dataset_options *o, const matrix *m, const c
     return status;
 }
 
-/* Makes one matrix, unless an earlier run has made it from the same inputs and force is false. */
+/* Makes one matrix, unless force is false and an earlier run has made it from the same inputs. */
 static gls_status connect_atlas(const gls_dataset_options *o, const matrix *m)
 {
     bool done = false;

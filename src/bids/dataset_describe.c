@@ -166,7 +166,7 @@ static gls_status add_version(const gls_dataset_options *o)
 
 gls_status gls_dataset_describe(const gls_dataset_options *o)
 {
-    /* contents of .bidsignore: files whose names are only proposed to BIDS, which the validator would reject */
+    /* contents of .bidsignore: names that are not in BIDS yet, or never will be, and that its validator would reject */
     static const char ignored[] = "*_tractogram.*\n*_tractography.*\n*_dwimap.*\n*_relmat.*\n*_nodes.tsv\n*.html\nlogs/"
                                   "\nfigures\n**/figures\ngroup.tsv\ntract_profiles.*\ncode/\n";
     /* patterns of entities that pybids does not know */

@@ -15,7 +15,8 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-/* --- Labels of white matter in a segmentation. Its table names them, because labels differ between programs. */
+/* --- Labels of white matter in a segmentation. The table of the segmentation says which they are, because programs
+ * number tissues differently. */
 
 /* Largest table of labels, bytes, and most columns that are read. */
 #define MAX_TABLE ((size_t)1 << 20)

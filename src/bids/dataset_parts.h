@@ -11,7 +11,8 @@
 #include "record/run_params.h"
 #include "util/output_file.h"
 
-/* --- The inputs, options and outputs of a tracked series, by which a later run recognises what is done. */
+/* --- The inputs, options and outputs of a tracked series, by which a later run recognises what has been done
+ * already. */
 
 /* Fills in *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes
  * of their contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */

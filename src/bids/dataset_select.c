@@ -66,7 +66,7 @@ static void without_zeros(const char *key, const char **value, size_t *n)
     while (*n > 1 && **value == '0') ++*value, --*n;
 }
 
-/* Whether a value is one of the values separated by |. */
+/* Whether a value of `key` is among `values`, which | separates. Numbers of runs are compared without leading zeros. */
 static bool is_among(const char *key, const char *values, const char *value)
 {
     size_t bytes = strlen(value);

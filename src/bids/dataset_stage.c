@@ -118,7 +118,7 @@ gls_status gls_dataset_stage_check(const gls_dataset_stage *s, gls_dataset_repla
     return status;
 }
 
-/* Checks the staged files. Renames the sidecar so that other processes see that the check succeeded. */
+/* Checks the staged files. Renames the sidecar so that a later run sees that the check succeeded. */
 static gls_status accept(const gls_dataset_stage *s, gls_dataset_replace replace)
 {
     char ready[GLS_DATASET_MAX_PATH], sidecar[GLS_DATASET_MAX_PATH];

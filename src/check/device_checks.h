@@ -57,8 +57,8 @@ typedef struct gls_known_variant {
 #define GLS_KNOWN_VARIANTS 19
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
-/* One streamline. For its half-streamline backward from the seed, and for the one forward: the number of certain
- * points, which are the same under any rounding, and the position of the last certain point. */
+/* A known streamline: for its half-streamline backward from the seed, then for its half-streamline forward, the number
+ * of certain points, which are the same under any rounding, and the position of the last certain point. */
 typedef struct gls_known_line {
     /* index of the seed in gls_known_scene.seeds */
     uint16_t seed;
@@ -88,7 +88,8 @@ typedef struct gls_known_scene {
     size_t variant;
     /* phantom from which the images come */
     gls_phantom *phantom;
-    /* NULL where the variant does not need them, as are qball, odf and tissue; stop_map and sphere are always set */
+    /* sh and peaks are NULL where the variant does not need them, and so are qball, odf and tissue below; stop_map and
+     * sphere are always set */
     gls_image *stop_map, *sh, *peaks;
     /* q-ball model for the bootstrap */
     gls_qball *qball;

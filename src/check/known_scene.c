@@ -116,7 +116,8 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     if (status) return status;
     gls_track_params_scale(&s->params, shape.voxel_size[0]);
     if (gls_getter_facts_of(v->dg).mm_steps)
-        s->params.step_size *= shape.voxel_size[0]; /* the getter's step is in mm; half a voxel, as for other getters */
+        s->params.step_size *= shape.voxel_size[0]; /* the default step of this getter is 0.5 mm: make it half a voxel,
+                                                       as for other getters */
     s->params.dg = v->dg;
     /* Keep streamlines short. Differences of rounding add up over steps, and GPUs filter textures with few bits. */
     s->params.max_length = 60;
@@ -164,7 +165,7 @@ size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float 
  * of the seed among the n points. */
 static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
 {
-    /* number of points from the seed to the last certain one */
+    /* numbers of points after the seed: up to the last certain point, and in all */
     size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
     /* a negative number means that the half-streamline ends there, so that more points are wrong, too */
     if (seed == n || there < wanted || (line->n[half] < 0 && there > wanted)) return false;

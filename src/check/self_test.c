@@ -95,7 +95,7 @@ void gls_checked_finish(gls_checked *memory)
         gls_log(GLS_LOG_INFO, "stored in %s; --mapping auto now uses the fastest mapping", memory->path);
 }
 
-/* Adds the result for one mapping of a variant to the file and keeps all other results. */
+/* Stores in the file which mapping works for a variant. Keeps all other results. */
 static void keep_result(const gls_device_info *device, const char *variant, gls_mapping mapping)
 {
     gls_checked memory;

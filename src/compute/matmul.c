@@ -12,7 +12,7 @@
 #include "util/clock.h"
 #include "util/lapack.h"
 
-/* Maximum number of multiplications in a dispatch: far below a second on any GPU, so that no watchdog stops the
+/* Maximum number of multiplications in a dispatch: a fraction of a second on usual GPUs, so that no watchdog stops the
  * kernel. */
 #define MAX_WORK (UINT64_C(1) << 36)
 /* Maximum length of the sums in a dispatch, a multiple of 16: llvmpipe silently ends a kernel after 65536 iterations of
@@ -58,8 +58,8 @@ static void define_tiles(tiling t, char texts[4][12], gls_define defines[4])
     }
 }
 
-/* Compiles the kernel of a way and its tiles, or takes it from the device's cache. ALIGNED needs n and k divisible by
- * 4. */
+/* Compiles the kernel for this way to multiply and these tiles, or takes it from the device's cache. ALIGNED needs n
+ * and k divisible by 4. */
 static gls_status make_kernel(const product *p, gls_matmul_way way, tiling t, gls_kernel **kernel)
 {
     char texts[4][12], *variant = NULL;

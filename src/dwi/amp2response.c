@@ -121,8 +121,8 @@ gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients
     if (!status) status = gls_tissue_response_create(only == GLS_NO_SHELL ? n : 1, order, &made);
     if (!status && !(made->bval = malloc(made->n_shells * sizeof *made->bval)))
         status = gls_fail(GLS_ERR_MEMORY, "out of memory for a response");
-    /* Each shell is fitted by itself to its volumes in all voxels, each volume seen along the fibre of its voxel. The
-     * signal of b0 volumes does not depend on directions, so that its response has one coefficient. */
+    /* Each shell is fitted by itself to its volumes in all voxels, each volume at its angle to the fibre of the voxel.
+     * The signal of b0 volumes does not depend on directions, so that its response has one coefficient. */
     for (size_t s = 0, row = 0; s < n && !status; s++) {
         if (only != GLS_NO_SHELL && only != s) continue;
         double normal[MAX_COLUMNS * MAX_COLUMNS] = {0}, right[MAX_COLUMNS] = {0};

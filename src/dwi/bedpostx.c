@@ -31,7 +31,7 @@ static char *name_of(const samples *s, const char *what, int fibre)
     static const char *const suffix[] = {".nii.gz", ".nii", ".img.gz", ".img"};
     char number[16] = "", *name = NULL;
     if (s->numbered) snprintf(number, sizeof number, "%d", fibre);
-    /* try four suffixes; the fifth round makes the name with the first suffix, for the message */
+    /* try the four suffixes; if no file exists, the fifth pass makes the name with the first suffix, for the message */
     for (int i = 0; i < 5; i++) {
         if (gls_asprintf(&name, "%s/merged_%s%ssamples%s", s->folder, what, number, suffix[i % 4]) < 0) return NULL;
         if (i == 4 || access(name, F_OK) == 0) return name;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MIN_DIRECTIONS 45 /* number of coefficients of an ODF of order 8 */
-#define MIN_ANGLE 1e-3    /* directions that are closer than this angle, in radians, count as one direction */
+#define MIN_ANGLE 1e-3    /* directions that are closer than this angle, in radians, are refused as equal */
 
 gls_status gls_csd_directions_default(double (**direction)[3], size_t *n)
 {
