@@ -20,8 +20,8 @@ struct gls_seeds {
     uint32_t dim[2], side; /* dim: voxels along x and y; side: seeds along each axis of a voxel, for seeds on a grid */
     double sphere[4]; /* centre and radius, mm (world); for seeds around voxel centres: the three voxel sizes and the
                          radius, mm */
-    double *sum;      /* with weights: sum of the weights of voxels 0 .. i, n_voxels values */
-    gls_grid image;   /* grid of the weights, in which `voxel` counts */
+    double *sum;      /* with weights: sum[i] is the sum of the weights of voxel[0] .. voxel[i]; n_voxels values */
+    gls_grid image;   /* grid of the image of weights, to which the numbers in `voxel` refer */
     const gls_tissue *tissue; /* seeds on the border of grey and white matter; else NULL. Not owned */
 };
 

@@ -73,7 +73,7 @@ const char *gls_trx_type_name(gls_type type);
 
 /* --- TCK and TSF: headers of MRtrix3's tracks and track scalars, and the numbers behind them. */
 
-/* Facts of a header that the readers of .tck and .tsf need. The owner frees `file`. */
+/* Facts of a header that the readers of .tck and .tsf need. gls_tck_header_finish() frees `file`. */
 typedef struct gls_tck_header {
     bool wide, swapped; /* wide: float64; swapped: in the other byte order */
     char *file;         /* path of the file with the numbers; NULL: the numbers are in the file of the header */
@@ -123,7 +123,7 @@ enum {
 #define GLS_VTK_WORD 128
 #define GLS_VTK_LINE 512
 
-/* An array of a VTK file: found in the pass, then read from its own position. */
+/* An array of a VTK file: found in one pass over the file, then read from its own position. */
 typedef struct gls_vtk_array {
     /* true: the file has this array */
     bool known;
@@ -133,7 +133,7 @@ typedef struct gls_vtk_array {
     gls_cursor cursor;   /* valid once the array is open */
 } gls_vtk_array;
 
-/* State of the reader. */
+/* State of the reader of VTK files. */
 typedef struct gls_vtk {
     /* borrowed: path, file descriptor and options */
     gls_tractogram_reader *reader;

@@ -60,9 +60,9 @@ typedef struct job {
     size_t next;                   /* number of the next piece to format */
     int forming, n_ready, n_rooms; /* forming: number of pieces that are being formatted; n_ready, n_rooms: number of
                                     * elements of `ready` and `room` */
-    bool has_aside;                /* true: the other work of this append has not been started */
+    bool has_aside;                /* true: p->aside() has not been called yet */
     piece ready[GLS_PIECE_ROOMS];  /* pieces ready to be written, the oldest first */
-    struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* unused memory */
+    struct gls_piece_room *room[GLS_PIECE_ROOMS]; /* memory that no piece uses */
     bool has_writer;                              /* true: a thread has taken the role of the writer */
     /* first failure; it ends all threads */
     gls_status status;
@@ -160,7 +160,8 @@ static void write_next(job *j)
     pthread_cond_broadcast(&j->changed);
 }
 
-/* Does the other work of this append. Call with the lock held; the lock is released while the work goes on. */
+/* Calls p->aside(), the other work of this append. Call with the lock held; the lock is released while the work goes
+ * on. */
 static void work_aside(job *j)
 {
     j->has_aside = false;

@@ -19,7 +19,7 @@
  * with a block_memory. */
 typedef struct block_memory {
     uint64_t *line_offset; /* max_lines + 1 elements */
-    /* points, world mm, and dpv of the block */
+    /* points of the block, in world mm, or as stored with in_stored_space */
     float (*point)[3];
     /* number of points for which memory is allocated */
     size_t point_capacity;

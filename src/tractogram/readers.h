@@ -79,7 +79,7 @@ struct gls_tractogram_reader {
     char *path;
     int fd; /* descriptor of the file; -1: the path is a folder */
     gls_tractogram_read_options options;
-    /* what the header states; pointers to the lists below */
+    /* what the header states; its pointers lead to the lists below */
     gls_tractogram_info info;
     bool in_stored_space; /* true: points of a TRK file stay as they are stored, for merging */
     /* columns of streamlines, of points, and groups */
@@ -102,7 +102,7 @@ struct gls_tractogram_reader {
     /* Largest numbers of streamlines and points of a block, which depend on the memory that its columns need. */
     size_t max_lines, max_points;
     uint64_t *line_offset; /* max_lines + 1 elements */
-    /* points of the block, in world mm, or as stored with in_stored_space; memory for point_capacity */
+    /* points of the block, in world mm, or as stored with in_stored_space */
     float (*point)[3];
     /* number of points for which memory is allocated */
     size_t point_capacity;

@@ -60,7 +60,8 @@ bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char ver
     /* parts that not every note has */
     if (sscanf(rest, " select=%" SCNu64 "%n", &s.select, &end) == 1) rest += end;
     if (sscanf(rest, " version=%31s crc32=%" SCNx32, version, &sum) != (crc ? 2 : 1)) return false;
-    /* Printing again reveals what sscanf() tolerates and numbers that contradict each other. */
+    /* Refuse numbers that contradict each other, and what sscanf() tolerates: the note must be the text that print()
+     * makes of these numbers. */
     if (s.count < 1 || s.count > GLS_MAX_SHARDS || s.index < 1 || s.index > s.count) return false;
     gls_shard_init(s.index, s.count, s.total_seeds, &expected);
     if (s.first_seed != expected.first_seed || s.n_seeds != expected.n_seeds) return false;

@@ -9,7 +9,7 @@
 
 /* --- The note: one line of text. */
 
-/* Size of the note in a header that says which shard a file is, with its NUL. */
+/* Largest size of the note, with its NUL. */
 #define GLS_SHARD_TEXT 320
 /* Where the note is. TRX: key in header.json. TCK: key in the header. TRK: in reserved bytes, behind this key and a
  * colon. */

@@ -147,7 +147,7 @@ static gls_status form_lines(void *user, size_t from, size_t until, unsigned cha
     return status;
 }
 
-/* Function append() of the driver. Large blocks are formatted by several threads, small ones go through the packer. */
+/* Function append() of the driver. Several threads format large blocks; this thread formats small ones. */
 static gls_status append(gls_tractogram_writer *w, const gls_streamlines *s)
 {
     tck *t = w->state;

@@ -17,7 +17,7 @@
 typedef struct tck {
     /* lines of the header that the reader uses */
     gls_tck_header header;
-    /* count of the header */
+    /* number of streamlines that the header states */
     uint64_t n_count;
     bool counted; /* true: the header states n_count */
     bool ended;   /* true: the triplet of Inf, or the end of the data, was reached */

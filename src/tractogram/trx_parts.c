@@ -23,7 +23,7 @@
 #define MAX_COMMENT 65535
 /* Largest directory of a ZIP archive that is read, bytes. */
 #define MAX_DIRECTORY ((uint64_t)64 << 20)
-/* Local header without name and extra field. */
+/* Size of a local header without its name and extra field. */
 #define LOCAL_BYTES 30
 #define MAX_RATIO 1032 /* deflate cannot shrink data by a larger factor */
 
@@ -74,7 +74,7 @@ static gls_status read_end64(archive *a, uint64_t end_at)
     return GLS_OK;
 }
 
-/* Finds the end record, which is at the very end, followed only by its comment. */
+/* Finds the directory: by the end record, which is at the end of the file, followed only by its comment. */
 static gls_status find_directory(archive *a)
 {
     gls_status status = GLS_OK;
@@ -280,7 +280,7 @@ static gls_status add_file(tree *t, const char *name, int depth)
     return status;
 }
 
-/* Leaves out hidden files, . and .. from scandir(). */
+/* Filter for scandir(): leaves out hidden files, . and .. alike. */
 static int is_shown(const struct dirent *entry)
 {
     return entry->d_name[0] != '.';

@@ -32,7 +32,7 @@ typedef struct trx {
     /* coordinates, and first point of each streamline */
     array positions, offsets;
     bool wide;           /* offsets are uint64, else uint32 */
-    uint64_t offset;     /* where the next streamline starts */
+    uint64_t offset;     /* index of the first point of the next streamline */
     array *dps, *dpv;    /* one for each column */
     unsigned char **bit; /* for each group one bit for each streamline */
     bool checked;        /* the checks at the end were made */

@@ -268,7 +268,7 @@ static gls_status add_data(gls_tractogram_reader *r, owner of, const char *name,
     return gls_reader_add_column(r, columns, name, array.type, (uint32_t)components);
 }
 
-/* Reads SCALARS, VECTORS and other attributes, except FIELD. */
+/* Adds the array of an attribute: SCALARS, VECTORS and others, except FIELD. */
 static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, owner of, uint64_t rows)
 {
     static const struct {
@@ -308,7 +308,7 @@ static gls_status find_attribute(gls_tractogram_reader *r, const char *kind, own
     return !status ? add_data(r, of, name, *type ? type : NULL, components, rows) : status;
 }
 
-/* Notes the arrays of a section FIELD, which belong to points or to lines. Paragraphs METADATA are skipped. */
+/* Adds the arrays of a section FIELD. of: what their values belong to. Paragraphs METADATA are skipped. */
 static gls_status find_field(gls_tractogram_reader *r, owner of)
 {
     gls_vtk *t = r->state;

@@ -184,7 +184,7 @@ gls_status gls_packer_write_pieces(gls_packer *packer, const gls_pieces *pieces)
 
 /* Bytes that can be written to the output only later: appended first; read after a call of gls_spool_rewind(). */
 typedef struct gls_spool {
-    /* names the folder for the temporary file */
+    /* the output beside which the scratch file lies */
     const gls_output *output;
     int fd; /* descriptor of the scratch file; -1 while all bytes fit into the buffer */
     unsigned char *buffer;

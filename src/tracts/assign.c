@@ -34,8 +34,8 @@ typedef struct forward_search {
     /* from: the end; direction: unit vector along which the streamline leaves it, (0, 0, 0) for a single point; both
      * in world mm. reach: largest cost, mm */
     double from[3], direction[3], reach;
-    /* sense of each voxel axis against RAS, so that the order of neighbours does not depend on the storage of the
-     * image */
+    /* 1 for a voxel axis that runs towards RAS, -1 for one that runs against RAS, so that the order of neighbours does
+     * not depend on the storage of the image */
     int sign[3];
     /* n: number of voxels in the queue; n_seen: number of voxels that were ever considered */
     size_t n, n_seen;
@@ -192,8 +192,8 @@ struct gls_assigner {
     gls_assignment assignment;
     /* GLS_ASSIGN_ALL: how a streamline meets voxels */
     gls_roi_test test;
-    /* radius: of the search, mm; half_diagonal: of a voxel, mm. Since the end lies anywhere in its voxel, the centres
-     * up to their sum from the centre of that voxel have to be compared. */
+    /* radius: of the search, mm; half_diagonal: of a voxel, mm. Since the end lies anywhere in its voxel, centres up to
+     * radius + half_diagonal from the centre of that voxel have to be compared. */
     double radius, half_diagonal;
     /* the image of labels, and its inverse affine */
     gls_grid grid;
@@ -352,7 +352,8 @@ static int32_t search(gls_assigner *a, const float point[3])
     for (int r = 0; r < 3; r++) inner = inner && v[r] >= a->reach[r] && v[r] < a->grid.dim[r] - a->reach[r];
     /* offsets before the first one with a label need no look; outside the grid there is no cache */
     if (inside) i = first_label(a, v, voxel, inner);
-    /* away: distance of the point from the centre of its voxel, by which distances between centres can be wrong */
+    /* away: distance of the point from the centre of its voxel, with some slack; the distance of another centre from
+     * the point differs from its distance from this centre by at most that */
     gls_affine_apply(a->grid.affine, v, w);
     for (int r = 0; r < 3; r++) away += (p[r] - w[r]) * (p[r] - w[r]);
     away = sqrt(away) + SLACK;

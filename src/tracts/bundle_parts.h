@@ -88,8 +88,9 @@ typedef struct gls_bundle {
     size_t n, capacity;
     gls_member *member;
     float *node;                /* n x nodes x 3, mm; NULL: not kept */
-    bool keeps_nodes, directed; /* directed: every streamline's direction is known */
-    bool any_unknown;           /* true: the direction of a member is not known */
+    bool keeps_nodes, directed; /* directed: directions of members are given, so that gls_bundle_orient() is not
+                                 * called */
+    bool any_unknown;           /* true: there is a member whose direction is not known */
     /* streamlines that each test rejected */
     uint64_t failed[GLS_BUNDLE_TESTS];
 } gls_bundle;
@@ -120,7 +121,8 @@ static inline bool gls_bundles_cleans(const gls_bundles *b, size_t i)
     return b->options.clean || b->rules.rule[i].clean;
 }
 
-/* Names of the regions that the rules name, FILE or FILE:LABELS; *n of them. Owned by the bundles. */
+/* The regions and masks that the rules name, FILE or FILE:LABELS, with the folder of the files; *n of them. Owned by
+ * the bundles. */
 static inline const char *const *gls_bundles_files(const gls_bundles *b, size_t *n)
 {
     *n = b->rules.n_files;

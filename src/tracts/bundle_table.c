@@ -217,7 +217,7 @@ static gls_status path_of(gls_bundle_rules *rules, const row *r, const char *tex
     return is_sphere ? GLS_OK : note_file(rules, *path);
 }
 
-/* Puts the file and the line in front of the message of a region. */
+/* Puts the file of rules and the place in it in front of the last message, which is about a region. */
 static gls_status fail_at(const row *r, gls_status status)
 {
     char *reason = gls_text_copy(gls_last_error());
@@ -299,7 +299,7 @@ static bool is_name(const char *text)
     return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(text);
 }
 
-/* Fills a rule from the cells of a row, with checks of each. */
+/* Fills a rule from the cells of a row, and checks each cell. */
 static gls_status fill(gls_bundle_rules *rules, const row *r, gls_bundle_rule *rule)
 {
     double tolerance[3] = {0, 0, 0};

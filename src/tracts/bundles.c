@@ -26,7 +26,7 @@ typedef struct nearness {
     double from_centres; /* mean over the centres of these regions */
 } nearness;
 
-/* Adds the distances of a line of n points from one region to the sum, mm. */
+/* Returns the sum with the distances, mm, of a line of n points from one region added. */
 static nearness add(nearness sum, const gls_rois *rois, size_t index, const float (*point)[3], size_t n)
 {
     double from_centre;

@@ -21,7 +21,7 @@
 
 #define FORWARD_SIDES 12 /* largest reach of the forward search, in voxel sides */
 
-/* The values of gls_connectome_get_edge(). */
+/* Sums and extremes of one cell, from which gls_connectome_get_edge() computes its values. */
 typedef struct edge {
     double count, weight, sum, length, min, max;
 } edge;
@@ -50,7 +50,7 @@ struct gls_connectome {
     gls_assigner *assigner;
     uint64_t *ends;         /* ends[r]: number of ends in region r, counted from 1; ends[0]: without a region */
     double *value, *weight; /* sums or extremes of values, and sums of weights: (n + 1) x (n + 1), upper triangle */
-    edge *edge;             /* values of gls_connectome_get_edge(), in the same order as `value`; NULL: not wanted */
+    edge *edge;             /* one for each cell, in the order of `value`; NULL: not wanted */
     gls_connectome_counts counts;
     size_t capacity;    /* allocated elements of pair and stretch */
     int32_t (*pair)[2]; /* regions of the ends of each streamline */

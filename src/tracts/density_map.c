@@ -159,7 +159,8 @@ static void add_planes(const gls_density *d, gls_wide *to, double value, double 
     if (d->n_planes == 2) gls_wide_add(&to[1], weight, shared);
 }
 
-/* Like add_planes(), with directions. The four sums of a voxel fill a cache line, which is prefetched. */
+/* Adds the direction of a streamline, scaled to the length `value`, and the value itself to the four planes of a voxel.
+ * These fill a cache line; the line of a later voxel is prefetched. */
 static void add_direction(const gls_density *d, gls_wide *planes, const gls_visits *v, size_t i, double value)
 {
     const bool shared = d->n_copies < d->n_threads;
@@ -180,8 +181,8 @@ static double count_visits(const gls_density *d, const gls_visits *v, int64_t *s
     return 2;
 }
 
-/* Adds the visits to one map of a thread. Returns the largest addition to one voxel, in the unit of gls_density.total.
- */
+/* Adds the visits of a streamline to map number `map`, in the copy of the maps that the thread uses. Returns the
+ * largest addition to one voxel, in the unit of gls_density.total. */
 static double add_visits(gls_density *d, int thread, const gls_visits *v, size_t map, share one)
 {
     /* threads share a copy where there is no memory for one each; additions are then atomic */
@@ -264,8 +265,8 @@ static double value_of(const gls_density *d, const columns *c, const gls_streaml
     }
 }
 
-/* Fate of a streamline. UNUSED: it met no voxel of the grid; USED: it was added to the map; ZERO: its value is 0 or not
- * finite, and is not mapped. */
+/* Fate of a streamline. UNUSED: it has no points or met no voxel of the grid; USED: it was added to the map; ZERO: its
+ * value is 0 or not finite, and is not mapped. */
 enum { UNUSED, USED, ZERO };
 
 /* Adds one streamline. Returns the largest addition to one voxel, as add_visits(). */

@@ -75,15 +75,15 @@ typedef struct gls_field_source {
 
 struct gls_field_kind {
     const char *name;
-    const char *shader; /* fills the slot <field> */
+    const char *shader; /* file of the shader library that fills the slot <field>, see glsl/slots.txt */
     /* Creates the textures or buffers of field->plan, without values. */
     gls_status (*create)(gls_field *field, const char *label);
     /* Fills n fields of this kind in one pass over the grid. All have the same grid and channels; each is on its own
      * device. *failed: index of the field that failed; unchanged if the host failed. */
     gls_status (*fill)(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed);
-    /* Returns the value of `smaller` for a plan that takes less memory but makes kernels slower; 0: there is none.
-     * NULL: fields of this kind have only one plan. */
+    /* Returns the argument `smaller` of gls_cells_plan() for a plan that takes less memory but makes kernels slower; 0:
+     * there is no such plan. NULL: fields of this kind have only one plan. */
     int (*shrink)(const gls_field_plan *plan);
     /* Adds the definitions that the shader needs. */
     void (*define)(const gls_field_plan *plan, gls_define_list *defines);
@@ -105,8 +105,9 @@ extern const gls_field_kind gls_field_cells;
 /* Makes the plan for n directions. smaller: 0, or what shrink() returned for the plan before. Returns false if the
  * device has no room for cells; then use textures. */
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan);
-/* Like gls_cells_plan(), but plans the form of cells that takes the least memory: a value is stored once, not together
- * with its neighbour. Kernels read this form more slowly. It often takes half of the memory of textures. */
+/* Like gls_cells_plan(), but plans the form of cells that takes the least memory: each value is stored alone, not
+ * together with values of neighbouring voxels. Kernels read this form more slowly. It often takes half of the memory of
+ * textures. */
 bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_info *limits, gls_field_plan *plan);
 
 /* --- Texels: all channels of a voxel together in a buffer, for shaders that load whole voxels, see

@@ -294,7 +294,7 @@ static gls_status add_matrices(gls_tables *tables, gls_define_list *d, const gls
     return status;
 }
 
-/* Fills a slot with rows; takes the text. */
+/* Fills a slot with rows of source. Takes ownership of the text and leaves *text empty. */
 static void define_rows(gls_define_list *d, const char *name, gls_text *text)
 {
     gls_define_slot(d, name, gls_text_take(text), "the model's numbers, row by row");
@@ -413,7 +413,7 @@ static uint32_t handed_over(const gls_track_input *input)
     return ((uint32_t)input->qball->k + 3) / 4 * 4;
 }
 
-/* Passes the lower bound of signals in the scale of the field. */
+/* Passes min_signal, the lower bound of signals in the scale of the field, to the shader. */
 static void uniforms(const gls_track_params *params, const gls_model *model, gls_track_uniforms *u)
 {
     (void)params;

@@ -176,7 +176,8 @@ static double weight_of(const bundle *b, double angle)
     return exp(b->power * (sum - b->parts * straight));
 }
 
-/* Fills direction, unless NULL, with a hexagonal grid round the axis. Returns the number of points. */
+/* Fills direction, unless NULL, with a hexagonal grid round the axis, out to the angle `largest`. Returns the number of
+ * points. */
 static size_t hexagons(double largest, double spacing, double (*direction)[2])
 {
     int far = (int)ceil(largest / spacing);

@@ -53,8 +53,8 @@ typedef struct gls_model {
 /* A direction getter. Read-only, one for each row of GLS_GETTERS; functions that may be missing say what NULL means. */
 typedef struct gls_getter {
     const char *name;
-    const char *shader;  /* fills the slot <getter> */
-    const char *initial; /* fills the slot <initial_directions> */
+    const char *shader;  /* file of the shader library that fills the slot <getter>, see glsl/slots.txt */
+    const char *initial; /* file that fills the slot <initial_directions> */
     /* A half-streamline carries a frame instead of a vertex. Its first iteration makes the frame from the seed's
      * direction, and a point is stored every `substeps` iterations. Both half-streamlines then bend at the seed as
      * anywhere else; without a frame the backward one first repeats the first step of the forward one. */
@@ -71,7 +71,7 @@ typedef struct gls_getter {
     bool coefficients; /* can interpolate SH coefficients between voxels where it needs a whole ODF */
     bool mm_steps;     /* the default step size is in mm, not in voxels */
     bool one_point;    /* streamlines are their seeds, without a step */
-    uint32_t n_peaks;  /* number of peaks to find in each ODF for the getter; 0: as sh2peaks by default, 3 */
+    uint32_t n_peaks;  /* number of peaks to find in each ODF for the getter; 0: three, the default of sh2peaks */
     gls_getter_source source;
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
     double cutoff;     /* default of fod_cutoff */

@@ -1,4 +1,5 @@
-/* The table of direction getters, and functions that answer questions of other files about a getter. */
+/* The direction getters without data, the table of all getters, and the functions by which other files ask for facts of
+ * a getter. */
 #include <string.h>
 
 #include "track/field/field.h"
@@ -46,7 +47,7 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
                              &model->field);
 }
 
-/* Many iterations in a dispatch, because steps are short and cheap. */
+/* Number of iterations of a dispatch: many, because steps are short and cheap. */
 static uint32_t iterations(const gls_track_params *params)
 {
     (void)params;

@@ -23,7 +23,8 @@ typedef struct odf_fill {
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of an ODF source");
 
-/* Amplitudes of a block. Channels past the last vertex repeat its value, so that they change no maximum. */
+/* Computes the scaled amplitudes of a block of voxels. Channels past the last vertex repeat the value at that vertex,
+ * so that they change no maximum. */
 static void amplitude_block(const void *user, size_t first, size_t count, float *rows, float *scratch)
 {
     const odf_fill *f = user;

@@ -15,7 +15,8 @@
 
 #define LARGEST_TEXTURE 2048u /* number of texels along each axis of a texture, which every device supports */
 #define ROUNDING 8192         /* positions are rounded to 1 / ROUNDING voxel, exact on LARGEST_TEXTURE texels */
-/* Most quads of volumes that are written out in the source: more take too long to compile. */
+/* Largest number of quads (groups of four volumes) that are written out in the source; more would take too long to
+ * compile. */
 #define MAX_ROWS 40u
 #define MAXIMUM 1024.0f        /* the largest signal is scaled to at most this, well within the range of half floats */
 #define MAX_RESIDUAL 16384.0f  /* residuals are clamped to this, because a fit of noise may give any value */

@@ -25,7 +25,8 @@ typedef struct gls_guide_kind gls_guide_kind;
 typedef struct gls_guide_plan {
     const gls_guide_kind *kind;
     uint32_t n_textures; /* the guide uses texture units 0 .. n_textures - 1 */
-    uint32_t n_words;    /* words of memory of a half-streamline: 0 at its start, kept between dispatches */
+    uint32_t n_words;    /* number of words of memory of a half-streamline; they are 0 at its start and are kept between
+                          * dispatches */
     uint64_t bytes;      /* memory of the guide's textures */
     bool amplitude;      /* true: the shader needs an amplitude at each point, see glsl/kernel/half.glsl */
     uint32_t side;       /* texels of the texture of regions along x; along y it has at most as many */
@@ -41,7 +42,8 @@ typedef struct gls_guide_plan {
     /* Particle filtering, if particles > 0: number of particles; steps back before a bad end and forward behind it;
      * blocks of the pool for the particles of a half-streamline. */
     uint32_t particles, filter_back, filter_front, filter_blocks;
-    uint32_t block_words; /* words of the record of a block of the pool */
+    uint32_t block_words; /* number of words of the record of a block of the pool of points, see
+                           * glsl/layout/block.def */
 } gls_guide_plan;
 
 /* A guide on a device. */

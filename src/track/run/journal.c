@@ -81,7 +81,7 @@ static bool read_at(int fd, uint64_t at, void *data, uint64_t bytes)
     return lseek(fd, (off_t)at, SEEK_SET) >= 0 && gls_fd_read(fd, data, bytes) == (int64_t)bytes;
 }
 
-/* Bytes of each array of a record, which follow the record in the file in this order. */
+/* Stores the size in bytes of each array of a record. */
 static void array_bytes(const record *r, uint64_t bytes[N_ARRAYS])
 {
     const gls_batch_result *p = NULL;
@@ -160,7 +160,7 @@ static gls_status go_on(gls_journal *j, const char *identity, const char *origin
     bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* file systems without locks: go on */
     if (fstat(j->fd, &info) != 0) return fail(j, "cannot be read");
     if (!S_ISREG(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", j->path);
-    if (!locked || info.st_nlink == 0) /* the file was just removed by the run that ended */
+    if (!locked || info.st_nlink == 0) /* no link: the run that had the lock has just ended and removed the file */
         return gls_fail(GLS_ERR_OUTPUT,
                         "%s: another run is at work on this output: wait until that run ends, or choose another output",
                         j->path);

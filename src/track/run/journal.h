@@ -32,7 +32,8 @@ gls_status gls_journal_read(gls_journal *journal, gls_batch_result *result, bool
 /* End of the seeds of all results read or appended: the next result must begin there. 0: there are none yet. */
 uint64_t gls_journal_end(const gls_journal *journal);
 /* Appends a result, whose `end` must be set. From then on the result survives the end of the process. It survives a
- * crash of the machine once the journal is synchronised; an append does this if the last time is two seconds ago. */
+ * crash of the machine once the journal is synchronised; an append does this if the last synchronisation was two
+ * seconds ago or more. */
 gls_status gls_journal_append(gls_journal *journal, const gls_batch_result *result);
 /* Notes the n <= GLS_JOURNAL_MAX_FILES files of a complete run just before they get their final names. Keeps the files
  * noted when the journal was opened, while there is room. */
