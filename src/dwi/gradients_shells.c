@@ -14,9 +14,7 @@
 #define REACH 80.0       /* b-values that differ by less than this, in s/mm2, are neighbours */
 #define MIN_NEIGHBOURS 3 /* number of neighbours, itself included, that a volume needs to start a shell */
 #define CLEARLY 10.0     /* a b-value must be this many times nearer to one shell than to the next */
-#define FAR_OFF                                                                                                      \
-    0.2 /* largest difference of a requested b-value from the shell that it names, as a share of the mean b-value of \
-           the shell */
+#define FAR_OFF 0.2      /* a requested b-value may differ from the mean of its shell by this share of the mean */
 
 /* Work space of the clustering (DBSCAN of one dimension). Arrays have one entry for each volume of the table. */
 typedef struct clusters {

@@ -31,13 +31,13 @@ struct gls_odf_parts {
     double to_frame[3][3]; /* matrix from the voxel axes to the frame of coefficients or directions */
 };
 
-/* Sets *map to the matrix whose columns are the directions of the voxel axes in the frame, as unit vectors. */
+/* Sets map to the matrix whose columns are the directions of the voxel axes in the frame, as unit vectors. */
 void gls_odf_frame_map(gls_bvec_frame frame, const gls_grid *grid, double map[3][3]);
 /* Returns GLS_ERR_INPUT with a message that n volumes fit no SH basis. name: name of the image. */
 gls_status gls_odf_fail_order(const char *name, size_t n);
 
-/* Samples at most GLS_ODF_BLOCK voxels from index `first` on (x fastest) as gls_odf_slice() does: rows[v * stride + i].
- * scratch: GLS_ODF_SCRATCH floats, 64-byte aligned. */
+/* Samples at most GLS_ODF_BLOCK voxels from index `first` on (x fastest) as gls_odf_slice() does: rows[v * stride + i]
+ * for vertex v and voxel first + i. scratch: GLS_ODF_SCRATCH floats, 64-byte aligned. */
 void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, float *rows, size_t stride,
                    float *scratch);
 /* For even SH: coefficients in GLS_SH_DESCOTEAUX07_LEGACY along the voxel axes, rows[j * GLS_ODF_BLOCK + i]. They are
@@ -59,15 +59,16 @@ extern const gls_odf_kernel gls_odf_kernels[GLS_CPU_LEVELS];
 
 /* --- Maxima of spherical functions between the vertices of a sphere. */
 
-/* Moves the unit vector u to a nearby maximum of a function with GLS_SH_DESCOTEAUX07_LEGACY coefficients, by Newton's
- * method in the tangent plane. u stays where the function is not concave. Returns the amplitude at u. */
+/* Moves the unit vector u towards a nearby maximum of a function with GLS_SH_DESCOTEAUX07_LEGACY coefficients, by
+ * Newton's method in the tangent plane. Stops, perhaps at once, where the function is not concave. Returns the
+ * amplitude at u. */
 double gls_peak_climb(int order, const double *sh, double u[3]);
 
 /* --- Least squares of q-ball models. */
 
 /* inverse (k x n) = (B'B + diag(penalty)^2)^-1 B' for basis B (n x k, n > k), all row-major, by a QR factorisation of B
- * above diag(penalty). leverage (n values, may be NULL): diagonal of B inverse. GLS_ERR_INPUT if the columns of B are
- * dependent. */
+ * above diag(penalty). leverage (n values, may be NULL): diagonal of the product of `basis` and `inverse`.
+ * GLS_ERR_INPUT if the columns of B are dependent. */
 gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const double *penalty, double *inverse,
                              double *leverage);
 

@@ -43,7 +43,7 @@ static void store_peak(gls_image *peaks, size_t k, size_t i, const double direct
         peaks->data[(3 * k + (size_t)a) * n + i] = there ? (float)(direction[a] / norm * length) : 0;
 }
 
-/* Stores in map the map from the axes of a frame to the voxel axes; its last column is 0. */
+/* Computes the matrix `map` from the axes of a frame to the voxel axes; the last column is 0. */
 static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double map[3][4])
 {
     double from[3][3], whole[3][4] = {{0}};
@@ -156,8 +156,8 @@ typedef struct maximum {
     double u[3], amplitude;
 } maximum;
 
-/* Moves u to the point with the highest amplitude on a ring of RING_RADIUS around u, unless the amplitude at u is
- * higher. c: coefficients; amplitude: amplitude at u. Returns whether u moved, that is, whether u is not a maximum. */
+/* Moves u to the point with the highest amplitude on a ring of RING_RADIUS around u, if that amplitude is higher than
+ * at u. c: coefficients; amplitude: amplitude at u. Returns whether u moved, that is, whether u is not a maximum. */
 static bool step_up(const finder *f, const double *c, double amplitude, double u[3])
 {
     const double *far = fabs(u[0]) < 0.6 ? (const double[3]){1, 0, 0} : (const double[3]){0, 1, 0};
@@ -200,8 +200,9 @@ static bool is_new(const maximum *list, size_t n, const double u[3])
     return true;
 }
 
-/* Finds the maxima of a voxel with coefficients c, starting from the maxima among the vertices of the sphere, each
- * moved uphill between the vertices. value: memory for the vertices. list: strongest first. Returns their number. */
+/* Finds the maxima above 0, and not below the threshold, of a voxel with coefficients c, starting from the maxima among
+ * the vertices of the sphere, each moved uphill between the vertices. value: memory for the vertices. list: strongest
+ * first. Returns their number. */
 static size_t find_maxima(const finder *f, const double *c, double *value, maximum list[MAX_MAXIMA])
 {
     const gls_peak_options all = {.size = sizeof all};

@@ -62,8 +62,8 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
         if (is_maximum(sphere, value, v)) list[n_maxima++] = (uint32_t)v;
     }
     if (n_maxima == 0) return 0;
-    /* From strong to weak, a maximum becomes a peak if it is high enough over the minimum (at least 0) and far enough
-     * from the stronger peaks: the rule of DIPY's peak_directions. */
+    /* From strong to weak, a maximum becomes a peak if it is high enough over the smallest value (over 0 if that is
+     * negative) and far enough from the stronger peaks: the rule of DIPY's peak_directions. */
     qsort_r(list, n_maxima, sizeof *list, stronger_first, (void *)value);
     if (value[list[0]] < 0) return 0;
     if (minimum < 0) minimum = 0;

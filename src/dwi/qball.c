@@ -82,8 +82,8 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
     return GLS_OK;
 }
 
-/* Allocates a model of n weighted volumes with empty matrices. NULL if memory runs out. gls_qball_destroy() frees a
- * model, also one that is partly allocated. */
+/* Allocates a model of n weighted volumes; its matrices are not filled yet. NULL if memory runs out.
+ * gls_qball_destroy() frees a model, also one that is partly allocated. */
 static gls_qball *qball_alloc(const gls_qball_options *options, size_t n)
 {
     gls_qball *q = calloc(1, sizeof *q);

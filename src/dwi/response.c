@@ -86,7 +86,7 @@ static int higher_first(const void *a, const void *b, void *user)
 }
 
 /* Lists the voxels that are used, in *chosen, which the caller frees: those of FA above the threshold, or, if a number
- * is requested, that many voxels of highest FA. *largest: largest FA of all. */
+ * is requested, that many voxels of highest FA (fewer if FA is above 0 in fewer). *largest: largest FA of all. */
 static gls_status choose_voxels(const gls_image *fa, const gls_response_options *options, size_t **chosen, size_t *n,
                                 double *largest)
 {
@@ -245,7 +245,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
     if (status) return status;
     /* A tensor response: signal S0 exp(-b g'Dg) of a tensor along z at the weighted directions of the table, then a
      * least squares fit of SH, of which the coefficients of m = 0 are the response (as DIPY's AxSymShResponse and
-     * estimate_response). Few directions give the shortest solution. */
+     * estimate_response). Too few directions for a single solution give the shortest one. */
     size_t n = gradients->n - gradients->n_b0, rows = n > k ? n : k, i = 0;
     status = GLS_ERR_MEMORY;
     double *basis = malloc(n * k * sizeof *basis), *signal = calloc(rows, sizeof *signal),
