@@ -179,7 +179,8 @@ static bool has_own_table(const char *dwi)
     return has;
 }
 
-/* Finds two files whose names are the first n bytes of path and an ending each. Both NULL: they do not exist. */
+/* Finds two files: the names are the first n bytes of path, with ending[0] and ending[1]. Both NULL unless both files
+ * exist. */
 static gls_status find_pair(const char *path, size_t n, const char *const ending[2], char **bval, char **bvec)
 {
     gls_asprintf(bval, "%.*s%s", (int)n, path, ending[0]);
@@ -192,7 +193,7 @@ static gls_status find_pair(const char *path, size_t n, const char *const ending
     return memory ? GLS_OK : gls_no_memory();
 }
 
-/* Finds files with the name of the series. Both NULL: none. */
+/* Finds x.bval and x.bvec, else x.bvals and x.bvecs, beside a series x.nii. Both NULL: neither pair exists. */
 static gls_status find_beside(const char *dwi, char **bval, char **bvec)
 {
     static const char *const names[][2] = {{".bval", ".bvec"}, {".bvals", ".bvecs"}};

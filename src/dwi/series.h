@@ -35,8 +35,8 @@ gls_status gls_units_check_gain(const char *who, double signal, double gain);
 #define SERIES_MAX_SHELLS 64
 
 /* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the
- * table; else x.bval and x.bvec, or x.bvals and x.bvecs, beside x.nii.gz; else bvals and bvecs in the same folder.
- * GLS_ERR_INPUT lists the names that were tried. */
+ * table; else x.bval and x.bvec, or x.bvals and x.bvecs, beside x.nii.gz; else bvals and bvecs, or bval and bvec, in
+ * the same folder. GLS_ERR_INPUT: there is no table. */
 gls_status gls_series_find_table(const char *dwi, char **bval, char **bvec);
 /* Path of a part of the gradient table. NULL for "-", which means that another file holds this part: the file of
  * b-values or the image. */
@@ -58,15 +58,16 @@ gls_status gls_series_fail(const gls_series *series, gls_status status);
 
 /* Reads the series. path: the files of the image, b-values and vectors; NULL: another of these files has the values. */
 gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_gradients_options *options);
-/* Reads the table of a series whose image has been read. Warns if the header of the image, or files beside it, hold a
- * different table. */
+/* Reads the table of a series whose image has been read. If the header of a .mif has a table, warns where it differs
+ * from the table of the files in use or beside the image. */
 gls_status gls_series_read_table(gls_series *series, const char *bval, const char *bvec,
                                  const gls_gradients_options *options);
 /* Warns if another table of the series differs from the one in use. bval and bvec: files in FSL's axes; bvec NULL: bval
  * is a table of one file. used: name of the table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
 /* Checks the values of the series. Sets all values of a voxel with a value that is not finite to 0, because
- * interpolation would spread that value, and warns. GLS_ERR_INPUT: no signal in the mask. */
+ * interpolation would spread that value, and warns. GLS_ERR_INPUT: no value in the mask is above 0, or none in the b0
+ * volumes, if there are any. */
 gls_status gls_series_check(gls_series *series, const gls_image *mask);
 /* Stores the shells in the series and logs them. */
 gls_status gls_series_log_shells(gls_series *series);

@@ -134,8 +134,8 @@ typedef struct tensor_job {
     gls_image *tensor;
 } tensor_job;
 
-/* Fits voxel i of the list. Stores FA and the principal eigenvector, or the six elements in MRtrix3's order
- * xx yy zz xy xz yz. */
+/* Fits voxel i of the list. Stores FA and the principal eigenvector, or the six elements in the order xx xy yy xz yz
+ * zz. */
 static void fit_and_store(const tensor_job *job, const double (*design)[P], size_t i, double *work)
 {
     static const int order[6] = {0, 3, 1, 4, 5, 2};
@@ -195,8 +195,8 @@ static gls_status fit_tensors(const gls_image *dwi, const gls_gradients *gradien
 
 /* --- Maps. */
 
-/* Computes MD, AD, RD (mm2/s), the eigenvectors in the order of falling eigenvalues, and the principal eigenvector
- * times FA as a colour. Voxels without a tensor stay 0. */
+/* Computes MD, AD, RD (mm2/s), the eigenvectors in the order of falling eigenvalues, and a colour: FA times the
+ * absolute values of the principal eigenvector. Voxels without a tensor stay 0. */
 static void map_voxel(const gls_image *tensor, const gls_image *evals, size_t v, gls_image *const *maps)
 {
     const size_t n = gls_grid_voxels(&tensor->grid);

@@ -85,7 +85,7 @@ TARGET static void NAME(multiply)(const double *a, size_t rows, const VD *b, siz
     }
 }
 
-/* w = squared predicted signal relative to its largest value in the voxel; y becomes w y. */
+/* w = (predicted signal / largest predicted signal of the voxel)^2; y becomes w y. */
 TARGET static void NAME(weigh)(const gls_tensor_plan *plan, const VD *ols, VD *y, VD *w)
 {
     for (size_t j = 0; j < VECS; j++) {
@@ -109,7 +109,8 @@ TARGET static void NAME(weigh)(const gls_tensor_plan *plan, const VD *ols, VD *y
     }
 }
 
-/* Solves the normal equations of one vector of voxels by Cholesky, in place. normal and right: elements VECS apart. */
+/* Solves the normal equations of one vector of voxels by Cholesky. normal, right and wls: elements VECS apart. trusted:
+ * 1 where the matrix is well-conditioned, otherwise 0. */
 TARGET static void NAME(solve)(VD *normal, const VD *right, VD *wls, VD *trusted)
 {
     enum { P = GLS_TENSOR_PARAMETERS };
