@@ -21,12 +21,13 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
  * from a series. */
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series);
 
-/* Ratio of the signal of a series and the signal of a response. signal: mean of the response over directions, in raw
- * units, for the volumes where is_used is set. volume[i]: index of volume i in the series; NULL: i. The signal of the
- * series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */
+/* *gain: the signal of a series divided by the signal of a response. signal: mean of the response over directions, in
+ * raw units, for the volumes where is_used is set. volume[i]: index of volume i in the series; NULL: i. The signal of
+ * the series is the one that 2 % of the voxels of the mask (NULL: all voxels) exceed. */
 gls_status gls_units_gain(const gls_image *dwi, const size_t *volume, const bool *is_used, size_t n,
                           const gls_image *mask, double signal, double *gain);
-/* Returns GLS_ERR_INPUT if signal and gain differ so much that one of them was scaled by a power of 1000. */
+/* Returns GLS_ERR_INPUT if the gain is so far from 1 that the series or the response was scaled by a power of 1000.
+ * signal: signal of the response, for the message. */
 gls_status gls_units_check_gain(const char *who, double signal, double gain);
 
 /* --- Series. */

@@ -47,7 +47,7 @@ static void set_design(gls_tensor_plan *plan, const gls_gradients *gradients)
             most = fmax(most, -row[p]);
         }
     }
-    /* as in DIPY: 1e-6 over the magnitude of the most negative entry of the design, about 1e-9 mm2/s */
+    /* as in DIPY: 1e-6 divided by the magnitude of the most negative entry of the design, about 1e-9 mm2/s */
     plan->min_eigenvalue = 1e-6 / most;
     for (size_t i = 0; i < plan->n; i++) {
         double *row = plan->design + i * GLS_TENSOR_STRIDE;

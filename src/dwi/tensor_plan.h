@@ -1,4 +1,4 @@
-/* The tensor fit inside the library. */
+/* Plan and kernels of the tensor fit, and what other parts of the library use of it. */
 #ifndef GLS_DWI_TENSOR_PLAN_H
 #define GLS_DWI_TENSOR_PLAN_H
 

@@ -124,7 +124,8 @@ gls_status gls_tissue_response_write_grouped(const char *path, bool overwrite, g
     return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
-/* Warns of a signal that grows with b; fails where a response of white matter is not lowest along its fibres. */
+/* Warns of a signal that grows with b; fails if a response of white matter is not lowest along its fibres in a shell of
+ * b >= FIBRE_BVAL. */
 static gls_status check_values(const gls_tissue_response *r, const char *name, const gls_shell *shell)
 {
     size_t columns = (size_t)r->order / 2 + 1;

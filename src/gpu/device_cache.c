@@ -188,7 +188,7 @@ GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size
 /* --- programs compiled early, which needs the extension parallel_shader_compile. The caller of the gls_announced_...()
  * functions holds the device. */
 
-/* A program that the driver compiles on a thread of its own until it is asked for. */
+/* A program that the driver compiles on a thread of its own. The list keeps it until a kernel takes it. */
 typedef struct gls_announced {
     char *source;
     GLuint program; /* the program, linked or still being compiled */
@@ -234,7 +234,8 @@ static GLuint start_compiling(const char *text)
     return program;
 }
 
-/* Starts compiling one source. Takes over text. */
+/* Starts compiling one source, if the driver has compiler threads and has not compiled this source before. Takes over
+ * text. */
 static void announce_text(gls_device *device, char *text)
 {
     char path[4096];

@@ -47,8 +47,8 @@ void gls_probe_warn(void);
 bool gls_renderer_is_known(const gls_device_info *device);
 /* Whether glslines has run on this renderer with its results compared. */
 bool gls_renderer_was_tested(const gls_device_info *device);
-/* Tests an unknown renderer with a kernel and stores the result in info.apart; a failure of the test counts as false.
- */
+/* Tests with a kernel whether an unknown renderer keeps the private arrays of invocations apart, and stores the answer
+ * in info.apart: false also if the test fails to run. */
 void gls_renderer_try(gls_device *device);
 
 /* For tests: number of invocations of the test kernel, and number of words in the private array of each. */
