@@ -18,7 +18,7 @@
 #define NUMBER_ROOM 24 /* characters of a number with its separator */
 /* numbers of a block, which one thread formats */
 #define NUMBER_BLOCK 1024
-#define NUMBER_BLOCKS 128 /* blocks of a part: 3 MiB */
+#define NUMBER_BLOCKS 128 /* blocks of a part, which takes 3 MiB */
 
 /* Measures the steps of a block of streamlines, mm. */
 static gls_status measure(void *user, const gls_streamlines *s)

@@ -17,9 +17,9 @@
 typedef struct gls_fod_options {
     /* image of FODs */
     const char *sh;
-    /* basis of its coefficients */
+    /* basis of the SH coefficients */
     gls_sh_basis basis;
-    /* axes of its coefficients */
+    /* axes of the SH coefficients */
     gls_frame frame;
     const char *act;       /* path of a five-tissue image; NULL: none */
     const char *proc_mask; /* path of an image of voxel weights; NULL: none */
@@ -30,7 +30,7 @@ typedef struct gls_fod_options {
 
 /* The fixels of an image of FODs, owned; free with gls_fod_finish(). */
 typedef struct gls_fod {
-    /* fixels of the whole image */
+    /* fixels of all FODs, or of those in the mask */
     gls_fixels *fixels;
     gls_image *mask, *scale; /* mask: weight of each voxel; scale: factor of the voxel's densities; NULL: 1 */
 } gls_fod;
@@ -47,20 +47,20 @@ gls_status gls_fod_segment(const gls_fod_options *options, const gls_image *sh, 
 /* Frees fixels and images. */
 void gls_fod_finish(gls_fod *fod);
 
-/* --- How streamlines are walked, and the files with the result. */
+/* --- Steps of streamlines, and the files with the weights. */
 
 /* Names of the columns with weights in a tractogram. */
 #define GLS_DPS_WEIGHTS "sift2_weights"
 #define GLS_DPS_COEFFICIENTS "sift2_coefficients"
 
-/* A sink that measures the steps of streamlines. Needs no finish. */
+/* Steps of streamlines, as gls_step_range_sink() measures them. */
 typedef struct gls_step_range {
     /* largest step and sum of steps so far, mm */
     double max, sum;
     /* number of steps */
     uint64_t n;
 } gls_step_range;
-/* The sink. range must outlive it and be zero at first. */
+/* Returns a sink that measures steps. range must outlive the sink and be zero at first. The sink needs no finish. */
 gls_sink gls_step_range_sink(gls_step_range *range);
 
 /* Logs what was mapped to fixels, and the result of the fit. */
@@ -69,10 +69,10 @@ void gls_weights_log(const gls_weights *weights);
 /* Writes n values, times factor, in MRtrix3's format: a comment line and one line of values. group: NULL: none. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment);
-/* Writes one line for each iteration, with the columns of tcksift2. */
+/* Writes a table with the columns of tcksift2: a row for the start, then one for each iteration. */
 gls_status gls_weights_write_iterations(const gls_weights *weights, const char *path, bool overwrite,
                                         gls_output_group *group);
-/* Writes a fixel directory with all values. */
+/* Writes a fixel directory with all gls_weights_values of the fit. */
 gls_status gls_weights_write_fixels(const gls_weights *weights, const gls_fixels *fixels, const char *directory,
                                     bool overwrite, gls_output_group *group);
 /* Adds the result to a sidecar. */

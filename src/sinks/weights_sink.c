@@ -36,7 +36,7 @@ typedef struct weights_state {
     float *alike; /* 1 for each streamline if no weights can be computed; NULL otherwise */
 } weights_state;
 
-/* Reads the option. TRX files hold weights as a column; with other formats the weights go to a text file. */
+/* Reads --weights. TRX files hold weights as a column; with other formats the weights go to a text file. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
@@ -179,7 +179,7 @@ static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractog
     return gls_tractogram_writer_add_dps(writer, &column);
 }
 
-/* If the weights go to a text file: solves for them (SIFT2) and writes a line for each streamline. */
+/* If the weights go to a text file: solves for them (SIFT2) and writes them in the order of the streamlines. */
 static gls_status write_weights(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const float *weight = NULL;

@@ -36,7 +36,7 @@ typedef struct side {
     gls_sink *tsf; /* one for each component of a dpv */
 } side;
 
-/* Function `abort` of the filter, and its clean-up. */
+/* Function `abort` of the filter. finish_columns() calls it, too, to free the state. */
 static void discard_columns(void *user)
 {
     side *s = user;
@@ -67,7 +67,7 @@ static gls_status name_file(side *s, const char *name, const char *suffix)
     return gls_tract_run_writes(s->run, path);
 }
 
-/* Opens the file of one component: NAME.tsf, or NAME_0.tsf and so on. */
+/* Opens the file of one component of a dpv: OUT_NAME.tsf, or with several components OUT_NAME_0.tsf and so on. */
 static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
 {
     /* "%s" prints the name alone */
@@ -185,7 +185,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return gls_sink_append(&((outlet *)user)->sink, s);
 }
 
-/* Function `abort` of the sink, and its clean-up. */
+/* Function `abort` of the sink. finish() calls it, too, to free the state. */
 static void discard(void *user)
 {
     outlet *o = user;
@@ -245,8 +245,8 @@ static bool add_line(header *h, const char *key, const char *value, size_t lengt
     return true;
 }
 
-/* Copies the header of the input to the output if both are TCK files. Fields that are not copied go into the sidecar.
- */
+/* Copies the header of the input to the output if both are TCK files. Fields that are not copied go into the sidecar,
+ * unless it has the header of another input. Fields that describe the input file itself are dropped. */
 static gls_status take_header(gls_tract_run *run, const gls_tractogram_info *info, gls_tractogram_format format,
                               header *h)
 {
@@ -281,7 +281,7 @@ static bool is_added(const gls_tract_output *o, const char *name)
     return false;
 }
 
-/* Puts a filter in front of sink that passes on only the fields of --fields. */
+/* With --fields, puts a filter that passes on only the named columns and groups in front of *sink. */
 static gls_status choose_fields(const gls_tract_output *o, const char *input, gls_sink *sink)
 {
     const char *names[MAX_FIELDS];
@@ -313,7 +313,7 @@ static gls_status create_writer(gls_tract_run *run, const gls_tract_output *o, g
     header header;
     gls_grid grid;
     gls_tractogram_options options = gls_tractogram_options_default();
-    /* TCK and VTK need no grid: any will do */
+    /* TCK and VTK need no grid: any grid will do */
     gls_status status = o->grid ? GLS_OK : gls_grid_init(&grid, (const int32_t[3]){1, 1, 1}, identity);
     if (!status) status = take_header(run, o->info, format, &header);
     if (status) return status;

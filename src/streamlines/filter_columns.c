@@ -29,7 +29,7 @@ static bool stays(const columns *f, const gls_column *c)
     return false;
 }
 
-/* Copies the columns that stay to `to`, in their order. Returns their number. */
+/* Copies to the array `to`, in their order, the columns that stay. Returns their number. */
 static size_t keep(const columns *f, const gls_column *from, size_t n, gls_column *to)
 {
     size_t kept = 0;

@@ -11,7 +11,7 @@
 
 /* Works on streamline i on one thread. thread: see gls_parallel_task. */
 typedef void (*gls_line_task)(void *user, int thread, const gls_streamlines *lines, size_t i);
-/* Calls gls_parallel() for the streamlines of a block. */
+/* Calls the task for each streamline of a block, by gls_parallel() with this grain and number of threads. */
 void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_threads, gls_line_task task, void *user);
 
 /* --- Builder: makes new streamlines from incoming ones, with their columns, and hands them on in blocks of bounded
@@ -47,7 +47,7 @@ void gls_builder_init(gls_builder *builder, const gls_sink *next);
 /* Frees the builder's memory. Call it after next was finished or aborted. */
 void gls_builder_finish(gls_builder *builder);
 
-/* Starts a block of new streamlines made from these, which must not change until gls_builder_flush(). */
+/* Starts a block of new streamlines that are made from those of `in`. *in must not change until gls_builder_flush(). */
 gls_status gls_builder_begin(gls_builder *builder, const gls_streamlines *in);
 /* Whether a streamline of n points still fits into the block. */
 static inline bool gls_builder_fits(const gls_builder *b, uint64_t n)
@@ -71,7 +71,7 @@ double gls_builder_length(const gls_streamlines *s, size_t i);
 
 /* --- Columns from files. */
 
-/* Like gls_filter_dps_create(). path: file of the column for messages, borrowed. */
+/* Like gls_filter_dps_create(). path: the file from which the column was read, named in messages; borrowed. */
 gls_status gls_filter_dps_create_from(const char *path, const gls_column *column, uint64_t rows, const gls_sink *next,
                                       gls_sink *filter);
 

@@ -38,17 +38,18 @@ struct reshaper {
     double tolerance, max_segment; /* mm, see gls_points_compress(); max_segment 0: another filter */
     /* allocated elements of `kept` */
     size_t capacity;
-    size_t *kept; /* for each streamline the points that stay, at the index of its first point */
-    /* points added to one streamline: used, allocated */
+    size_t *kept; /* indices of the points that stay, counted within a streamline; each streamline's begin at the index
+                   * of its first point */
+    /* number of new points of the current streamline; allocated elements of `added` */
     size_t n_added, added_capacity;
     struct added {
         uint64_t from;
         double share;
         float point[3];
-    } * added; /* where new points lie */
+    } * added; /* each new point, which lies at `share` of the way from input point `from` to the next */
 };
 
-/* Error for streamlines that no reasonable step makes: the unit of the step, or the coordinates, are wrong. */
+/* Returns the error for a streamline of `length` mm that would get too many points. */
 static gls_status too_many_steps(const reshaper *f, double length)
 {
     return gls_fail(GLS_ERR_ARGUMENT,
@@ -69,7 +70,7 @@ static uint64_t count_same(reshaper *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] - s->offset[i];
 }
 
-/* Maps all points of streamline i, and its seed in the column of that name. */
+/* Maps all points of streamline i and, if there is a column of seeds, its seed. */
 static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t row, uint64_t to)
 {
     gls_builder *b = &f->builder;
@@ -84,7 +85,7 @@ static void transform(reshaper *f, const gls_streamlines *s, size_t i, size_t ro
 }
 
 /* Like gls_builder_mix(), on a cardinal spline of tension 0.1 through the points of streamline i. dpv are interpolated
- * linearly. Beyond an end the spline has the end point mirrored. */
+ * linearly. Beyond an end of the streamline its last segment is continued. */
 static void builder_spline(gls_builder *b, size_t i, uint64_t to, uint64_t from, double share)
 {
     const uint64_t first = b->in->offset[i], last = b->in->offset[i + 1] - 1;
@@ -402,7 +403,7 @@ static gls_status reshape_all(reshaper *f, const gls_streamlines *s)
     gls_status status = reserve(f, s);
     if (status) return status;
     gls_lines_parallel(s, 64, f->n_threads, count_one, f);
-    for (size_t i = 0; i < s->n; i++) /* no block is written if one streamline fails */
+    for (size_t i = 0; i < s->n; i++) /* check all streamlines before any block is handed on */
         if (f->n_new[i] == UINT64_MAX) return too_many_steps(f, gls_builder_length(s, i));
     for (size_t i = 0; i < s->n && !status;) status = reshape_some(f, s, i, &i);
     return status;

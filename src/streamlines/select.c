@@ -108,7 +108,8 @@ static size_t slot_of(const gls_line_set *s, uint64_t hash)
     return at;
 }
 
-/* Doubles the table; if memory runs out, it stays as it was and s->failed is set. */
+/* Doubles the hash table; the first one has 4096 slots. If memory runs out: sets s->failed, leaves the table as it was,
+ * and returns false. */
 static bool grow(gls_line_set *s)
 {
     gls_line_set old = *s;
@@ -242,7 +243,8 @@ static bool keeps_valid(selection *f, const gls_streamlines *s, size_t i)
     return s->offset[i + 1] > s->offset[i];
 }
 
-/* The n smallest keys of all streamlines are a random sample; gls_random_largest() finds the largest of them. */
+/* Keeps streamlines whose key is at most `largest`. The n smallest keys of all streamlines are a random sample;
+ * gls_random_largest() finds the largest of these. */
 static bool keeps_random(selection *f, const gls_streamlines *s, size_t i)
 {
     (void)s;
@@ -319,7 +321,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return !status ? gls_builder_flush(&f->builder) : status;
 }
 
-/* Function `abort` of the filter, and its clean-up. */
+/* Function `abort` of the filter. finish() calls it, too, to free the state. */
 static void discard(void *user)
 {
     selection *f = user;

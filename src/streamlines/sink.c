@@ -47,7 +47,7 @@ static gls_status tee_append(void *user, const gls_streamlines *streamlines)
     return status;
 }
 
-/* Function `abort` of the tee, and its clean-up. */
+/* Function `abort` of the tee. tee_finish() calls it, too, to free the tee. */
 static void tee_abort(void *user)
 {
     tee *t = user;
@@ -91,7 +91,7 @@ size_t gls_column_row_bytes(const gls_column *column)
     return column->components * gls_type_size(column->type);
 }
 
-/* Returns the value of type c_type at byte `at` of a column, which need not be aligned. */
+/* Returns the value of type c_type at byte `at` of a column as a double. The value need not be aligned. */
 #define VALUE(c_type)                                             \
     {                                                             \
         c_type value;                                             \
