@@ -13,7 +13,7 @@
 
 /* --- Voxels that the streamlines of one round of pass 2 visit, counted on the device. */
 
-/* Allocates memory for n_words words of counts; earlier contents may be lost. GLS_ERR_MEMORY. */
+/* Allocates memory for n_words words of counts; earlier contents may be lost. GLS_ERR_MEMORY: out of memory. */
 static gls_status reserve(gls_visited *to, size_t n_words)
 {
     if (n_words <= to->capacity) return GLS_OK;
@@ -134,7 +134,7 @@ static uint32_t round_capacity(const gls_batch *c)
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
 
-/* Borrows a result from the run. *gave_way: the run lent none because no worker tracks an earlier seed that is due. */
+/* Borrows a result from the run. *gave_way: the run lent none, because an earlier seed is due that no worker tracks. */
 static gls_status take_result(gls_batch *c, uint64_t seed, gls_batch_result **result, bool *gave_way)
 {
     double start = gls_clock_seconds();
@@ -210,8 +210,8 @@ static gls_status finish_round(gls_batch *c, const gls_round *round, gls_batch_r
 
 /* --- Seed batches and their pass 1. */
 
-/* Whether the seed batch of this number exists; asks the run for the seeds of the batch unless the run has given them.
- */
+/* Whether there is a seed batch of this number. Asks the run for its seeds unless the run has given them already. wait:
+ * see gls_batch_host.next(). */
 static bool is_given(gls_batch *c, uint64_t number, bool wait)
 {
     gls_seed_range range;
@@ -251,7 +251,7 @@ static double filter_cost(const gls_batch *c)
     return 1 + guide->particles * (guide->filter_back + guide->filter_front) / c->points_per_line;
 }
 
-/* Waits for the directions of a seed batch, unless they have arrived. */
+/* Waits for the directions of a seed batch and edits them, see gls_lines_choose(), unless that has been done. */
 static gls_status end_seed_batch(gls_batch *c, gls_seed_batch *seed_batch)
 {
     use_seed_batch(c, seed_batch);
@@ -344,7 +344,7 @@ static gls_status await_round(gls_batch *c, const gls_round *r)
     look_at_round(c, r);
     gls_status status = r->n_lines > 0 ? gls_pass_track_end(c) : GLS_OK;
     c->stats->result.seconds_track += gls_trace_phase("wait for pass 2", start, r->seed_batch->first + r->from);
-    /* the device began this round when it had finished the round before */
+    /* the device began this round when the host queued it or, if later, when the round before had ended */
     const double now = gls_clock_seconds(), begun = r->begun > c->last_end ? r->begun : c->last_end;
     if (!c->engine->plan.staged) gls_pace_note(&c->track_pace, r->n_lines, now - begun);
     c->last_end = now;
@@ -370,8 +370,7 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bo
     return status;
 }
 
-/* Whether to start the next round early. It needs a limit of its size: the guess from pass 1 until a round has ended.
- */
+/* Whether to start the next round early. This needs a limit of streamlines: at first the guess after pass 1. */
 static bool goes_ahead(const gls_batch *c)
 {
     return c->engine->plan.in_flight && c->track_pace.limit > 0;

@@ -67,7 +67,7 @@ typedef struct gls_seed_batch {
     float (*seed)[3];    /* voxel coordinates; capacity batch_seeds */
     uint32_t *direction; /* batch_seeds x gls_direction_words() words */
 } gls_seed_batch;
-/* One batch whose streamlines are placed in the output, one being tracked, and one in pass 1. */
+/* Number of batches at work at a time: one whose streamlines are placed in the output, one in pass 2, one in pass 1. */
 #define GLS_SEED_BATCHES 3
 
 /* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
@@ -121,7 +121,7 @@ typedef struct gls_batch {
     gls_gather_uniforms packing; /* parameters of pass 3, set by gls_gather_begin() */
     uint64_t n_given;            /* seed batches that host.next() gave since gls_batch_run() began */
     uint64_t delivered;          /* number of the first seed that is not committed; only for traces */
-    uint32_t *direction;         /* direction and seed point into the seed batch that the host works on */
+    uint32_t *direction;         /* arrays `direction` and `seed`: those of the seed batch that the host works on */
     gls_seed_record *start;      /* seed records for pass 1 */
     gls_upload upload;           /* the upload of the round that the host works on, one of uploads */
     gls_upload uploads[2];
@@ -141,8 +141,7 @@ typedef struct gls_batch {
 
 /* Bytes on the host of all arrays of a batch for this plan. */
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan);
-/* Allocates the arrays for the plan of batch->engine and frees earlier arrays. On failure call gls_batch_free_arrays().
- */
+/* Frees earlier arrays and allocates those for the plan of batch->engine. On failure call gls_batch_free_arrays(). */
 gls_status gls_batch_make_arrays(gls_batch *batch);
 /* Frees all arrays of the batch. They may be missing. */
 void gls_batch_free_arrays(gls_batch *batch);
@@ -229,8 +228,7 @@ void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direct
 /* --- From tracked half-streamlines to streamlines: each gets a verdict, and its points an index in the output. The
  * device is idle meanwhile, so keep this code fast. */
 
-/* Whether both half-streamlines of a line have ended. A half-streamline has not ended if the pool of points was full.
- */
+/* Whether both half-streamlines of a line have ended. One that found the pool of points full has not ended. */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
 /* Appends a streamline to the result: its points begin at index `first`, its seed lies at `at` (voxel coordinates). */
 void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,

@@ -6,8 +6,8 @@
 
 #include "util/status.h"
 
-/* Allocates memory in pages of 2 MiB where the system has them: the first access to small pages takes longer than
- * copying the data, and to huge pages an eighth of that time. */
+/* Allocates memory, from 8 MiB on in pages of 2 MiB where the system has them: the first access to small pages takes
+ * longer than copying the data, and to huge pages an eighth of that time. */
 static void *allocate_large(size_t bytes)
 {
     const size_t page = (size_t)2 << 20;

@@ -40,7 +40,8 @@ typedef struct gls_batch_result {
     bool journaled;        /* read from the journal, not tracked in this run */
     gls_visited visited;
 } gls_batch_result;
-/* Allocates memory for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY. */
+/* Allocates memory for n streamlines and n_points points; earlier contents may be lost. GLS_ERR_MEMORY: out of
+ * memory. */
 gls_status gls_batch_result_reserve(gls_batch_result *result, size_t n, size_t n_points);
 /* Frees all arrays. */
 void gls_batch_result_finish(gls_batch_result *result);

@@ -1,7 +1,7 @@
 /* Creates an engine in three steps, and retries with a smaller field or smaller batches where the device is short of
  * memory. The steps are apart, so that the fields of several devices can be filled at once with values that the CPU
- * computes once. A kernel is its file, the definitions of model, mapping and guide, and a few of its own, which load()
- * adds and removes again. */
+ * computes once. A kernel is compiled from its file with the definitions of model, mapping and guide, and with a few of
+ * its own, which load() adds and removes again. */
 #include "track/engine/engine.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 #define MAX_WANTED 4
 
 /* Copies the vertices of the sphere in single precision, so that the host computes with the values of the kernels.
- * GLS_ERR_MEMORY. */
+ * GLS_ERR_MEMORY: out of memory. */
 static gls_status copy_vertices(gls_engine *t, const gls_sphere *sphere)
 {
     t->vertex = malloc(sphere->n * sizeof *t->vertex);
@@ -112,8 +112,8 @@ static gls_status fit_buffers(gls_engine *t, const gls_track_input *input)
     for (;;) {
         gls_status status = create_buffers(t);
         if (!status) status = gls_device_synchronize(t->device);
-        /* Succeeded, failed for another reason, or too small already: done. Else make the plan again with half of the
-         * seeds. */
+        /* Return after success, after another failure, or if the batch is too small to halve. Else make the plan again
+         * with half of the seeds. */
         uint32_t batch = t->plan.batch_seeds / 2;
         if (!status && t->halvings > 0)
             gls_log(GLS_LOG_WARNING, "%s: out of memory: batches now have %u instead of %u seeds",
@@ -253,7 +253,7 @@ static void finish_guide(gls_guide *guide)
     *guide = (gls_guide){0};
 }
 
-/* Adds the guide's definitions and fills its slot. */
+/* Adds the guide's definitions, among them the file of its shader. */
 static void define_guide(const gls_guide_plan *plan, const gls_track_params *params, const gls_track_input *input,
                          gls_define_list *defines)
 {
@@ -282,9 +282,8 @@ static void define_guide(const gls_guide_plan *plan, const gls_track_params *par
     if (plan->kind->define) plan->kind->define(plan, params, input, defines);
 }
 
-/* Adds the definitions of all kernels to the definitions of the model, and announces the kernels to the driver, which
- * may compile them on its own threads.
- */
+/* Adds the definitions that all kernels share to those of the model, and announces the kernels to the driver, which may
+ * compile them on its own threads. */
 static gls_status kernels_announce(gls_device *device, const gls_track_params *params, const gls_track_plan *plan,
                                    const gls_track_input *input, gls_model_plan *model)
 {

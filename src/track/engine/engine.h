@@ -62,9 +62,7 @@ typedef struct gls_engine {
     double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;
-/* gls_engine_create() consists of three steps. First step: makes everything that does not depend on values of the
- * input.
- */
+/* gls_engine_create() in three steps. First step: makes everything that does not depend on values of the input. */
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                             gls_engine **engine);
 /* Second step: fills the fields of n engines at once. *failed: index of the engine that failed; SIZE_MAX: no device is
@@ -75,8 +73,8 @@ gls_status gls_engine_complete(gls_engine *engine, const gls_track_input *input)
 /* Creates an engine. params and input must have been checked. */
 gls_status gls_engine_create(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                              gls_engine **engine);
-/* Runs the kernels of a complete engine with rounds in flight once, on nothing, see rehearse.c. A failure is left to
- * tracking, where it comes again. */
+/* If the plan of a complete engine has rounds in flight, runs its kernels once on no work, see rehearse.c. A failure is
+ * left to tracking, where it comes again. */
 void gls_engine_rehearse(gls_engine *engine);
 /* Makes engine->buffer and engine->fetch point to this set (modulo GLS_TRACK_BUFFER_SETS). */
 void gls_engine_use_buffer_set(gls_engine *engine, unsigned set);

@@ -18,12 +18,11 @@ typedef struct packing {
     const float (*pool)[3];
     const uint32_t *record; /* record of the first block of the pool */
     uint32_t record_words;
-    bool runs; /* true: the blocks hold runs, not points */
+    bool runs; /* true: the blocks hold runs (a point, a step, and how often to add it) instead of points */
     float (*point)[3];
 } packing;
 
-/* Writes point k of a streamline, mapped to the output space. With ends_alone writes only the first and the last point.
- */
+/* Writes point k of a streamline, mapped to the output space. With ends_alone writes only first and last points. */
 static inline void write_point(const packing *task, const gls_placed_record *line, uint32_t k, const float p[3])
 {
     const gls_gather_uniforms *u = task->u;

@@ -96,7 +96,7 @@ static void add_filter(gls_particle_counts *to, const gls_particle_counts *from)
     to->exhausted += from->exhausted;
 }
 
-/* Adds what one thread has counted to the statistics. */
+/* Adds the sums of one pass over outcomes to the statistics. */
 static void add_sums(gls_track_stats *stats, const sums *s)
 {
     gls_track_result *r = &stats->result;
@@ -135,7 +135,7 @@ uint64_t gls_outcomes_count(const gls_outcomes *t, uint64_t limit, gls_track_sta
     return s.kept;
 }
 
-/* Makes an empty histogram for the values 0 .. most. GLS_ERR_MEMORY. */
+/* Makes an empty histogram for the values 0 .. most. GLS_ERR_MEMORY: out of memory. */
 static gls_status make(gls_track_histogram *h, uint64_t most)
 {
     *h = (gls_track_histogram){.n_bins = (size_t)most + 1};

@@ -60,7 +60,7 @@ typedef struct gls_outcomes {
     gls_outcome *outcome; /* one for each streamline */
     size_t seed_capacity, outcome_capacity;
 } gls_outcomes;
-/* Allocates memory for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY. */
+/* Allocates memory for so many seeds and streamlines, and empties the outcomes. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
 /* Frees the arrays and empties the outcomes. */
 void gls_outcomes_finish(gls_outcomes *outcomes);
