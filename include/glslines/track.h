@@ -158,8 +158,9 @@ typedef enum gls_odf_interpolation {
 typedef struct gls_track_params {
     size_t size; /* size of this struct, set by the default function */
 #include <glslines/params.def>
-    double seed_direction[3]; /* a vector along world axes: streamlines start along the peak nearest to this vector, in
-                                 its sense, if the angle is at most max_angle; default 0 0 0: along each peak */
+    double seed_direction[3]; /* a vector along world axes: streamlines start along the peak nearest to this vector,
+                                 towards the side to which it points, if the angle is at most max_angle; default 0 0 0:
+                                 along each peak */
 } gls_track_params;
 #undef GLS_PARAM
 /* The defaults of GPUStreamlines, the same for every getter. */

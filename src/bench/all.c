@@ -1,5 +1,5 @@
-/* The benchmark: measures every getter with every gls_mapping on every device, and writes its data as files for other
- * programs. */
+/* The benchmark: measures each getter that is asked for, with each gls_mapping and on each device that are asked for.
+ * On request also writes its data as files for other programs. */
 #include <cJSON.h>
 #include <errno.h>
 #include <math.h>

@@ -130,7 +130,7 @@ typedef struct bench_run {
     const gls_monitor *monitor;
     gls_track_params params; /* parameters of all columns, except the getter and the gls_mapping */
     gls_job_options job;     /* equivalent options of `track`, for all columns */
-    gls_job_inputs data;     /* phantom, masks, stop map, seeds, sphere */
+    gls_job_inputs data;     /* phantom, masks, stop map, seeds, sphere, regions */
     bench_device device[BENCH_MAX_DEVICES];
     bench_column column[BENCH_MAX_COLUMNS];
     int n_columns;

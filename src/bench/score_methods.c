@@ -1,5 +1,5 @@
-/* `glslines score`: scores a tractogram; or tracks the built-in phantom with every model and direction getter, and
- * scores the results. */
+/* `glslines score`: scores a tractogram; or tracks the built-in phantom with the models and direction getters that are
+ * asked for, and scores the results. */
 #include <cJSON.h>
 #include <inttypes.h>
 #include <math.h>

@@ -19,7 +19,7 @@ bool gls_bids_has_suffix(const char *name, const char *suffix, const char *exten
            name[n - e - s - 1] == '_';
 }
 
-/* a character of a label */
+/* Whether c is a character that labels may have. */
 static bool is_letter(char c)
 {
     return gls_is_alnum((unsigned char)c) || c == '+';

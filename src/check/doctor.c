@@ -175,7 +175,7 @@ static void look_at_render_nodes(facts *f)
         if (strncmp(entry->d_name, "renderD", 7) != 0) continue;
         snprintf(path, sizeof path, "/dev/dri/%s", entry->d_name);
         f->render_nodes++;
-        /* a node that cannot be opened for another reason than permission is not explained */
+        /* give advice only on nodes to which the user has no permission, not on other faults */
         if (access(path, R_OK | W_OK) == 0) {
             f->usable_nodes++;
             continue;

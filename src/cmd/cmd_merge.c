@@ -1,4 +1,4 @@
-/* `glslines merge`: joins shards to the tractogram of the whole run. */
+/* `glslines merge`: joins shards to the tractogram of the whole run, or adds up the maps of shards. */
 #include <sys/stat.h>
 
 #include "cmd/commands.h"

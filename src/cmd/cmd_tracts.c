@@ -134,8 +134,8 @@ const cmd_command command_segment = {
                   "sub-01_desc-slCount_tractography.csv"),
 };
 
-/* `glslines score`: scores a tractogram; or tracks the built-in phantom with every model and direction getter, and
- * scores the results against its bundles. */
+/* `glslines score`: scores a tractogram; or tracks the built-in phantom with the models and direction getters that are
+ * asked for, and scores the results against its bundles. */
 #define NAME score
 #define ROWS "sinks/score.def"
 #define DEFAULTS gls_score_cli_default()

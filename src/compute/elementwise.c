@@ -12,7 +12,8 @@
 #include "util/text.h"
 #include "util/clock.h"
 
-/* Limits of a kernel: arrays, parameters in all, and bytes of the name of a parameter with its NUL. */
+/* Limits of a kernel: number of arrays, number of all parameters, bytes of memory for a name. A name with MAX_NAME - 1
+ * characters or more is refused. */
 #define MAX_ARRAYS 8
 #define MAX_PARAMETERS 32
 #define MAX_NAME 32

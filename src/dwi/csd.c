@@ -246,7 +246,7 @@ typedef struct job {
     size_t voxels, total;  /* numbers of voxels of the grid, and of voxels to deconvolve */
     bool clip;             /* true: negative signals are set to 0 */
     gls_image *sh;         /* result: plan.k volumes; threads write different voxels */
-    /* numbers of voxels that reached max_iterations, and of voxels with values that are not finite */
+    /* numbers of voxels that did not converge, and of voxels with values that are not finite */
     atomic_size_t n_unconverged, n_broken;
 } job;
 
