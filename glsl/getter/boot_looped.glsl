@@ -128,7 +128,7 @@ void sample_coefficients(vec3 p, Draw draw, bool measured)
         RESIDUAL(i) = fit_base;
 #endif
     }
-    lane_sync(); // all lanes have read the coefficients of the hat fit
+    lane_sync(); // waits until all lanes have read the coefficients of the hat fit
     // Combine the lanes. The coefficients of the sample overwrite the coefficients of the hat fit.
     LANE_SUMS(sum, min(N_COEFFICIENTS, 15), ODF, ODF_CHANNELS, OF_LOW_DEGREES)
 #if SH_ORDER >= 6

@@ -155,7 +155,7 @@ FUNCTION Exit find_exit(GRID_PARAMETER Curve curve, Spot c, Cell cell, Cell last
             e.next = found;
         }
     }
-    if (!(e.at > at)) { // nothing of the curve is left
+    if (!(e.at > at)) { // no part of the curve remains
         e.leave = c;
         e.next = last;
     }

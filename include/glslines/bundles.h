@@ -32,7 +32,7 @@ GLS_API const char *gls_bundle_test_name(gls_bundle_test test);
 typedef struct gls_clean_options {
     double distance; /* Mahalanobis distance from the core at which a point is too far away; default 4 */
     double length_z; /* how many standard deviations above the mean a length is too long; default 4 */
-    int rounds;      /* number of rounds; default 5 */
+    int rounds;      /* largest number of rounds of cleaning; default 5 */
     int min;         /* this many streamlines always stay, and bundles with fewer are not cleaned; default 20 */
     double core;     /* share of the nodes, in the middle of the bundle, that are tested; default 0.6 */
     bool by_points;  /* length is the number of points, as in pyAFQ; default false: length in mm */
@@ -66,7 +66,7 @@ typedef struct gls_bundles_options {
     const char *folder; /* folder of the files that a table of rules names; borrowed during the call. Default NULL:
                            paths are used as they are */
     const gls_grid *grid; /* grid on which tractograms that a table names become regions; borrowed during the call.
-                             Default NULL: grids of their own */
+                             Default NULL: each tractogram gets a grid of its own */
 } gls_bundles_options;
 GLS_API gls_bundles_options gls_bundles_options_default(void);
 
@@ -78,8 +78,8 @@ typedef struct gls_bundles gls_bundles;
 GLS_API gls_status gls_bundles_read(const char *path, const gls_bundles_options *options, gls_bundles **bundles);
 /* Makes a bundle of all streamlines. */
 GLS_API gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles);
-/* Makes a bundle for each of n groups of the streamlines. directed[k]: the streamlines of group k run in one direction
- * already; directed may be NULL. */
+/* Makes a bundle for each of n groups of the streamlines. directed[k]: true if the streamlines of group k run in one
+ * direction already; directed may be NULL. */
 GLS_API gls_status gls_bundles_groups(const char *const *names, const bool *directed, size_t n,
                                       const gls_bundles_options *options, gls_bundles **bundles);
 /* Frees `bundles`, which may be NULL. */

@@ -68,8 +68,8 @@ GLS_API void gls_array_destroy(gls_array *array);
 /* Length, in elements, and type of the array. For an array that does not exist any more: 0 and an invalid type. */
 GLS_API size_t gls_array_length(const gls_array *array);
 GLS_API gls_type gls_array_type(const gls_array *array);
-/* Storage of the array, for use in kernels: a buffer that belongs to the array, of a multiple of 16 bytes. NULL for an
- * array that does not exist any more. */
+/* Storage of the array, for use in kernels: a buffer that belongs to the array, whose size is a multiple of 16 bytes.
+ * NULL for an array that does not exist any more. */
 GLS_API gls_buffer *gls_array_buffer(gls_array *array);
 /* Sets all elements to 0. */
 GLS_API gls_status gls_array_clear(gls_array *array);

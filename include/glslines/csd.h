@@ -73,15 +73,15 @@ GLS_API gls_status gls_response_write(const char *path, const gls_response *resp
 GLS_API gls_status gls_response_to_zonal(const gls_response *response, const gls_gradients *gradients, int sh_order,
                                          gls_response *zonal);
 
-/* The program whose method of deconvolution is used. Both methods add the squares of amplitudes that are too low to the
- * misfit, and repeat until the same directions have too low amplitudes twice in a row.
+/* The program whose method of deconvolution is used. Both methods add to the misfit the squares of the amplitudes that
+ * are too low, and repeat until the same directions have too low amplitudes twice in a row.
  * DIPY: the method of ConstrainedSphericalDeconvModel. The first solution is the unconstrained one of all orders;
  * amplitudes below tau times the mean amplitude of this solution are driven to 0. The response must have coefficients
  * up to sh_order.
- * MRTRIX: the method of MRtrix3's dwi2fod csd; with the same directions the result is equal to 1e-6 of the largest
- * coefficient. The first solution has orders up to 4; amplitudes below 0 are driven to 0; the squared norm of the
- * coefficients has a small weight; negative signal counts as 0. A coefficient that the response lacks counts as 0; the
- * constraint alone then decides these orders. */
+ * MRTRIX: the method of MRtrix3's dwi2fod csd; with the same directions the results differ by at most 1e-6 of the
+ * largest coefficient. The first solution has orders up to 4; amplitudes below 0 are driven to 0; the squared norm of
+ * the coefficients has a small weight; negative signal counts as 0. A coefficient that the response lacks counts as 0;
+ * the constraint alone then decides these orders. */
 typedef enum gls_csd_rule { GLS_CSD_RULE_DIPY, GLS_CSD_RULE_MRTRIX } gls_csd_rule;
 
 typedef struct gls_csd_options {

@@ -34,8 +34,8 @@ typedef enum gls_density_value {
     GLS_DENSITY_IS_NONZERO /* 1 if the column is not 0, else 0 */
 } gls_density_value;
 
-/* The value of a voxel, computed from the values f and the weights w of its visits. With the mappings in mm, w includes
- * the mm. */
+/* The value of a voxel, computed from the values f and the weights w of its visits. With GLS_DENSITY_LENGTH and
+ * GLS_DENSITY_PRECISE, w is multiplied by the length of the visit in mm. */
 typedef enum gls_density_stat {
     GLS_DENSITY_SUM,  /* sum of w f */
     GLS_DENSITY_MEAN, /* sum of w f / sum of w */
@@ -60,8 +60,8 @@ typedef struct gls_density_options {
     bool directions; /* make three volumes, x, y and z: a vector in each voxel, along the sum of the absolute mean
                         directions of its streamlines, as long as the value that the map has without this option;
                         default false. Only with GLS_DENSITY_SUM, not with GLS_DENSITY_PRECISE or GLS_DENSITY_ENDS */
-    const char *const *group; /* n_groups: a volume for each of these groups of the streamlines, in place of all
-                                 streamlines; borrowed as weights. Default NULL */
+    const char *const *group; /* names of n_groups groups of streamlines: the map has a volume for each group, instead
+                                 of one of all streamlines; borrowed as weights. Default NULL */
     size_t n_groups;
 } gls_density_options;
 GLS_API gls_density_options gls_density_options_default(void);

@@ -25,7 +25,7 @@ GLS_API gls_status gls_filter_length_create(double min, double max, gls_filter_c
 /* Keeps streamlines with min to max points, both included. */
 GLS_API gls_status gls_filter_vertices_create(uint64_t min, uint64_t max, gls_filter_counts *counts,
                                               const gls_sink *next, gls_sink *filter);
-/* Skips `skip` streamlines, then keeps one of every `every` (>= 1), at most `number` in total. */
+/* Skips `skip` streamlines, then keeps the first of every `every` (>= 1) streamlines, at most `number` in total. */
 GLS_API gls_status gls_filter_every_create(uint64_t skip, uint64_t every, uint64_t number, gls_filter_counts *counts,
                                            const gls_sink *next, gls_sink *filter);
 /* Keeps `number` (>= 1) of `total` streamlines, evenly spread, the first included; all if there are not more. Both are
@@ -58,15 +58,15 @@ typedef enum gls_interpolation {
 GLS_API gls_status gls_filter_points_create(uint32_t n, gls_interpolation how, const gls_sink *next, gls_sink *filter);
 /* Places points every `step` mm (> 0) along each streamline from its start, and keeps its last point. */
 GLS_API gls_status gls_filter_step_create(double step, gls_interpolation how, const gls_sink *next, gls_sink *filter);
-/* Places points at straight-line distances of `step` mm from point n / 2 towards both ends, and keeps the ends. As
- * tckresample -step_size of MRtrix3. */
+/* Places points at straight-line distances of `step` mm, from the middle point (n / 2 of n points) towards both ends,
+ * and keeps the ends. As tckresample -step_size of MRtrix3. */
 GLS_API gls_status gls_filter_middle_step_create(double step, gls_interpolation how, const gls_sink *next,
                                                  gls_sink *filter);
 /* Inserts factor - 1 points between neighbouring points (factor >= 1). */
 GLS_API gls_status gls_filter_upsample_create(uint32_t factor, gls_interpolation how, const gls_sink *next,
                                               gls_sink *filter);
-/* Keeps both ends and one of every `factor` (>= 1) points between, counted from point n / 2, as tckresample
- * -downsample. 0: only the ends. */
+/* Keeps both ends and one of every `factor` (>= 1) points between, counted from the middle point (n / 2 of n points),
+ * as tckresample -downsample. 0: only the ends. */
 GLS_API gls_status gls_filter_downsample_create(uint32_t factor, const gls_sink *next, gls_sink *filter);
 /* Removes points within `tolerance` mm (>= 0) of the line through the kept points on both sides, which are at most
  * max_segment mm apart (> 0; INFINITY: no limit). Both ends stay. Presseau et al. 2015, as compress_streamlines() of
@@ -100,7 +100,7 @@ typedef enum gls_line_set_keep {
     GLS_KEEP_OTHERS,  /* streamlines not in the set */
     GLS_KEEP_NEW      /* streamlines not in the set, which are then added, so that the first of equal ones is kept */
 } gls_line_set_keep;
-/* Creates a filter. The set must outlive it. */
+/* Creates a filter that compares streamlines with the set, which must outlive it. */
 GLS_API gls_status gls_filter_set_create(gls_line_set *set, gls_line_set_keep keep, gls_filter_counts *counts,
                                          const gls_sink *next, gls_sink *filter);
 

@@ -31,7 +31,7 @@ typedef struct gls_strings {
 #define GLS_FIELD_NUMBERS(field) gls_numbers field;
 /* For a choice the header names the enum, as GLS_CHOICE_ and the field. */
 #define GLS_FIELD_CHOICE(field) GLS_CHOICE_##field field;
-/* Whether a length is in mm. */
+/* The member that says whether a length is in mm; other types have none. */
 #define GLS_IN_MM_LENGTH(field) bool field;
 #define GLS_IN_MM_FLAG(field)
 #define GLS_IN_MM_INT(field)

@@ -34,8 +34,8 @@ GLS_API gls_phantom_params gls_phantom_params_default(void);
 typedef struct gls_phantom_bundle {
     char name[32];      /* e.g. "corpus_callosum_body" */
     gls_image *mask;    /* 1 where the bundle's white matter fills at least 1/8 of the voxel */
-    gls_image *ends[2]; /* 1 where the grey matter in which the bundle ends fills at least 1/8 of the voxel; they touch
-                           the mask */
+    gls_image *ends[2]; /* 1 where the grey matter in which the bundle ends fills at least 1/8 of the voxel; both ends
+                           touch the mask */
     size_t n_points;    /* number of points, about one every 1.5 mm in a brain of 170 mm */
     double (*centre_line)[3]; /* n_points points, world mm, from grey matter to grey matter */
 } gls_phantom_bundle;

@@ -29,7 +29,8 @@ GLS_API const char *gls_region_role_name(gls_region_role role);
 #define GLS_REGION_MAX_SPHERES 64
 #define GLS_REGION_MAX_GRIDS 16 /* number of different grids of the images */
 
-/* The regions of a run on one grid. One thread makes the set; afterwards several threads of a tracker may read it. */
+/* The regions of a run whose streamlines lie on one grid. One thread makes the set; afterwards several threads of a
+ * tracker may read it. */
 typedef struct gls_regions gls_regions;
 
 /* Creates an empty set of regions for streamlines on this grid. */

@@ -19,7 +19,8 @@ typedef struct gls_responses_options {
     int erode; /* number of erosions of the mask, >= 0; default 3. If fewer than 1000 voxels are left, 1 and then 0 are
                   tried, with a warning */
     double fa_threshold;  /* dhollander: voxels of higher FA count as white matter at first; five tissues: grey matter
-                             and CSF have lower FA; fa with n_voxels 0: voxels of higher FA are used; default 0.2 */
+                             and CSF are only voxels of lower FA; fa with n_voxels 0: all voxels of higher FA are used;
+                             default 0.2 */
     double wm_percent;    /* dhollander: percentage of the refined white matter to select; default 0.5 */
     double gm_percent;    /* dhollander: percentage of the refined grey matter to select; default 2 */
     double csf_percent;   /* dhollander: percentage of the refined CSF to select; default 10 */

@@ -33,17 +33,16 @@ typedef enum gls_track_stat {
 GLS_API const char *gls_track_stat_name(gls_track_stat stat);
 
 typedef enum gls_sample_edge {
-    GLS_EDGE_CLAMP, /* the image ends at the outer faces of its voxels; the outer half of a voxel has the value at its
-                       centre */
+    GLS_EDGE_CLAMP, /* the image ends at the outer faces of its voxels; beyond the outermost centres values stay
+                       constant */
     GLS_EDGE_ZERO   /* the image ends one voxel beyond the outermost centres; voxels outside count as 0. As DIPY */
 } gls_sample_edge;
 
 typedef enum gls_sample_weight {
-    GLS_SAMPLE_BY_LENGTH, /* each point by half the length of the segments that meet at it. As tcksample -stat_tck
-                            mean */
-    GLS_SAMPLE_BY_POINT,  /* all points equally */
-    GLS_SAMPLE_BY_VOXEL,  /* voxels instead of points, each by the length inside it in mm, without interpolation; also
-                             for the median */
+    GLS_SAMPLE_BY_LENGTH, /* a point weighs half the length of the segments at it, as in tcksample -stat_tck mean */
+    GLS_SAMPLE_BY_POINT,  /* all points weigh the same */
+    GLS_SAMPLE_BY_VOXEL,  /* instead of points the voxels count, without interpolation, each by the length inside it in
+                             mm; also for the median */
     GLS_SAMPLE_BY_SPLINE  /* like GLS_SAMPLE_BY_VOXEL, along the spline of GLS_DENSITY_PRECISE; the median is the value
                              below the middle. As tcksample -precise */
 } gls_sample_weight;

@@ -70,8 +70,8 @@ typedef struct gls_select_counts {
 typedef struct gls_selection gls_selection;
 
 /* Creates a selection and reads its regions. Everything that options point to, except texts of regions, is borrowed
- * until the selection is destroyed. GLS_ERR_ARGUMENT: out of range, an invalid text of a region, or more than two
- * GLS_REGION_INCLUDE_END. GLS_ERR_INPUT: an error in a file. */
+ * until the selection is destroyed. GLS_ERR_ARGUMENT: an option is out of range, the text of a region is invalid, or
+ * there are more than two GLS_REGION_INCLUDE_END. GLS_ERR_INPUT: an error in a file. */
 GLS_API gls_status gls_selection_create(const gls_select_options *options, gls_selection **selection);
 /* Creates a filter from the selection, which stays with the caller and must outlive the filter. Several threads test
  * streamlines, which go on in their order. GLS_ERR_INPUT: a column or group is missing. */
