@@ -91,9 +91,9 @@ struct gls_guide_kind {
      * the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
     /* Returns the verdict on a streamline, whose half-streamlines are half[0], backward, and half[1], forward; may
-     * shorten them. The memory of a half-streamline is as the device left it, also if the half-streamline was cut at
-     * the maximum length since. *met: bits of the regions met. NULL: every streamline is kept. Include regions are left
-     * to includes(). */
+     * shorten them. The streamline is cut to the maximum length only afterwards, so the memory of a half-streamline
+     * also covers points that this cut will remove. *met: bits of the regions met. NULL: every streamline is kept.
+     * Include regions are left to includes(). */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
     /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of the regions met. The
