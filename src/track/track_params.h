@@ -83,7 +83,8 @@ typedef struct gls_getter_facts {
 } gls_getter_facts;
 /* The facts of a getter. All are false or 0 for a value that is not a getter. */
 gls_getter_facts gls_getter_facts_of(gls_direction_getter dg);
-/* Writes the names of the getters that use these parameters, "boot, prob, det", into text and returns text. */
+/* Writes the names of the getters that use these parameters, as "boot, prob, det", into text and returns text. For
+ * GLS_FOR_CUTOFF it adds ", and prob, det of FODs". */
 const char *gls_getters_with(gls_param_user user, char *text, size_t size);
 
 /* --- Checks before a tracker is made. */

@@ -1,6 +1,6 @@
 /* Reads the streamlines of a file block by block, checks them, and hands them to a sink. With more than one thread, a
- * reading thread reads, decompresses and checks the next blocks while the sink works; gls_reader_ahead_start() starts
- * it before there is a sink. Also has the functions that the readers of all formats call. */
+ * reading thread reads, decompresses and checks the next blocks while the sink works; a caller may start this thread
+ * earlier, by gls_reader_ahead_start(). Also has the functions that the readers of all formats call. */
 #include "tractogram/readers.h"
 
 #include <math.h>

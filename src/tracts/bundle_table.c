@@ -13,7 +13,8 @@
 #include "util/text_tables.h"
 #include "util/status.h"
 
-/* --- scilpy's JSON: an object of objects, whose keys become the cells of rows. */
+/* --- scilpy's JSON: for each bundle an object, whose keys become the cells of a row, or only the name of the true
+ * mask. */
 
 /* Type of a key's value: a file name, degrees, or a list of two numbers, which goes into one cell (LIMITS) or into
  * two. */

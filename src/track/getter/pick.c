@@ -45,7 +45,7 @@ static size_t stretch(size_t n_vertices, const gls_model_request *request)
     return request->lanes_fixed && n <= 32 ? n : 0;
 }
 
-/* Plans the field, the sphere and the rows of the ODF. */
+/* Plans the field, and adds the tables of the sphere and the rows of source for the ODF. */
 static gls_status plan_odf(const gls_model_request *request, gls_model_plan *model)
 {
     const gls_track_params *params = request->params;

@@ -244,7 +244,8 @@ static uint32_t flags_of(const gls_guide *guide, const gls_guide_half *half)
 }
 
 /* From a seed in deep grey matter only one half-streamline may continue into white matter. If both do, shortens the
- * backward one, whose new memory is written to `memory`. Returns false if neither reaches white matter. */
+ * backward one, whose new memory is written to `memory`. Returns false if the seed lies in deep grey matter and neither
+ * half-streamline reaches white matter. */
 static bool join_in_deep_grey(const gls_guide *guide, gls_guide_half half[2], uint32_t *memory)
 {
     const gls_guide_plan *plan = &guide->plan;

@@ -140,7 +140,7 @@ gls_status gls_rows_odf(gls_text *out, const gls_sphere *sphere, int sh_order)
 
 gls_status gls_rows_orbit_terms(gls_text *out, int sh_order)
 {
-    /* points off all mirror planes, so that their values show the signs */
+    /* a direction off the mirror planes and its images under x -> -x and y -> -y, whose values show the signs */
     static const double directions[3][3] = {{0.36, 0.48, 0.8}, {-0.36, 0.48, 0.8}, {0.36, -0.48, 0.8}};
     static const char *const classes[2][2] = {{"pp", "pm"}, {"mp", "mm"}};
     size_t k = gls_sh_count(sh_order);
