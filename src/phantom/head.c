@@ -4,10 +4,10 @@
 #include <math.h>
 
 #define CORTEX 7.0  /* thickness of the grey matter, mm */
-#define FISSURE 1.8 /* half width of the fissures, mm */
+#define FISSURE 1.8 /* half width of the fissures, and thickness of the film of CSF above the cerebellum, mm */
 #define RIM 4.0     /* thickness of the outer CSF, mm */
 
-/* An ellipsoid. Lengths in mm of the reference frame. */
+/* An ellipsoid: centre and half axes, mm of the reference frame. */
 typedef struct solid {
     double centre[3], axis[3];
 } solid;
@@ -65,13 +65,14 @@ static double stem(const double p[3])
     return fmin(capsule(p, top, bottom, 11), capsule(p, medial, lateral, 6.5));
 }
 
-/* Smaller of a margin and the distance from one more surface. */
+/* Smaller of a margin and the absolute value of one more signed distance. */
 static double nearer(double margin, double distance)
 {
     return fmin(margin, fabs(distance));
 }
 
-/* Distance to the slit between the hemispheres, which ends above the corpus callosum; p[0] is at least 0. */
+/* Approximate distance to the middle plane of the slit between the hemispheres. The slit ends above the corpus
+ * callosum; p[0] is at least 0. */
 static double longitudinal_fissure(const double p[3])
 {
     double a = (p[1] + 4) / 57, b = (p[2] + 2) / 34, k = hypot(a, b),
@@ -79,23 +80,23 @@ static double longitudinal_fissure(const double p[3])
     return s >= 0 ? p[0] : hypot(p[0], s);
 }
 
-/* Distance to the slit between the temporal lobe and the lobes above. */
+/* Distance to the middle plane of the slit between the temporal lobe and the lobes above. */
 static double lateral_fissure(const double p[3])
 {
     double medial = fmax(52 - p[0], 0), height = p[2] + 4 + 0.2 * p[1], end = fmax(-15 - p[1], 0) + fmax(p[1] - 34, 0);
     return sqrt(medial * medial + height * height + end * end);
 }
 
-/* Tissue at a point inside the hemispheres, `depth` mm below their surface. fold: value of folds() there, which also
- * moves the inner surface of the cortex. *margin is lowered to the distance from the nearest surface. */
+/* Tissue at a point p inside the hemispheres, `depth` mm below their surface. fold: value of folds() at p, which also
+ * moves the inner surface of the cortex. Lowers *margin to the distance from the nearest surface if this is smaller. */
 static phantom_tissue hemisphere(const double p[3], double depth, double fold, double *margin)
 {
     double m = *margin, medial = longitudinal_fissure(p), lateral = lateral_fissure(p);
     double slit = fmin(medial, lateral) - FISSURE, cortex = fmin(depth, slit) - CORTEX - 0.4 * fold;
     m = nearer(m, slit);
     m = nearer(m, cortex);
-    /* vessel, grey: signed distances to the CSF inside the brain and to deep grey matter; grey is 4 where no nucleus is
-     * near */
+    /* vessel: signed distance to the ventricles; grey: to deep grey matter, at most 4. Lateral ventricles and nuclei lie
+     * in the box below. */
     double vessel = fmax(hypot(p[1] + 6, p[2]) - 9, p[0] - 1.6); /* third ventricle */
     double grey = 4;
     if (p[0] < 38 && p[1] > -52 && p[1] < 40 && p[2] > -34 && p[2] < 22) {
@@ -118,7 +119,7 @@ phantom_tissue gls_phantom_tissue(const double point[3], double *margin)
     /* Both sides of the head are mirror images. Each function of a part returns a distance in mm, negative inside; the
      * minimum over all parts is the distance to the head. m: the smallest distance to any border so far. */
     const double p[3] = {fabs(point[0]), point[1], point[2]};
-    /* the parts of the head, then the tissue of the first part that holds the point */
+    /* compute the distances to the three parts of the head, then the tissue in the first part that holds the point */
     double fold = folds(p), d_stem = stem(p);
     double cerebrum = ellipsoid(p[0], p[1], p[2] - 4, p[2] > 4 ? upper : lower) + fold;
     double cerebellum = ellipsoid(p[0], p[1] + 46, p[2] + 42, cerebellar);

@@ -26,7 +26,8 @@ typedef struct phantom_station {
     double reach;               /* length of the longer half axis, mm */
 } phantom_station;
 
-/* Number of slabs, between consecutive stations, in a bounding sphere. */
+/* A slab is the part of a tube between two consecutive stations. Number of slabs in a bounding sphere; the last sphere
+ * may have fewer. */
 #define PHANTOM_CHUNK 8
 
 /* A bundle: a tube around a centre line of stations. */
@@ -37,10 +38,10 @@ typedef struct phantom_tube {
     phantom_station *station;
     size_t n_chunks;
     double (*sphere)[4]; /* centre and radius of the sphere around stations PHANTOM_CHUNK k .. PHANTOM_CHUNK (k + 1) */
-    size_t grey[2]; /* on each side of the middle, the nearest station at which the centre line has left white matter,
-                       or the last */
-    double end_range[2]; /* station numbers: grey matter before end_range[0], or behind end_range[1], belongs to that
-                            end of the bundle */
+    size_t grey[2]; /* before and behind the middle: the nearest station whose centre is not in white matter, or the
+                       first and the last station */
+    double end_range[2]; /* station numbers: the tube's grey matter up to end_range[0] belongs to the first end of the
+                            bundle, from end_range[1] on to the second end */
 } phantom_tube;
 
 /* Makes all bundles of the phantom as tubes in the reference frame. */
@@ -51,8 +52,8 @@ void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes);
 /* Lists slabs that may hold a point within radius of p; slab i lies between stations i and i + 1. Returns their
  * number. */
 size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double radius, uint16_t *slab);
-/* Whether p lies in the part of the tube between the stations of these slabs. *station: fractional station number;
- * direction: tangent of the fibre through p, not normalised. */
+/* Whether p lies in these slabs of the tube. If so, *station: fractional station number of p; direction: tangent of the
+ * fibre through p, not normalised. */
 bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t n_slabs, const double p[3],
                          double *station, double direction[3]);
 

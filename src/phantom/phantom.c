@@ -133,8 +133,8 @@ gls_phantom_params gls_phantom_params_default(void)
                                 .ground_truth = true};
 }
 
-/* Parses voxel axes such as "RAS" into world axis and sign of each. Returns false if an axis is missing or named
- * twice. */
+/* Parses a text such as "RAS" into the world axis and the sign of each voxel axis. Returns false if the text does not
+ * name each world axis once. */
 static bool orientation_parse(const char codes[4], int axis[3], double sign[3])
 {
     static const char letters[] = "RLAPSI";
@@ -280,7 +280,7 @@ static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const
     phantom->n_bundles = n_tubes;
     for (size_t i = 0; i < n_tubes; i++) {
         gls_phantom_bundle *bundle = &phantom->bundle[i];
-        /* The centre line reaches two stations into the grey matter at each end. */
+        /* beyond white matter the centre line continues for two stations at each end, if the tube has them */
         size_t first = tube[i].grey[0] - (tube[i].grey[0] < 2 ? tube[i].grey[0] : 2),
                last = tube[i].grey[1] + 2 < tube[i].n ? tube[i].grey[1] + 2 : tube[i].n - 1;
         memcpy(bundle->name, tube[i].name, sizeof bundle->name);
@@ -348,7 +348,7 @@ gls_status gls_phantom_create(const gls_phantom_params *params, gls_phantom **ph
     if (!status) status = images_make(made, &grid);
     if (!status && params->ground_truth) status = bundles_make(made, &grid, tube, n_tubes, scale);
     if (status) goto done;
-    /* everything is computed in a reference frame of fixed size, which `scale` maps to mm of the world */
+    /* the tubes are in a reference frame of fixed size, which `scale` maps to mm of the world */
     status = gls_phantom_voxels_fill(made, tube, n_tubes, scale, (const double(*)[3])world);
     if (!status) ends_ensure(made);
 done:

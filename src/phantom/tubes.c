@@ -8,17 +8,17 @@
 
 /* Largest number of points that define the centre line of a bundle. */
 #define MAX_KNOTS 24
-#define FINE 32  /* points of the spline between two knots, for measuring lengths */
+#define FINE 32  /* number of parts into which the spline between two knots is cut to measure lengths */
 #define STEP 1.5 /* largest distance between neighbouring stations, mm */
 
-/* A point of the centre line and the half axes there: r1 along the bundle's axis, r2 across. All in mm of the reference
- * frame. */
+/* A point of the centre line and the half axes of the cross-section: r1 in the direction design.axis, r2 normal to
+ * it. All in mm of the reference frame. */
 typedef struct knot {
     double x, y, z, r1, r2;
 } knot;
 
-/* A bundle as it is written down. Its knots lie in the right hemisphere. A commissure continues as its mirror image
- * behind the last knot (x = 0); any other bundle has a twin on the left. */
+/* Design of a bundle, from which tubes are made. The knots lie in the right hemisphere. A commissure continues as its
+ * mirror image behind the last knot (x = 0); any other bundle has a twin on the left. */
 typedef struct design {
     const char *name;
     bool commissure;
@@ -340,8 +340,8 @@ static gls_status spheres_make(phantom_tube *tube)
 }
 
 /* Finds the stretch of white matter around the middle of the centre line, and the station numbers beyond which grey
- * matter counts as an end: 4 mm and 0.7 of the longer half axis before that stretch ends, because the rim of a fan
- * meets the cortex earlier than its centre; at most 0.4 of the centre line from its end. */
+ * matter counts as an end. These lie inside the stretch, 4 mm plus 0.7 of the longer half axis from its ends, because
+ * the rim of a fan meets the cortex earlier than its centre; but at most 0.4 of the centre line from the tube's ends. */
 static void ends_find(phantom_tube *tube)
 {
     size_t middle = tube->n / 2, last = tube->n - 1;
@@ -400,7 +400,7 @@ void gls_phantom_tubes_destroy(phantom_tube *tubes, size_t n_tubes)
     free(tubes);
 }
 
-/* Signed distance of a point from the plane of a cross-section, positive ahead of it. */
+/* Signed distance of a point from the plane of a cross-section, positive on the side of the later stations. */
 static double ahead(const phantom_station *s, const double p[3])
 {
     return (p[0] - s->c[0]) * s->t[0] + (p[1] - s->c[1]) * s->t[1] + (p[2] - s->c[2]) * s->t[2];
@@ -415,7 +415,7 @@ size_t gls_phantom_tube_near(const phantom_tube *tube, const double p[3], double
         if (dot(d, d) > reach * reach) continue;
         size_t first = j * PHANTOM_CHUNK,
                last = first + PHANTOM_CHUNK < tube->n - 1 ? first + PHANTOM_CHUNK : tube->n - 1;
-        /* a slab is near if p lies at most `radius` outside its two planes */
+        /* a slab is near if p lies between the planes of its two stations, or at most `radius` outside */
         double before = ahead(&tube->station[first], p);
         for (size_t i = first; i < last; i++) {
             double after = ahead(&tube->station[i + 1], p);

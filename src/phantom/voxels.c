@@ -67,7 +67,8 @@ static inline float decay(float x)
     return e * from_bits((n + 127) << 23);
 }
 
-/* Square root of x >= 0: three steps of Newton's method from an estimate by the bits of 1 / sqrt(x). */
+/* Square root of x >= 0: x / sqrt(x), with 1 / sqrt(x) by three steps of Newton's method from an estimate that the bits
+ * of x give. */
 static inline float root(float x)
 {
     float r = from_bits((int32_t)(0x5f3759dfu - ((uint32_t)to_bits(x) >> 1))), half = 0.5f * x;
@@ -127,9 +128,9 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
     for (size_t i = 0; i < row->n_fibres; i++) signal[row->voxel[i]] += amplitude[i];
 }
 
-/* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in the volumes 2 pair and
- * 2 pair + 1: one counter of Philox gives the random words of both. The noise of a voxel depends on seed, voxel and
- * volume only. */
+/* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in two volumes: from even[]
+ * to out0[] in volume number 2 * pair, from odd[] to out1[] in the next volume. One counter of Philox gives the random
+ * words of both. The noise of a voxel depends on seed, voxel and volume only. */
 static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
                   float *out0, float *out1)
 {
@@ -176,12 +177,12 @@ static void compute_signal(const phantom_scan *scan, const phantom_row *row, siz
 
 /* Samples of a voxel: three along each axis. */
 #define SAMPLES 27
-#define MEMBER 4 /* number of samples, about an eighth, from which on a voxel belongs to a mask */
+#define MEMBER 4 /* number of samples in a bundle, about an eighth, from which on a voxel belongs to the bundle's mask or end */
 
 /* The part of one tube in a voxel. */
 typedef struct phantom_share {
     size_t tube;                /* index of the tube */
-    size_t first, n;            /* range of its candidate slabs */
+    size_t first, n;            /* range of its slabs near the voxel, in phantom_bench.slab */
     int white, grey[2];         /* numbers of samples: in its white matter, in the grey matter of its ends */
     double weight;              /* volume fraction times SAMPLES */
     double direction[3];        /* sum over the samples with aligned signs, in the world */
@@ -189,7 +190,8 @@ typedef struct phantom_share {
     double tangent[3], station; /* tangent of the current sample in the reference frame, and its station number */
 } phantom_share;
 
-/* Everything that decides what is in a voxel. Threads that fill voxels share the scene, and only read it. */
+/* Everything that decides what is in a voxel. All threads share the scene; they write nothing but the voxels of the
+ * phantom's images. */
 typedef struct phantom_scene {
     const phantom_tube *tube;
     size_t n_tubes;
@@ -205,7 +207,7 @@ typedef struct phantom_bench {
     phantom_row row;
     float *scratch;
     uint16_t *slab; /* slabs near the voxel, of all tubes, one tube after another */
-    /* the part of each tube near the voxel; memory for all tubes */
+    /* the tubes that are near the voxel; memory for all tubes */
     phantom_share *share;
 } phantom_bench;
 
@@ -233,8 +235,7 @@ static void scene_init(phantom_scene *scene, gls_phantom *phantom, const phantom
     }
 }
 
-/* Allocates the memory of a thread. Returns false if memory runs out. Call bench_finish() in either case.
- */
+/* Allocates the memory of a thread. Returns false if memory runs out. Call bench_finish() in either case. */
 static bool bench_init(phantom_bench *bench, const phantom_scene *scene)
 {
     size_t n = (size_t)scene->phantom->mask->grid.dim[0], most = n * scene->n_tubes, slabs = 0;
@@ -298,7 +299,7 @@ static void add_direction(phantom_share *s, const double scale[3])
 }
 
 /* Assigns a sample point in white or grey matter to each of the n listed tubes that contains the point: in white matter
- * by their densities, in grey matter to their ends. Returns whether a tube has fibres at the point. */
+ * by their densities, in grey matter to their ends. Returns whether the point is white matter inside a tube. */
 static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_t n, const double p[3],
                    phantom_tissue tissue)
 {
@@ -327,8 +328,8 @@ static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_
 }
 
 /* Samples a voxel at its 27 points. count: number of samples of each tissue; PHANTOM_WHITE counts white matter without
- * fibres. A voxel far from all surfaces and tubes is not sampled: its tissue is the tissue at its centre. Returns the
- * number of tubes near the voxel. */
+ * fibres. A voxel far from all surfaces is not sampled if it is CSF, outside the head, or far from all tubes: it has the
+ * tissue of its centre. Returns the number of tubes listed in bench->share. */
 static size_t voxel_sample(const phantom_scene *scene, const double centre[3], phantom_bench *bench, int count[4])
 {
     double margin;
@@ -352,8 +353,8 @@ static size_t voxel_sample(const phantom_scene *scene, const double centre[3], p
     return n;
 }
 
-/* Inserts a population into the three largest ones of a voxel, largest first: peak has direction and fraction of
- * each. */
+/* Inserts a population into the list of a voxel's three largest, if it belongs there. peak: direction and fraction of
+ * each of the three, largest first. */
 static void peak_insert(float peak[12], const float direction[3], float fraction)
 {
     int at = 3;
@@ -428,7 +429,7 @@ static void row_sample(const phantom_scene *scene, int y, int z, phantom_bench *
 
 /* --- All voxels. */
 
-/* Row by row along x. Rows are independent, so threads share only what they read. */
+/* Threads fill rows of voxels along x. No row depends on another row. */
 gls_status gls_phantom_voxels_fill(gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
                                    const double scale[3], const double (*direction)[3])
 {

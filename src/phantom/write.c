@@ -36,7 +36,7 @@ typedef struct writer {
     size_t n;
 } writer;
 
-/* Appends a file, named by three parts, to the list, which has room. */
+/* Appends the file prefix + name + suffix to the list, which has room. */
 static void add(writer *w, what what, const gls_image *image, const gls_phantom_bundle *bundle, const char *prefix,
                 const char *name, const char *suffix)
 {
@@ -80,7 +80,8 @@ static gls_status path_join(char path[MAX_PATH], const char *folder, const char 
     return GLS_OK;
 }
 
-/* Fails if a file exists already and must not be overwritten, before anything is written. */
+/* Checks the path of each file before anything is written. GLS_ERR_OUTPUT: for example, a file exists already and must
+ * not be overwritten. */
 static gls_status targets_check(const writer *w, bool overwrite)
 {
     char path[MAX_PATH];

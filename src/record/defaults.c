@@ -9,7 +9,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Sets of presets, getters and models, for the rows of defaults.def. */
+/* One bit for each preset, getter and model, from which rows of defaults.def make sets. */
 enum {
     PLAIN = 1 << GLS_PRESET_DEFAULT,
     GPUSTREAMLINES = 1 << GLS_PRESET_GPUSTREAMLINES,
@@ -43,7 +43,7 @@ enum {
 /* A row of defaults.def. presets, getters, models: sets of bits for which the row holds. */
 typedef struct row {
     int presets, getters, models;
-    /* a ROW_* */
+    /* index of the parameter in gls_params: a ROW_... */
     size_t param;
     /* the default; a length is in voxels, or in mm if `mm` is true */
     double value;
@@ -61,7 +61,7 @@ static const row rows[] = {
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-/* Whether an option is in the list of given options, which NULL ends. given NULL: no option was given. */
+/* Whether the option `name` is in given[], a list that ends with NULL. given NULL: the list is empty. */
 static bool is_given(const char *const *given, const char *name)
 {
     for (; given && *given; given++)
@@ -70,7 +70,7 @@ static bool is_given(const char *const *given, const char *name)
 }
 
 /* Whether the default of a parameter applies: its option is not given and, if the parameter is a number of seeds, no
- * other option sets the number of seeds. */
+ * other option sets the number of seeds. seeds_per_voxel has no default either if an option places seeds elsewhere. */
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
@@ -111,9 +111,8 @@ static const row *row_of(size_t param, const gls_job_options *o)
     return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
 }
 
-/* Chooses model and getter, if not given, by the preset and by the data: a series, ODFs or peaks. No other option
- * matters. The choice of the model uses the given getter only, and the choice of the getter uses the given model only.
- */
+/* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs or
+ * peaks. The model also depends on a given getter, and the getter on the model in use. No other option matters. */
 static void choose_method(gls_job_options *o, const char *const *given)
 {
     const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
@@ -151,8 +150,8 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
 {
     const gls_job_options bare = gls_job_options_bare();
     choose_method(o, given);
-    /* set all options that rows decide to their values without rows first, because an earlier call for another getter
-     * may have changed them */
+    /* first give each option that has rows the value of params.def, because an earlier call for another getter may have
+     * changed it */
     for (size_t i = 0; i < N_ROWS; i++) {
         if (!is_decided_here(&rows[i]) || !is_open(rows[i].param, given)) continue;
         gls_option_number value = gls_option_get_number(&gls_params[rows[i].param], &bare);
@@ -179,7 +178,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         if (getter.one_point) o->track.keep_all_ends = true;
         if (!is_given(given, "cutoff") && getter.act_cutoff > 0) o->track.fod_cutoff = getter.act_cutoff;
     }
-    /* --select takes as many seeds as needed, at most 1000 for each streamline */
+    /* with --select, allow 1000 seeds for each streamline asked for, but at most UINT32_MAX in all */
     bool counted = is_given(given, "nseeds") || is_given(given, "seeds-per-voxel") || is_given(given, "seeds") ||
                    is_given(given, "seed-grid");
     if (o->track.select > 0 && !counted)
@@ -268,7 +267,7 @@ cJSON *gls_defaults_changed(const gls_job_options *o)
     cJSON *own = cJSON_CreateObject(), *defaults = cJSON_CreateObject(), *changed = cJSON_CreateArray();
     char key[96];
     for (const gls_param *param = gls_params; param->name; param++) {
-        /* threads, devices and outputs do not change the result */
+        /* skip what does not change the result, such as threads, devices and outputs */
         if (param->owner == GLS_OF_COMMAND || !gls_role_has_part(param->role) || !gls_param_is_used(param, o)) continue;
         gls_option_key(param, key, sizeof key);
         gls_option_add(own, param, o);
@@ -326,8 +325,8 @@ void gls_defaults_log(const gls_job_options *o)
 /* Lists each value once, with all getters that have it; values are in the order of their first getters. */
 void gls_default_text(const char *name, char *text, size_t size)
 {
+    /* value[dg]: the default with the getter dg and the preset "default"; empty: this getter does not use the option */
     char value[GLS_DG_COUNT][64];
-    /* for each getter its default with the preset "default", as text; empty: the getter does not use the option */
     size_t used = 0;
     for (int dg = 0; dg < GLS_DG_COUNT; dg++) {
         gls_job_options o = gls_job_options_bare();
@@ -341,7 +340,7 @@ void gls_default_text(const char *name, char *text, size_t size)
     }
     *text = '\0';
     bool same = true;
-    /* if all getters that use the option have the same value, the text is this value */
+    /* if the first getter uses the option, and all others that use it have the same value, the text is this value */
     for (int dg = 1; dg < GLS_DG_COUNT; dg++)
         same = same && (!*value[dg] || !*value[0] || strcmp(value[dg], value[0]) == 0);
     if (same && *value[0]) {

@@ -12,7 +12,7 @@
 #include "tractogram/readers.h"
 #include "util/allocation.h"
 
-/* Levels of folders that are read inside an input folder. A TRX folder has two. */
+/* Most levels of folders that are read inside an input folder. A TRX folder has two. */
 #define MAX_DEPTH 8
 
 /* --- One file. */
@@ -22,7 +22,7 @@ gls_status gls_input_companion(const char *path, char **companion)
     gls_mif_header header;
     *companion = NULL;
     if (gls_mif_is_name(path)) {
-        /* The reader of the image reports a header that cannot be read. */
+        /* a header that cannot be read is no error here: the reader of the image reports it later */
         if (gls_mif_read_header(path, &header) != GLS_OK) return GLS_OK;
         *companion = header.file;
         header.file = NULL;
@@ -38,7 +38,7 @@ gls_status gls_input_companion(const char *path, char **companion)
     return GLS_OK;
 }
 
-/* Requires a regular file, because the file is read twice. */
+/* Checks that the file can be read and is a regular file, because it is read twice. *bytes: its size. */
 static gls_status check_file(const char *path, const char *hint, uint64_t *bytes)
 {
     struct stat info;
@@ -119,8 +119,8 @@ static int is_entry(const struct dirent *entry)
 
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash);
 
-/* Sets *hash to a hash of a file's contents, or of all files of a folder. depth: number of input folders that contain
- * `path`, at most MAX_DEPTH. */
+/* Sets *hash to a hash of the contents of a file and its companion, or of all files of a folder. depth: levels of
+ * folders from the input folder down to `path`; 0: `path` is the input itself. */
 static gls_status hash_any(const char *path, int depth, uint64_t *hash)
 {
     struct stat info;

@@ -14,14 +14,14 @@ typedef struct gls_input_file {
     const char *path; /* NULL: the input is not given, or is not a file */
     const char *hint; /* appended to the message if the file does not exist; NULL: nothing */
     bool folder;      /* true: path is a folder, whose contents are hashed */
-    /* size, set by gls_input_file_check() */
+    /* size of a file in bytes, set by gls_input_file_check() */
     uint64_t bytes;
     uint64_t hash;           /* hash of the contents; 0 before gls_input_file_hash() */
     uint64_t companion_hash; /* hash of the companion's contents; 0: no companion */
 } gls_input_file;
 
-/* Checks that the file can be read and stores its size in bytes. Call it before any slow work. Succeeds if path is
- * NULL. */
+/* Checks that the file and its companion, or the folder, can be read; stores the size of a file. Call it before any
+ * slow work. Succeeds if path is NULL. */
 gls_status gls_input_file_check(gls_input_file *file);
 /* Stores both hashes, by which the file is recognised wherever it lies. */
 gls_status gls_input_file_hash(gls_input_file *file);

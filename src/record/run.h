@@ -29,7 +29,7 @@ typedef struct gls_run {
     double begun; /* seconds of gls_clock_seconds() at gls_run_begin() */
 } gls_run;
 
-/* Begins to collect warnings. Call gls_run_end() afterwards, also after a failure. */
+/* Begins the run and collects warnings from now on. Call gls_run_end() at the end, also after a failure. */
 void gls_run_begin(gls_run *run, bool force);
 /* Ends the run: discards outputs that were not committed, and frees everything. */
 void gls_run_end(gls_run *run);
@@ -52,7 +52,8 @@ gls_status gls_run_writes_named(gls_run *run, const char *prefix, const char *su
  * a sidecar of glslines, or is the sidecar of another output. Force does not change this. */
 gls_status gls_run_writes_sidecar(gls_run *run, const char *prefix, const char *suffix);
 
-/* Adds the warnings to root, writes root as the sidecar, and gives all files of the group their final names. */
+/* If the run has a sidecar, adds the warnings to root and writes root as the sidecar. Then gives all files of the group
+ * their final names. */
 gls_status gls_run_commit(gls_run *run, struct cJSON *root);
 /* Logs the names of the outputs. */
 void gls_run_log_outputs(const gls_run *run);

@@ -20,7 +20,8 @@
 #define TITLE_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
 #define TITLE_DEVICE "Device"
 
-/* Offset of a member in gls_run_options, and offset of the flag that says whether a length is in mm. */
+/* AT_...: the member of gls_run_options that holds a parameter. MM_...: offset of the flag that says whether a length is
+ * in mm; 0: no length. */
 #define AT_TRACK(field) job.track.field
 #define AT_JOB(field) job.field
 #define AT_GRADIENTS(field) job.model.field
@@ -47,7 +48,7 @@ enum {
 };
 
 const gls_option gls_params[N_ROWS + 1] = {
-/* one gls_option for each row; owner, role and user are for runs alone */
+/* one gls_option for each row; options of other tables have no owner, role and user */
 #define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
                   user_, role_, help)                                                                                  \
     {GLS_OPTION_AT(offsetof(gls_run_options, AT_##owner_(field)), MM_##type(field), TITLE_##group, type, name, letter, \
@@ -219,8 +220,8 @@ static bool is_word(size_t row, const cJSON *value)
     return (row == ROW_sphere || row == ROW_csd_directions) && gls_sphere_is_built_in(value->valuestring);
 }
 
-/* Removes the parameters that do not change the result, such as the device, so that only the identity is left. A key
- * without a row, such as step_size_mm, stays. */
+/* Removes all parameters but those whose values belong to the identity of a run: removes devices and outputs, and the
+ * paths of input files, whose contents are hashed elsewhere. A key without a row, such as step_size_mm, stays. */
 static void keep_identity(cJSON *object)
 {
     char key[96];
@@ -268,7 +269,7 @@ gls_track_params gls_params_in_mm(const gls_job_options *o, const gls_grid *grid
     }
     /* voxel size of tckgen: the cube root of the volume, rounded to 1e-6 mm */
     gls_track_params_lengths(&mm, rint(1e6 * cbrt(side[0] * side[1] * side[2])) / 1e6);
-    /* a minimum length by default is at most the maximum length, which may be given */
+    /* a minimum length below 0 counts voxels, as defaults do; limit it to the maximum length, which may be given */
     if (o->track.min_length < 0) mm.min_length = fmin(mm.min_length, mm.max_length);
     return mm;
 }

@@ -38,15 +38,15 @@ bool gls_gmwmi_is_made(const char *seed_gmwmi);
 
 /* Adds the value of an option. options: the struct in which the option's offset lies. */
 void gls_option_add(cJSON *object, const gls_option *option, const void *options);
-/* Adds an entry for each row, null if the result does not depend on the parameter. mm: parameters of the tracker with
- * lengths in mm. */
+/* Adds an entry for each row of the library, null if the result does not depend on the parameter, and the step size in
+ * mm; with --dg ptt also its lengths. mm: parameters of the tracker with lengths in mm. */
 void gls_params_add(cJSON *object, const gls_job_options *options, const gls_track_params *mm);
 /* Like gls_params_add() for the rows of gls_model_options. */
 void gls_params_add_model(cJSON *object, const gls_model_options *options);
 /* Removes from two objects of gls_params_add() what is no part of the identity. Returns the first key under which they
  * differ; NULL: none. */
 const char *gls_params_difference(cJSON *a, cJSON *b);
-/* Fills in *hash: a hash of all options on which the result depends. */
+/* Fills in *hash: a hash of the values of all options on which the result depends, but not of paths of files. */
 gls_status gls_params_identity(const gls_job_options *options, const gls_track_params *mm, uint64_t *hash);
 
 /* The parameters of the tracker with all lengths in mm, for data on this grid. */
@@ -69,13 +69,14 @@ bool gls_fits_model(const gls_job_options *options);
 
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 
-/* Writes the defaults of a parameter of the class GLS_BY_GETTER in words: "25 degrees with prob, 60 with boot". */
+/* Writes the defaults of an option by getter: "45 degrees with boot, ifod2; 25 degrees with prob". Only the value if it
+ * is the same with all getters. */
 void gls_default_text(const char *name, char *text, size_t size);
 
 /* A row of presets. */
 typedef struct gls_preset_info {
     const char *name, *source; /* source: where the values come from, in words */
-    const char *differs;       /* what the program of the preset does that glslines does not; NULL: nothing */
+    const char *differs;       /* how results still differ from the program of the preset, in words; NULL: nothing */
 } gls_preset_info;
 /* Name and source of a preset. preset: a gls_preset. */
 const gls_preset_info *gls_preset_get(int preset);
@@ -89,7 +90,7 @@ typedef struct gls_default {
     /* why the value is the default; NULL: no reason is given */
     const char *reason;
 } gls_default;
-/* Stores in held[] the defaults that the options have, by the rows that apply to them. Returns their number. */
+/* Stores in held[] the rows of defaults.def whose values these options have. Returns their number. */
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
 /* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
  * and model. An array; the caller frees it. */
@@ -98,9 +99,9 @@ cJSON *gls_defaults_changed(const gls_job_options *options);
 void gls_default_line(const gls_default *held, const gls_job_options *options, char *line, size_t size);
 /* Whether the default is the choice of the model or of the getter. */
 bool gls_default_is_of_method(const gls_default *held);
-/* The reason, from the row of the default, why the run has its model. NULL: the model is not the default. */
+/* Why the model is the default, from its row of defaults.def. NULL: the model is not the default, or there is none. */
 const char *gls_default_model_reason(const gls_job_options *options);
-/* The reason why the run has its direction getter. NULL: the getter is not the default. */
+/* Why the direction getter is the default. NULL: the getter is not the default. */
 const char *gls_default_getter_reason(const gls_job_options *options);
 /* Logs the model and the getter with reasons, and what a preset does not do, as information; logs the other defaults as
  * details. */

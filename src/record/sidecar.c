@@ -64,7 +64,8 @@ static char *other_output(const char *path, const char *const *own, size_t n_own
     return NULL;
 }
 
-/* Whether a file exists that is not a sidecar of glslines, such as the JSON file of a scanner's image. */
+/* Whether path is a regular file that is neither empty nor JSON of glslines, such as the JSON file of a scanner's
+ * image. */
 static bool is_foreign(const char *path)
 {
     struct stat info;
@@ -93,7 +94,8 @@ char *gls_sidecar_find(const char *output)
     return beside(output, false);
 }
 
-/* Whether the name is taken: by the output itself, by the sidecar of another output, or by another program. */
+/* Whether the name is taken: by the output itself, by the sidecar of another output, or by a file of another
+ * program. */
 static bool is_taken(const char *name, const char *output)
 {
     char *other = other_output(name, &output, 1);
@@ -209,7 +211,8 @@ void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings)
     for (size_t i = 0; i < warnings->n; i++) cJSON_AddItemToArray(array, cJSON_CreateString(warnings->line[i]));
 }
 
-/* Adds an input: path as given and absolute, the XXH3 hash of its contents, and, of a file, the bytes. */
+/* Adds an input: path as given and absolute, the XXH3 hash of its contents, and the size of a file. bytes: that size;
+ * NULL: the input is a folder. */
 static cJSON *add_file(cJSON *inputs, const char *role, const char *path, const uint64_t *bytes, uint64_t hash)
 {
     char text[17], *absolute = realpath(path, NULL);

@@ -18,10 +18,12 @@
 /* Largest sidecar that is read. */
 #define GLS_SIDECAR_MAX_BYTES ((size_t)256 << 20)
 
-/* Default name of the sidecar of an output: x.json for x.tck. x.tck.json if x.json is a file of another kind, or is the
- * sidecar of another output that still exists; x.json.json for x.json. From malloc; NULL: out of memory. */
+/* Default name of the sidecar of an output: x.json for x.tck. x.tck.json if the output has this sidecar already, or if
+ * x.json is a file of another kind or the sidecar of another output that still exists; x.json.json for x.json. From
+ * malloc; NULL: out of memory. */
 char *gls_sidecar_name(const char *output);
-/* The second name, x.tck.json, for a run whose first name another run takes. From malloc; NULL: out of memory. */
+/* The second name, x.tck.json, for a run whose sidecar x.json another run has written meanwhile. From malloc; NULL: out
+ * of memory. */
 char *gls_sidecar_second_name(const char *output);
 /* Name of the sidecar of an output x.tck: x.tck.json if it exists, else x.json. From malloc; NULL: out of memory. */
 char *gls_sidecar_find(const char *output);
@@ -34,7 +36,7 @@ gls_status gls_sidecar_check(const char *path, const char *const *own, size_t n_
 
 /* Reads the sidecar of any command. *text: contents of the file, from malloc. The caller frees *text and *sidecar, also
  * after an error. GLS_ERR_INPUT: damaged, or written by another program. GLS_ERR_UNSUPPORTED: written by a newer
- * version. */
+ * major version. */
 gls_status gls_sidecar_read(const char *path, char **text, cJSON **sidecar);
 /* Whether the sidecar is from `glslines track` or from its merged shards. */
 bool gls_sidecar_describes_tracking(const cJSON *sidecar);
@@ -42,7 +44,8 @@ bool gls_sidecar_describes_tracking(const cJSON *sidecar);
 /* Writes text and a line end to an output that was opened for the sidecar at path, and commits the output. Discards the
  * output after a failure. text NULL: GLS_ERR_MEMORY. */
 gls_status gls_sidecar_finish(gls_output *output, const char *path, const char *text);
-/* Writes a sidecar at once, in group unless group is NULL. GLS_ERR_OUTPUT: the file exists and force is false. */
+/* Writes a sidecar. It gets its name with the other files of `group`, or at once if group is NULL. GLS_ERR_OUTPUT: the
+ * file exists and force is false. */
 gls_status gls_sidecar_write(const char *path, bool force, gls_output_group *group, const char *text);
 /* Ends the timeline of gls_trace_start() and writes it to path. */
 gls_status gls_sidecar_write_trace(const char *path, bool force);

@@ -53,13 +53,14 @@ void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
 /* Adds the output of --json, which has no sidecar. path NULL: none; "": the text is printed. */
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
-/* Writes the sidecar's contents to the file of --json, or stores them as the text to print. */
+/* Writes the sidecar's contents to the file of --json. path "": stores them as the text to print; NULL: does nothing. */
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path);
 /* Adds a count to the sidecar. */
 void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n);
 /* Sets the line that the user sees when all is written. */
 void gls_tract_run_message(gls_tract_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Gives all files of the group, with the sidecar, their final names. */
+/* Gives all files of the group, with the sidecar, their final names; then logs the message. GLS_ERR_CANCELLED: the user
+ * interrupted the run. */
 gls_status gls_tract_run_commit(gls_tract_run *run);
 /* Frees the run and discards outputs that were not committed. */
 void gls_tract_run_finish(gls_tract_run *run);

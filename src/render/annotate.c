@@ -170,7 +170,7 @@ static void stroke(mask *m, const double a[2], const double b[2])
         }
 }
 
-/* Draws the strokes of all letters. */
+/* Draws the letters of a text into the mask. x, y: left end of their baseline. */
 static void write_letters(mask *m, double x, double y, double size, const char *text)
 {
     /* each coordinate of a stroke is a letter, in units of the font; R stands for 0 */

@@ -1,6 +1,6 @@
 /* What a picture shows around the streamlines: the image behind them where the user names none (the stop map of the run
- * that tracked them, or their density), and the outline of a brain as of glass, nearly clear where its surface faces
- * the viewer and bright at its rim. */
+ * that tracked them, or their density), and the outline of a brain, drawn like glass: nearly clear where its surface
+ * faces the viewer, and bright at its rim. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* Edge of voxels, mm, where the tractogram has no grid; larger where there would be more than MAX_VOXELS. */
+/* Edge of voxels, mm, if the tractogram has no grid, or a grid of more than MAX_VOXELS voxels; larger if there would
+ * still be more than MAX_VOXELS. */
 #define VOXEL_MM 2.0
 #define MAX_VOXELS 8e6
 

@@ -107,7 +107,7 @@ static gls_status list_groups(gls_source *source, const gls_tractogram_info *inf
     return GLS_OK;
 }
 
-/* Lists names of columns: "fa, weights". */
+/* Appends the names of columns: "fa, weights", or "none". */
 static void list_names(gls_text *text, const gls_column *columns, size_t n)
 {
     for (size_t i = 0; i < n; i++) gls_text_printf(text, "%s%s", i ? ", " : "", columns[i].name);
@@ -133,7 +133,7 @@ static gls_status check_names(const gls_source *source, const gls_render_plan *p
         return GLS_OK;
     }
     const gls_column *found = gls_column_find(columns, n, plan->name);
-    /* colours need one number a row */
+    /* colours need a single number for each streamline or point */
     if (found && found->components == 1) return GLS_OK;
     if (found)
         return gls_fail(GLS_ERR_INPUT, "%s: %s %s has %u values a row, but colours need one value: name another column",
@@ -185,8 +185,8 @@ gls_status gls_source_collect(const gls_source *source, const gls_render_plan *p
     if (plan->colouring == GLS_COLOUR_BUNDLE || plan->colouring == GLS_COLOUR_GROUP) paint.colour = source->colour;
     if (source->candidates == 0) return GLS_OK;
     gls_status status = open_source(source, plan, &reader);
-    /* the chain is built from its end: the scene; the filter that leaves out points; the filter that keeps a spread of
-     * streamlines; the filters for finite points and lengths */
+    /* the chain is built from its end: the scene; the filter that leaves out points; the filter that keeps at most
+     * max_streamlines, spread over the file; the filters for finite points and lengths */
     if (!status) status = gls_filter_compress_create(tolerance, INFINITY, &chain, &filter);
     if (!status) {
         chain = filter;
@@ -234,9 +234,8 @@ static size_t rank_of(const gls_source *sources, size_t n, size_t i)
 static const uint32_t bundle_colours[] = {0xe69f00, 0x56b4e9, 0x009e73, 0xf0e442, 0x0072b2, 0xd55e00,
                                           0xcc79a7, 0xdddddd, 0x88ccee, 0x999933, 0xaa4499, 0x8c6d46};
 
-/* Colour of a bundle: the last colour that the user gave for its name, or the colour of its rank in a list that
- * repeats.
- */
+/* Colour of a bundle: the last colour that the user gave for its name, or else entry number `rank` of bundle_colours,
+ * which is repeated. */
 static uint32_t colour_of(const gls_render_plan *plan, const char *name, size_t rank)
 {
     for (size_t k = plan->n_named; k-- > 0;)

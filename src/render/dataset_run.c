@@ -134,7 +134,8 @@ static void write_citation(const gls_dataset_task *run, const gls_dataset_unit *
     free(list);
 }
 
-/* Tracks a unit, then writes citation, report and pictures. */
+/* Tracks a unit. If it was tracked now, writes the citation. If it was tracked now or before, makes report and picture
+ * where they are missing or out of date. */
 static outcome track_unit(const gls_dataset_task *run, const gls_dataset_unit *u, const gls_job_options *job,
                           const gls_monitor *monitor)
 {
@@ -364,7 +365,7 @@ static void side_by_side(const gls_dataset_task *run, const gls_dataset *dataset
     free(workers);
 }
 
-/* Writes the outcome of each unit to logs/units.tsv. */
+/* Adds the outcome of each unit that was begun to logs/units.tsv, unless that file is from another program. */
 static gls_status write_log(const gls_dataset_task *run, const gls_dataset *dataset, counts *t)
 {
     char path[GLS_DATASET_MAX_PATH];

@@ -17,7 +17,7 @@ typedef struct gls_canvas {
 gls_status gls_canvas_create(gls_canvas *canvas, uint32_t width, uint32_t height, uint32_t colour);
 /* Frees the pixels. */
 void gls_canvas_finish(gls_canvas *canvas);
-/* Fills a rectangle. Parts beyond the borders of the canvas are left out. */
+/* Blends a colour, by its alpha, over a rectangle. Parts beyond the borders of the canvas are left out. */
 void gls_canvas_fill(gls_canvas *canvas, int x, int y, int width, int height, uint32_t colour);
 
 /* --- Colours of directions and of colour maps: red, green << 8, blue << 16. */
@@ -66,7 +66,7 @@ gls_status gls_png_frame(gls_png *png, const uint8_t *pixels);
 /* Writes everything behind the last frame. */
 gls_status gls_png_end(gls_png *png);
 
-/* Writes a whole picture of one frame. palette: chooses 256 colours for it. */
+/* Writes a whole picture of one frame. palette: true: with at most 256 colours, which are chosen here. */
 gls_status gls_png_still(gls_png *png, const gls_png_text *texts, size_t n_texts, const uint8_t *rgba, bool palette);
 
 #endif

@@ -35,8 +35,9 @@ typedef struct gls_dataset_task {
     bool no_report;
 } gls_dataset_task;
 
-/* Tracks all units. A failing unit is logged and the others go on, unless there is no device or the caller stops the
- * run; *worst gets its status. logs/units.tsv lists the outcome of each unit. */
+/* Tracks all chosen units. After a failure the other units go on, unless there is no device, the caller stops the run,
+ * or the choice says so. *worst: status of the first failure, or of the failure that ended the run; GLS_OK: none. Adds
+ * the outcomes to logs/units.tsv. */
 gls_status gls_dataset_run(const gls_dataset_task *run, const gls_dataset *dataset, gls_status *worst);
 
 #endif

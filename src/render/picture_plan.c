@@ -54,8 +54,7 @@ static bool read_numbers(const char *text, char separator, double *numbers, int 
     return text == NULL;
 }
 
-/* Slabs of a picture of many streamlines, which would hide each other in views from outside, if the user names no
- * views. */
+/* Default slabs for many streamlines, which would hide each other in views from outside. */
 #define CROWD_SLABS "axial:4,coronal:4,sagittal:4"
 
 /* Slabs of one thickness across an axis. */
@@ -237,7 +236,7 @@ static bool parse_colour(const char *text, uint32_t *colour)
     return true;
 }
 
-/* Reads --color; n: files of the picture. */
+/* Reads --color. n: number of tractograms in the picture. */
 static gls_status read_colouring(gls_render_plan *p, size_t n)
 {
     /* words of --color; named: a name follows the word, which ends in a colon */
@@ -273,7 +272,7 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
                     text);
 }
 
-/* Reads colours from lines NAME #rrggbb. */
+/* Reads the file of --colors: on each line a name and a colour. */
 static gls_status read_named(gls_render_plan *p, const char *path)
 {
     char *text = NULL;
@@ -301,7 +300,7 @@ static gls_status read_named(gls_render_plan *p, const char *path)
     return status;
 }
 
-/* Reads scale, slices, background, crop box and ranges, and checks for options that have no meaning together. */
+/* Reads scale, slices, background, crop box, ranges and named colours. Rejects options that have no meaning together. */
 static gls_status read_rest(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;

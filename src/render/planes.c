@@ -236,7 +236,7 @@ static void collect(const gls_planes *planes, int axis, glyph *out, size_t *n)
             const double *row = grid->affine[axis];
             double at = (planes->at[axis] - row[3] - row[u] * (double)i - row[v] * (double)j) / row[k];
             int64_t voxel[3];
-            /* voxel[k] at which the row of voxels (i, j) meets the plane */
+            /* at: position on axis k at which the row of voxels (i, j) meets the plane */
             if (!(at >= -0.5 && at < grid->dim[k] - 0.5)) continue;
             voxel[u] = i;
             voxel[v] = j;

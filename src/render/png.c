@@ -160,7 +160,7 @@ static void put32(uint8_t *at, uint32_t v)
     for (int i = 0; i < 4; i++) at[i] = (uint8_t)(v >> (24 - 8 * i));
 }
 
-/* Writes a chunk. The first 8 bytes of data are reserved for length and type. */
+/* Writes a chunk. data: 8 bytes, in which this function stores length and type, then `bytes` bytes of content. */
 static gls_status write_chunk(const gls_png *png, const char *type, uint8_t *data, size_t bytes)
 {
     uint8_t end[4];
@@ -225,8 +225,8 @@ static int paeth(int a, int b, int c)
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/* Filters a row: subtracts from each byte its prediction from the neighbours. above: NULL for the first row. Returns
- * the sum of absolute differences. */
+/* Filters a row: subtracts from each byte its prediction from the neighbours. above: NULL for the first row; step: bytes
+ * of a pixel. Returns the sum of absolute differences. */
 static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, size_t n, size_t step, uint8_t *out)
 {
     uint64_t sum = 0;
@@ -286,7 +286,7 @@ static gls_status write_frame_head(gls_png *png)
     put32(head + 8, png->sequence++);
     put32(head + 12, png->width);
     put32(head + 16, png->height);
-    head[29] = 1; /* delay denominator; each frame is shown for 1 / frames_per_second */
+    head[29] = 1; /* a frame is shown for head[29] / head[31] seconds */
     head[31] = (uint8_t)png->frames_per_second;
     return write_chunk(png, "fcTL", head, 26);
 }

@@ -113,7 +113,8 @@ static void project(const maker *m, const double p[3], int64_t out[3])
     out[2] = gls_depth_of(m->camera, p);
 }
 
-/* Whether a segment from a to b, with the width of its tube, lies outside the strip. */
+/* Whether a segment from a to b surely lies outside the strip, also with the width of its tube: both ends are beyond the
+ * same edge. */
 static bool outside(const maker *m, const int64_t a[3], const int64_t b[3])
 {
     int64_t r = (int64_t)(m->strip->radius * 16) + 16, w = (int64_t)m->camera->width * GLS_SAMPLES * 16,
@@ -381,8 +382,8 @@ static void fill_tubes(gls_raster *r, const gls_strip *strip)
     u->per_squared = (256u << 14) / u->radius_squared;
     u->shade = r->style.flat ? 0 : 166;
     u->highlight = r->style.flat ? 0 : 64;
-    /* number of columns of a tube that one invocation fills: with a tube at 45 degrees, the longest columns, MAX_TURNS
-     * is not exceeded */
+    /* number of columns of a tube that one invocation fills: so few that MAX_TURNS is not exceeded even at 45 degrees,
+     * where columns are longest */
     u->columns = (int)(MAX_TURNS / (2 * 1.5 * (radius / 16.0) + 4));
 }
 
@@ -430,7 +431,8 @@ static gls_status draw_batch(void *user, const gls_segment_record *records, uint
     return status;
 }
 
-/* Uploads what lies behind the streamlines: slices and glyphs with their depths. */
+/* Clears the colours, and uploads what lies behind the streamlines: slices and glyphs with their depths. planes NULL:
+ * nothing lies there. */
 static gls_status fill_back(gls_raster *r, const gls_camera *camera, const gls_planes *planes, const gls_strip *strip)
 {
     size_t samples = (size_t)r->width * GLS_SAMPLES * strip->rows;

@@ -120,8 +120,8 @@ static void append_slices(const gls_report *r, gls_text *out)
                        "slices</label></fieldset>\n");
 }
 
-/* The part with streamlines in three dimensions: a canvas and its controls, which the script of the report shows where
- * WebGL 2 works. */
+/* Appends the 3-D view of streamlines: a canvas and its controls, which the script of the report shows where WebGL 2
+ * works; or a sentence that says why there is none. */
 static void append_view(const gls_report *r, gls_text *out)
 {
     static const char *const stands[] = {"superior", "inferior", "posterior", "anterior", "left", "right"};

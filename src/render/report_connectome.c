@@ -16,7 +16,7 @@
 #define EDGES_LISTED 20
 #define ALL_NAMES 120  /* largest number of regions that are named even without a drawn edge */
 #define NAME_LENGTH 22 /* characters of a name in the circle */
-#define SIDE 600       /* width of the drawn matrix, pixels */
+#define SIDE 600       /* largest width of the drawn matrix, pixels; with more regions a region has one pixel */
 #define MIDDLE 380.0   /* centre of the circle; the drawing is 2 * MIDDLE units wide and high */
 #define RADIUS 240.0
 #define PI 3.14159265358979323846
@@ -148,7 +148,7 @@ static void append_name(gls_text *out, const gls_report_matrix *m, size_t i, siz
     }
 }
 
-/* Appends an edge as a curve through the middle of the circle. */
+/* Appends an edge as a curve that is bent towards the middle of the circle. */
 static void append_edge(gls_text *out, const gls_report_matrix *m, const edge *e, double largest)
 {
     const double turn = 2 * PI / (double)m->n, p = turn * ((double)e->a + 0.5), q = turn * ((double)e->b + 0.5);

@@ -25,11 +25,13 @@ extern const gls_page_file gls_page_files[];
 /* Text of the embedded file of this name; NULL: there is none. */
 const char *gls_page_part(const char *name);
 
-/* Appends text with HTML's special characters escaped, and with the escapes of gls_escape() except for line ends. */
+/* Appends text with HTML's special characters escaped, and with the escapes of gls_escape() except for line ends and
+ * tabs. */
 void gls_html_puts(gls_text *out, const char *text);
 /* Appends a number: "1,234", "12.35"; "-" if it is not finite. */
 void gls_text_number(gls_text *out, double v);
-/* Appends JSON for a script element: '<' becomes \u003c; control characters and bytes that are not UTF-8 become '?'. */
+/* Appends JSON for a script element: '<' becomes \u003c; bytes that are not UTF-8, and control characters other than
+ * line ends and tabs, become '?'. */
 void gls_html_json(gls_text *out, const char *json);
 /* Appends bytes in base64. */
 void gls_html_base64(gls_text *out, const void *data, size_t bytes);
@@ -74,7 +76,7 @@ typedef struct gls_report {
     char *sidecar_text;
     cJSON *sidecar;          /* NULL: none */
     bool describes_tracking; /* true: the sidecar is of a tracking run, not of another command */
-    char *image;             /* background image; NULL: none */
+    char *image;             /* path of the image behind the streamlines; NULL: none */
     const gls_image *behind; /* image or density map that is drawn behind the streamlines, borrowed; NULL: none */
     gls_image *image_read;   /* the image behind the streamlines, if the report owns it */
     bool has_image;          /* true: an image lies behind the streamlines, not their density */
