@@ -95,8 +95,8 @@ static phantom_tissue hemisphere(const double p[3], double depth, double fold, d
     double slit = fmin(medial, lateral) - FISSURE, cortex = fmin(depth, slit) - CORTEX - 0.4 * fold;
     m = nearer(m, slit);
     m = nearer(m, cortex);
-    /* vessel: signed distance to the ventricles; grey: to deep grey matter, at most 4. Lateral ventricles and nuclei lie
-     * in the box below. */
+    /* vessel: signed distance to the ventricles; grey: to deep grey matter, at most 4. Lateral ventricles and nuclei
+     * lie in the box below. */
     double vessel = fmax(hypot(p[1] + 6, p[2]) - 9, p[0] - 1.6); /* third ventricle */
     double grey = 4;
     if (p[0] < 38 && p[1] > -52 && p[1] < 40 && p[2] > -34 && p[2] < 22) {

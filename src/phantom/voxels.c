@@ -128,9 +128,9 @@ static void clean(const phantom_scan *scan, const phantom_row *row, size_t v, fl
     for (size_t i = 0; i < row->n_fibres; i++) signal[row->voxel[i]] += amplitude[i];
 }
 
-/* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in two volumes: from even[]
- * to out0[] in volume number 2 * pair, from odd[] to out1[] in the next volume. One counter of Philox gives the random
- * words of both. The noise of a voxel depends on seed, voxel and volume only. */
+/* Adds Rician noise of standard deviation sigma to n <= BLOCK voxels, from index `voxel` on, in two volumes: from
+ * even[] to out0[] in volume number 2 * pair, from odd[] to out1[] in the next volume. One counter of Philox gives the
+ * random words of both. The noise of a voxel depends on seed, voxel and volume only. */
 static void noise(uint64_t seed, size_t voxel, size_t pair, int n, float sigma, const float *even, const float *odd,
                   float *out0, float *out1)
 {
@@ -177,7 +177,8 @@ static void compute_signal(const phantom_scan *scan, const phantom_row *row, siz
 
 /* Samples of a voxel: three along each axis. */
 #define SAMPLES 27
-#define MEMBER 4 /* number of samples in a bundle, about an eighth, from which on a voxel belongs to the bundle's mask or end */
+#define MEMBER \
+    4 /* number of samples in a bundle, about an eighth, from which on a voxel belongs to the bundle's mask or end */
 
 /* The part of one tube in a voxel. */
 typedef struct phantom_share {
@@ -328,8 +329,8 @@ static bool sample(const phantom_scene *scene, const phantom_bench *bench, size_
 }
 
 /* Samples a voxel at its 27 points. count: number of samples of each tissue; PHANTOM_WHITE counts white matter without
- * fibres. A voxel far from all surfaces is not sampled if it is CSF, outside the head, or far from all tubes: it has the
- * tissue of its centre. Returns the number of tubes listed in bench->share. */
+ * fibres. A voxel far from all surfaces is not sampled if it is CSF, outside the head, or far from all tubes: it has
+ * the tissue of its centre. Returns the number of tubes listed in bench->share. */
 static size_t voxel_sample(const phantom_scene *scene, const double centre[3], phantom_bench *bench, int count[4])
 {
     double margin;

@@ -20,8 +20,8 @@
 #define TITLE_FOD "MRtrix3's getters (--dg ifod1, ifod2, sdstream)"
 #define TITLE_DEVICE "Device"
 
-/* AT_...: the member of gls_run_options that holds a parameter. MM_...: offset of the flag that says whether a length is
- * in mm; 0: no length. */
+/* AT_...: the member of gls_run_options that holds a parameter. MM_...: offset of the flag that says whether a length
+ * is in mm; 0: no length. */
 #define AT_TRACK(field) job.track.field
 #define AT_JOB(field) job.field
 #define AT_GRADIENTS(field) job.model.field

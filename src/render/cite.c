@@ -54,8 +54,8 @@ static const cJSON *at(const cJSON *sidecar, const char *group, const char *name
     return cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(sidecar, group), name);
 }
 
-/* Lists the keys of the papers for a run with this sidecar, at most MAX_PAPERS. sidecar NULL: the papers of all methods.
- * Returns the number of keys. */
+/* Lists the keys of the papers for a run with this sidecar, at most MAX_PAPERS. sidecar NULL: the papers of all
+ * methods. Returns the number of keys. */
 static size_t list_keys(const cJSON *sidecar, const char *key[MAX_PAPERS])
 {
     size_t n = 0;

@@ -300,7 +300,8 @@ static gls_status read_named(gls_render_plan *p, const char *path)
     return status;
 }
 
-/* Reads scale, slices, background, crop box, ranges and named colours. Rejects options that have no meaning together. */
+/* Reads scale, slices, background, crop box, ranges and named colours. Rejects options that have no meaning together.
+ */
 static gls_status read_rest(gls_render_plan *p)
 {
     const gls_render_options *o = p->options;

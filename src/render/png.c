@@ -225,8 +225,8 @@ static int paeth(int a, int b, int c)
     return pa <= pb && pa <= pc ? a : pb <= pc ? b : c;
 }
 
-/* Filters a row: subtracts from each byte its prediction from the neighbours. above: NULL for the first row; step: bytes
- * of a pixel. Returns the sum of absolute differences. */
+/* Filters a row: subtracts from each byte its prediction from the neighbours. above: NULL for the first row; step:
+ * bytes of a pixel. Returns the sum of absolute differences. */
 static uint64_t filter_row(int kind, const uint8_t *row, const uint8_t *above, size_t n, size_t step, uint8_t *out)
 {
     uint64_t sum = 0;

@@ -113,8 +113,8 @@ static void project(const maker *m, const double p[3], int64_t out[3])
     out[2] = gls_depth_of(m->camera, p);
 }
 
-/* Whether a segment from a to b surely lies outside the strip, also with the width of its tube: both ends are beyond the
- * same edge. */
+/* Whether a segment from a to b surely lies outside the strip, also with the width of its tube: both ends are beyond
+ * the same edge. */
 static bool outside(const maker *m, const int64_t a[3], const int64_t b[3])
 {
     int64_t r = (int64_t)(m->strip->radius * 16) + 16, w = (int64_t)m->camera->width * GLS_SAMPLES * 16,
