@@ -177,8 +177,8 @@ static void compute_signal(const phantom_scan *scan, const phantom_row *row, siz
 
 /* Samples of a voxel: three along each axis. */
 #define SAMPLES 27
-#define MEMBER \
-    4 /* number of samples in a bundle, about an eighth, from which on a voxel belongs to the bundle's mask or end */
+/* Number of samples in a bundle, about an eighth, from which on a voxel belongs to the bundle's mask or end. */
+#define MEMBER 4
 
 /* The part of one tube in a voxel. */
 typedef struct phantom_share {

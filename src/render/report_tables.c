@@ -82,8 +82,8 @@ static void append_counts(const cJSON *counts, gls_text *out)
     }
 }
 
-/* Appends one line that says whether there is a sidecar and whether there were warnings, and the main numbers in boxes.
- */
+/* Appends a verdict (no sidecar, no warnings, or some), for a sidecar of another command the command and its counts,
+ * and the main numbers in boxes. */
 static void put_summary(const gls_report *r, gls_text *out)
 {
     size_t n = count_warnings(r);

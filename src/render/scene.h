@@ -98,7 +98,7 @@ typedef struct gls_named_colour {
     char name[64];
     /* red, green << 8, blue << 16 */
     uint32_t colour;
-    uint64_t total; /* for a group: number of its streamlines in the file */
+    uint64_t total; /* for a group: number of its streamlines with finite points and the wanted lengths */
 } gls_named_colour;
 
 struct gls_sampler;
@@ -122,7 +122,7 @@ typedef struct gls_painting {
 } gls_painting;
 /* Sink that appends streamlines to the scene. painting is borrowed; finish and abort do nothing. */
 gls_sink gls_scene_sink(gls_painting *painting);
-/* Frees the arrays of the scene, which may be zeroed. */
+/* Frees the arrays of the scene. Accepts a zeroed scene. */
 void gls_scene_finish(gls_scene *scene);
 
 /* --- Planes: slices of an image behind and between streamlines. */
@@ -150,8 +150,8 @@ gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *f
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
 
 typedef struct gls_glyphs gls_glyphs;
-/* Prepares glyphs of an image of spherical harmonics, which is copied; name: its name in messages. GLS_ERR_INPUT for
- * a number of volumes that is no SH basis. */
+/* Prepares glyphs of an image of spherical harmonics, which is copied. name: name of the image in messages.
+ * GLS_ERR_INPUT: no order of spherical harmonics has this number of volumes. */
 gls_status gls_glyphs_create(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                              gls_glyphs **glyphs);
 /* Frees `glyphs`, which may be NULL. */
@@ -196,7 +196,7 @@ typedef struct gls_tile {
     char name[24]; /* name that is written on the picture */
     /* camera of the view; the studio sets its scale and its cuts */
     gls_camera camera;
-    int slab_axis;     /* -1: not a slab */
+    int slab_axis;     /* world axis across which the slab lies; -1: no slab */
     int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
     double slab_mm;    /* thickness of the slab, mm; 0: two voxels of the image, or 4 mm without an image */
 } gls_tile;

@@ -83,7 +83,8 @@ gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, g
  * sampler: samples the image that gives colours; used for GLS_COLOUR_MAP alone. */
 gls_status gls_source_collect(const gls_source *source, const gls_render_plan *plan, const gls_sampler *sampler,
                               double tolerance, gls_scene *scene);
-/* Sends all streamlines with finite points and the wanted lengths to a sink; *sink is freed. */
+/* Sends all streamlines with finite points and the wanted lengths to a sink, and finishes the sink; after a failure
+ * aborts it. */
 gls_status gls_source_pour(const gls_source *source, const gls_render_plan *plan, gls_sink *sink);
 /* Gives every file and every group a colour, by its name. */
 void gls_sources_colour(gls_source *sources, size_t n, const gls_render_plan *plan);
@@ -183,7 +184,7 @@ char *gls_file_beside(const char *sidecar, const char *path);
 /* Sets the image of a studio: the stop map that the sidecar of its first source names, or the density. */
 gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
 
-/* --- Outline: a surface as of glass around streamlines. */
+/* --- Outline: a surface like glass around streamlines. */
 
 /* Reads or computes the surface that --outline names; does nothing without it. */
 gls_status gls_outline_open(gls_studio *studio, const gls_box *streamlines);

@@ -55,7 +55,7 @@ static void add_field(cJSON *fields, row field)
 static void add_constants(cJSON *root)
 {
     cJSON *constants = cJSON_AddObjectToObject(root, "constants");
-/* abi.def once more with other macros: here only its rows VALUE have an effect, in add_structs() all others */
+/* abi.def is included twice: here its rows VALUE have an effect, in add_structs() its rows STRUCT and FIELDS */
 #define VALUE(name) cJSON_AddNumberToObject(constants, #name, name);
 #define STRUCT(...)
 #define FIELDS(...)

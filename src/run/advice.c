@@ -69,8 +69,8 @@ static void advise_of_stop_map(const gls_job_inputs *in, double threshold)
             gls_job_inputs_name(in, GLS_FILE_FA), highest, threshold);
 }
 
-/* Warns of a stop map that is NaN where streamlines go: NaN counts as 0 and ends them. Outside the brain NaN is usual,
- * as in maps of MRtrix3. */
+/* Warns if a stop map is NaN or infinite in more than a few voxels of the seed mask, or in many voxels of a mask that
+ * the user gave: such values count as 0 and end streamlines. Outside the brain NaN is usual, as in maps of MRtrix3. */
 static void advise_of_unknown(const gls_job_inputs *in, bool mask_given)
 {
     const float *mask = in->mask->data, *roi = in->roi ? in->roi->data : mask;

@@ -190,7 +190,7 @@ bool gls_seeds_need_no_region(const gls_job_options *o)
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *o)
 {
     gls_status status;
-    /* without --nseeds, --select draws from the largest number of seeds */
+    /* with --nseeds 0 there are seeds enough until --select ends the run */
     uint64_t n = o->nseeds > 0 ? o->nseeds : MAX_SEEDS;
     /* make seeds by the first option that is given: a list, a sphere, weights, a grid in each voxel, seeds around voxel
      * centres, a number for each voxel; else random seeds in the seed mask */

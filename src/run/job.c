@@ -71,7 +71,7 @@ gls_status gls_job_open(gls_job *job)
     if (job->params.min_length > job->params.max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", job->params.min_length,
                         job->params.max_length);
-    /* a mapping that `glslines devices --check` found to be fastest on this device */
+    /* take the mapping that `glslines devices --check` found to be fastest on this device, if it was run */
     if (job->params.mapping == GLS_MAPPING_AUTO && job->devices.n == 1)
         job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
     if (job->inputs.seeds) status = identify_seeds(job);
@@ -100,7 +100,7 @@ gls_status gls_job_fit(gls_job *job)
     if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
     const double start = gls_clock_seconds();
-    /* the axes of the phantom are known */
+    /* check the axes of ODFs, but not of the phantom, which are known */
     const gls_job_inputs *in = &job->inputs;
     if (!status && in->odf && !in->phantom) gls_coherence_advise(in->odf, in->odf_frame, in->mask, job->options.sh);
     (void)gls_trace_phase("check axes", start, 0);
@@ -238,7 +238,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         return status;
     }
     double start = gls_clock_seconds();
-    /* from here on a failure of a sink leaves no file, since none has its final name */
+    /* a failure of a sink still leaves no file, because no file has its final name yet */
     status = gls_sink_finish(&sink);
     if (!status) status = gls_sinks_write(&job->sinks);
     job->result.seconds_write += gls_trace_phase("finish outputs", start, 0);
@@ -259,7 +259,7 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status) gls_advise_of_lengths(job);
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
-    /* open the sidecar again, under a new name if another run has taken its name meanwhile */
+    /* if another run has taken the sidecar's name meanwhile, open it again under a new name */
     if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);

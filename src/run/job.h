@@ -23,8 +23,8 @@ typedef struct gls_job_file {
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 
 struct gls_job {
-    gls_job_options options,
-        options_given; /* options: with defaults applied; options_given: as given, lengths may be in voxels */
+    gls_job_options options, options_given; /* options_given: as the caller gave them; options: with the values in use,
+                                               such as the chosen model */
     gls_monitor monitor;
     /* images, seeds and model */
     gls_job_inputs inputs;
@@ -115,7 +115,8 @@ void gls_advise_of_masks(const gls_job *job);
 /* Warns of a response too round for a single bundle, of FODs in other units, of long steps, and of seeds where
  * streamlines end at once. Call this after the fit. */
 void gls_advise_of_fit(const gls_job *job);
-/* Warns if too many streamlines are longer than a brain allows. Call this after tracking. */
+/* Warns if too many streamlines were cut at the maximum length, or are longer than a brain allows. Call this after
+ * tracking. */
 void gls_advise_of_lengths(const gls_job *job);
 
 /* --- Memory: how much a run needs, and how it stays within a limit. */
@@ -127,7 +128,7 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
  * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, whose message says what is needed, if the
  * smallest batch does not fit. */
 gls_status gls_job_memory_plan(gls_job *job);
-/* Frees the images that tracking does not read. Call this after the fit. */
+/* Frees the values of the series, unless tracking reads them. Call this after the fit. */
 void gls_job_memory_release(gls_job *job);
 
 /* Returns the plan of the run as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */

@@ -115,7 +115,8 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     return status;
 }
 
-/* Counts the voxels of the seed region. GLS_ERR_INPUT names the file if there are none. */
+/* Counts the voxels of the seed region that lie in the mask. GLS_ERR_INPUT, with the name of the file: there are none.
+ */
 static gls_status check_roi(gls_job_inputs *input)
 {
     uint64_t roi;
@@ -208,7 +209,7 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     gls_status status;
     /* negative amplitudes count as 0 */
     odf.clip = true;
-    /* Set ODFs outside the stop map to 0, because the curves of parallel transport reach beyond its border. */
+    /* set ODFs to 0 where the stop map is too low, because the curves of parallel transport reach into such voxels */
     if (gls_getter_has(options->track.dg, GLS_FOR_PTT) && input->stop_map) {
         odf.stop_map = input->stop_map;
         odf.stop_threshold = options->track.stop_threshold;
@@ -307,7 +308,7 @@ static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options,
     return status;
 }
 
-/* Fits FA for outputs that show it, if the stop map is 1 everywhere. */
+/* Fits FA for outputs or the seed region, if the stop map is 1 everywhere and there is a series. */
 static gls_status fit_fa(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     if (!input->stop_map_open || !input->series.dwi || input->fa) return GLS_OK;

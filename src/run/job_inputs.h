@@ -97,8 +97,8 @@ static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int 
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Checks that the named files can be read. Call it before any slow work. */
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
-/* Reads images and gradient table, or makes the phantom. Checks that all grids agree, makes seeds and sphere, chooses
- * the shells and logs them. */
+/* Reads images and gradient table, or makes the phantom. Checks that all grids agree, chooses the shells and logs them,
+ * makes the sphere, and makes the seeds unless they depend on the fit. */
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options);
 /* Takes the place of gls_job_inputs_fit() when only a plan is wanted: checks the ODF files or the gradient table, and
  * makes empty images instead of fitted ones. */
@@ -142,7 +142,8 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
 gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_options *options);
 /* Reads the regions that the options name. */
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
-/* Returns GLS_ERR_INPUT if no seed can lie in the tracking mask. Succeeds without seeds or such a mask. */
+/* Returns GLS_ERR_INPUT if none of the first million seeds lies in the tracking mask. Succeeds without seeds or without
+ * a tracking mask. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
 /* Whether the options place seeds without a seed mask. */
 bool gls_seeds_need_no_region(const gls_job_options *options);

@@ -76,8 +76,8 @@ static void add_images(const gls_job_inputs *planned, bool keeps_series, figures
     if (keeps_series) f->kept = f->images;
 }
 
-/* Sets in *f the memory of tracking, and the host memory: that of the program, and the larger one of the memory of the
- * fit and of tracking. */
+/* Sets in *f the memory of tracking and of the host. The host needs memory for the program, plus the larger of what the
+ * fit and what tracking needs. */
 static void add_tracker(const gls_track_memory *memory, size_t n_devices, figures *f)
 {
     f->batches = memory->host_bytes;

@@ -138,7 +138,8 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     return GLS_OK;
 }
 
-/* Replaces the value of an existing key by `value`, and owns `value` from then on. value NULL: changes nothing. */
+/* Replaces the value of an existing key by `value`. Takes ownership of `value`; frees it if there is no such key. value
+ * NULL: changes nothing. */
 static void replace(cJSON *object, const char *key, cJSON *value)
 {
     if (!cJSON_ReplaceItemInObjectCaseSensitive(object, key, value)) cJSON_Delete(value);

@@ -106,8 +106,8 @@ static const char *other_parameter(const gls_job *job, const cJSON *root, char *
 {
     cJSON *own = cJSON_CreateObject(), *found = cJSON_Duplicate(gls_json_at(root, "parameters"), true);
     gls_params_add(own, &job->options, &job->params);
+    /* write and read this run's parameters like a file, so that equal numbers compare equal */
     own = gls_json_written(own);
-    /* bring the own parameters into the form in which a file is read, so that numbers compare equal */
     const char *other = own && found ? gls_params_difference(own, found) : "parameters";
     snprintf(name, size, "%s", other ? other : "");
     cJSON_Delete(own);
