@@ -23,8 +23,8 @@ typedef struct gls_job_file {
 #define GLS_JOB_FILES (2 + GLS_MAX_SINKS)
 
 struct gls_job {
-    gls_job_options options, options_given; /* options_given: as the caller gave them; options: with the values in use,
-                                               such as the chosen model */
+    gls_job_options options,
+        options_given; /* options_given: as the caller gave them; options: with the values that the run chose instead */
     gls_monitor monitor;
     /* images, seeds and model */
     gls_job_inputs inputs;
