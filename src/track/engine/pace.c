@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Largest growth of the limit at once: the times of few items say little about many. */
+/* Largest factor by which the limit grows at once: the times of few items say little about many. */
 #define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
@@ -32,7 +32,8 @@ static double wanted_of(const gls_pace *pace)
     return pace->wanted > 0 ? pace->wanted : gls_pace_rule.wanted;
 }
 
-/* Whether a dispatch took so long that the limit must fall: the default rule's margin above the wanted duration. */
+/* Whether a dispatch took so long that the limit must fall: longer than wanted by more than the factor of the default
+ * rules, longest / wanted. */
 static bool is_too_long(const gls_pace *pace, double seconds)
 {
     return seconds > gls_pace_rule.longest / gls_pace_rule.wanted * wanted_of(pace);

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-/* Pass 1 has its own uniforms, because they are written while pass 2 of the previous batch may still run. */
+/* The buffer of uniforms of a pass. Pass 1 has one of its own, which is written while pass 2 of the previous batch may
+ * still run. */
 static gls_track_buffer uniforms_of(bool initial)
 {
     return initial ? GLS_TRACK_INITIAL_UNIFORMS : GLS_TRACK_UNIFORMS;

@@ -4,14 +4,15 @@
 
 #include "track/engine/engine.h"
 
-/* Largest number of buffers and textures that a kernel of a pass binds. */
+/* Largest number of arguments of a kernel of pass 1 or 2. */
 #define GLS_PASS_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
-/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items. */
+/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items.
+ * iterations: for each of them. */
 gls_status gls_pass_uniforms(gls_engine *engine, uint32_t n_items, uint32_t n_active, uint32_t iterations,
                              bool initial);
-/* Each sets arguments in args, which has room for GLS_PASS_ARGUMENTS, and returns their number. Arguments that all
- * kernels share: textures, parameters, model. */
+/* This function and the next two store arguments in args, which has room for GLS_PASS_ARGUMENTS, and return their
+ * number. This one stores the arguments that all kernels share: textures, parameters, model. */
 size_t gls_pass_arguments(gls_engine *engine, bool initial, gls_arg *args);
 /* All arguments of initial.comp for seeds from `first` on. */
 size_t gls_initial_arguments(gls_engine *engine, uint64_t first, gls_arg *args);

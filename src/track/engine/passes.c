@@ -68,9 +68,8 @@ static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, u
     return gls_engine_run(t, kernel, time, groups < max_groups ? groups : max_groups, args, n_args);
 }
 
-/* Marks all half-streamlines as running, except the backward half-streamlines of one-sided streamlines, and empties
- * queue and pool.
- */
+/* Marks all half-streamlines on the device as running, except the backward half-streamlines of one-sided streamlines,
+ * and empties queue and pool. */
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
     const gls_line_record *line = c->upload.line;
@@ -183,7 +182,8 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 
 /* --- Staged: many short dispatches; the host keeps the list of running half-streamlines. */
 
-/* Address of a word of a slot, see layout/work.def. */
+/* Address of a word of a slot, which holds a half-streamline or a seed, in the host's copy of the work buffer, see
+ * layout/work.def. */
 static uint32_t *work_of(const gls_batch *c, uint32_t n_items, uint32_t word, uint32_t slot)
 {
     size_t words = c->engine->plan.host_arrays - 1;
@@ -324,7 +324,7 @@ static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
     return kept;
 }
 
-/* Upper bound of the directions that a getter tries in one step, for getters whose row states none. */
+/* Upper bound of the directions that a getter tries in one step, in addition to params.fod_trials. */
 #define MAX_CANDIDATES 8192.0
 
 /* Upper bound of the iterations in which at least one running half-streamline ends or fills a block. With backtracking

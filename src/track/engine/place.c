@@ -27,7 +27,7 @@ bool gls_line_is_finished(const gls_batch *c, uint32_t line)
     return is_finished(c->state + 2 * (size_t)line);
 }
 
-/* Shortens a streamline that is too long to max_steps: keeps the points nearest to the seed. */
+/* Shortens a streamline of more than max_steps steps to max_steps: keeps the points nearest to the seed. */
 static void cut(uint32_t max_steps, uint32_t *backward, uint32_t *forward)
 {
     uint32_t half = max_steps / 2;
@@ -183,7 +183,8 @@ void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, 
     result->n++;
 }
 
-/* Stores in the record of a judged streamline where its points begin in the output. */
+/* Stores in the record of a judged streamline where its points begin in the output. Appends a kept streamline to result
+ * unless result is NULL. */
 static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
                          uint64_t *points)
 {
@@ -209,8 +210,8 @@ static inline uint32_t steps_of(const gls_batch *c, uint32_t line)
     return points_of(state[0] & HALF_POINTS, each) + points_of(state[1] & HALF_POINTS, each);
 }
 
-/* Whether the output has no space for `more` points: runs in the pool may stand for more points than the output holds.
- */
+/* Whether the output has no space for `more` points: the pool may hold runs that stand for more points than the
+ * output. */
 static bool overflows(const gls_batch *c, const gls_batch_result *result, uint64_t points, uint64_t more)
 {
     return result && points + more > c->engine->plan.output_points;

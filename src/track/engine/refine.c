@@ -16,7 +16,7 @@
 
 /* Longest segment that compression leaves, mm. */
 #define MAX_SEGMENT 10.0
-/* Use threads only from this many streamlines on. */
+/* Use threads only for more than this many streamlines. */
 #define ENOUGH_LINES 256
 
 /* Pieces of a part of a step, in which the lengths of cropped streamlines are counted. */
@@ -77,7 +77,8 @@ static double distance(const refined *r, const double a[3], const double b[3])
 }
 
 /* Moves the last or the first point to the border of grey matter. Returns by how many mm the streamline becomes
- * shorter; 0 if it becomes slightly longer, along a curved step, so that no streamline exceeds the maximum length. */
+ * shorter; 0 if nothing is cropped, or if it becomes slightly longer, along a curved step, so that no streamline
+ * exceeds the maximum length. */
 static double crop(refined *r, bool last)
 {
     /* `at`: index of the end; `from` and `before`: indices of the two points next to the end. */

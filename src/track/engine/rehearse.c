@@ -8,7 +8,8 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Fills a buffer with zeros that come from the host, as the largest upload of a run does. GLS_ERR_MEMORY. */
+/* Fills a buffer with zeros that come from the host, as the largest upload of a run does. GLS_ERR_MEMORY: out of
+ * memory. */
 static gls_status fill(gls_buffer *buffer)
 {
     const size_t bytes = gls_buffer_size(buffer);
@@ -38,7 +39,7 @@ static gls_status rehearse_initial(gls_engine *t)
     return !status ? fetch_word(t, GLS_FETCH_DIRECTIONS, GLS_TRACK_DIRECTIONS) : status;
 }
 
-/* Runs pass 2 with the buffer set in use for one streamline whose half-streamlines have ended. */
+/* With the buffer set in use, runs pass 2 for one streamline, both half-streamlines of which have ended. */
 static gls_status rehearse_track(gls_engine *t)
 {
     const uint32_t ended = (uint32_t)GLS_END_NOT_TRACKED << HALF_END_SHIFT;

@@ -31,7 +31,7 @@ gls_status gls_retries_begin(gls_batch *c, uint32_t n_lines)
     return GLS_OK;
 }
 
-/* Allocates memory for n points in r->found and keeps the points that are there. GLS_ERR_MEMORY. */
+/* Allocates memory for n points in r->found and keeps the points that are there. GLS_ERR_MEMORY: out of memory. */
 static gls_status reserve_found(gls_retries *r, uint64_t n)
 {
     if (n <= r->found_capacity) return GLS_OK;
@@ -43,7 +43,7 @@ static gls_status reserve_found(gls_retries *r, uint64_t n)
     return GLS_OK;
 }
 
-/* Judges the first n pending lines, and gathers the points of kept lines if `points` is not NULL. */
+/* Judges the first n pending lines. Unless `points` is NULL, gathers the points of kept lines and refines them. */
 static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
 {
     gls_retries *r = &c->retries;
@@ -71,7 +71,8 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     return status;
 }
 
-/* Removes decided lines among the first n from the pending list. *n_ended: how many lines the device finished. */
+/* Removes from the pending list those of its first n lines that are decided. *n_ended: how many of the n the device
+ * finished. */
 static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *points, uint32_t *n_ended)
 {
     gls_retries *r = &c->retries;
@@ -144,7 +145,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     if (!status) status = judge(c, n, points);
     if (!status) status = decide(c, n, points, &n_ended);
     if (status) return status;
-    /* Learn how many points of the pool a line takes; a pass in which no line ended must at least get smaller. */
+    /* Learn how many points of the pool a line takes. If not even a single line can be finished, fail. */
     if (n_ended > 0)
         c->points_per_line = fmax(c->points_per_line * 0.9, (double)(c->steps - steps) / n_ended * 1.1);
     else if (n == 1)

@@ -40,7 +40,7 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);
 void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
 /* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);
-/* Call after the device was lost, perhaps because a dispatch took too long: quarters the limit. */
+/* Call after the device was lost, perhaps because a dispatch took too long: quarters the limit, if there is one. */
 void gls_pace_slow(gls_pace *pace);
 
 /* Global defaults. Only tests change them. */

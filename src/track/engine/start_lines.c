@@ -32,8 +32,9 @@ static uint32_t turned(const gls_engine *t, uint32_t vertex)
     return best;
 }
 
-/* Sets vertex[0] to the one of the n directions that is nearest to the given seed direction. Returns false if no
- * direction lies within max_angle of it. */
+/* Sets vertex[0] to the one of the n directions that is nearest to the given seed direction; for getters whose
+ * directions are no vertices, to the seed direction itself. Returns false if none of the n directions lies within
+ * max_angle of the seed direction. Getters that look towards the seed direction themselves keep theirs. */
 static bool nearest(const gls_engine *t, uint32_t *vertex, uint32_t n)
 {
     const double *wanted = t->seed_direction;
@@ -70,7 +71,7 @@ static bool random_bit(const gls_engine *t, uint64_t seed, uint32_t k)
     return word[0] & 1;
 }
 
-/* Edits the directions of one seed: `word` points to the word with their number, behind which they lie. */
+/* Edits the directions of one seed. word: the word with the number of directions; the directions follow it. */
 static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *word)
 {
     const gls_engine *t = c->engine;
@@ -97,7 +98,7 @@ static void choose(const gls_batch *c, uint64_t first, uint32_t seed, uint32_t *
     }
 }
 
-/* A batch whose seeds, counted from `first`, are turned into streamlines by several threads. */
+/* A batch, the seeds of which several threads turn into streamlines. first: number of its first seed. */
 typedef struct choosing {
     gls_batch *batch;
     uint64_t first;

@@ -13,7 +13,7 @@
 
 /* --- One invocation for each streamline. */
 
-/* Every device can run one invocation for each streamline, and work groups without subgroups. */
+/* Accepts every device: all can run one invocation for each streamline, and work groups without subgroups. */
 static gls_status check_single(const gls_device_info *limits)
 {
     (void)limits;
@@ -27,7 +27,7 @@ static uint32_t one(const gls_device_info *limits)
 }
 
 /* Size of work groups with one invocation for each streamline: 64 on a GPU; 8 on a CPU renderer; 1 where the driver
- * mixes up invocations of a group. */
+ * mixes up invocations of a group. Halved until the device allows it. */
 static gls_group_plan group_of_single(const gls_device_info *limits, uint32_t n_streamlines)
 {
     (void)n_streamlines;
@@ -64,14 +64,14 @@ static uint32_t lanes_of_subgroup(const gls_device_info *limits)
     return limits->subgroup_size;
 }
 
-/* Intel's compiler picks the width of subgroups, at least 8: a group may have more subgroups than the reported
- * size suggests. */
+/* How many times more subgroups a group may have than the reported size suggests: Intel's compiler picks the width of
+ * subgroups, at least 8. */
 static uint32_t slots_of_subgroup(const gls_device_info *limits)
 {
     return strstr(limits->vendor, "Intel") ? limits->subgroup_size / 8 : 1;
 }
 
-/* A group of n_streamlines subgroups, or of as many as the device allows, at least one. */
+/* A group of n_streamlines subgroups; their number is halved until the device allows it, but is at least one. */
 static gls_group_plan group_of_subgroups(const gls_device_info *limits, uint32_t n_streamlines)
 {
     uint32_t lanes = limits->subgroup_size, size = n_streamlines * lanes;
@@ -167,8 +167,8 @@ static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *lim
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
-/* Most bytes between the words of the slots and the coefficients in the work buffer, which begin at a multiple of four
- * words. */
+/* Most bytes between the words of the slots and the coefficients in the work buffer, because the coefficients begin at
+ * a multiple of four words. */
 #define WORK_FILLING 16u
 /* voxels that a half-streamline crosses in a dispatch with runs of points; with more, lanes whose half-streamlines have
  * ended would stay idle for longer */
@@ -248,8 +248,8 @@ static uint32_t min_parts_of(const gls_track_params *params, const gls_track_pla
 }
 
 /* Whether the host works on one batch while the device works on the next batch. A CPU renderer would only compete for
- * the same cores; with retries or staged dispatches the host has to answer the device many times in a batch. The
- * variable GLSLINES_IN_FLIGHT=0 turns rounds in flight off, for comparisons. */
+ * the same cores; with retries or staged dispatches the host has to answer the device many times in a batch. Never on
+ * GLES. The variable GLSLINES_IN_FLIGHT=0 turns rounds in flight off, for comparisons. */
 static bool goes_in_flight(const gls_track_params *params, const gls_device_info *limits, bool staged)
 {
     const char *text = gls_test_variable("GLSLINES_IN_FLIGHT");

@@ -50,7 +50,7 @@ typedef struct gls_track_plan {
     /* Blocks of POOL_BLOCK points in the pool of points, and points of the output buffer of pass 3. */
     uint32_t pool_blocks;
     uint32_t output_points;
-    uint32_t max_steps; /* largest number of steps of a half-streamline */
+    uint32_t max_steps; /* largest number of steps of a half-streamline, and of a streamline */
     uint32_t substeps;  /* iterations of the loop for each stored point */
     uint32_t min_parts; /* smallest number of parts of a streamline that is not too short */
     uint32_t parts;     /* number of parts of a step, see getter.h */
@@ -60,7 +60,8 @@ typedef struct gls_track_plan {
     uint32_t track_groups;             /* work groups that share the streamlines of pass 2 */
     bool staged;                       /* half-streamlines wait in the work buffer between short dispatches */
     bool split;                        /* staged, and an iteration is two kernels */
-    uint32_t iterations;               /* staged: directions drawn in a dispatch */
+    uint32_t iterations;               /* staged: iterations of a dispatch; each draws a direction, or with voxel_runs
+                                        * crosses a voxel */
     uint32_t coefficients; /* split: words of a half-streamline that the first kernel leaves to the second */
     uint32_t
         host_arrays; /* staged: number of arrays of the work buffer that the host writes; each has one word a slot */

@@ -12,7 +12,7 @@
 
 /* With more voxels the transfer of each round's counts costs as much as the kernel saves. */
 #define MAX_VOXELS ((size_t)1 << 20)
-/* Invocations of a work group; slots of its hash table, as a number and as a power of 2. */
+/* Invocations of a work group; slots of its hash table, and the binary logarithm of their number. */
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"

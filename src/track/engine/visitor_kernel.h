@@ -16,10 +16,9 @@ typedef struct gls_visitor {
     bool failed;
 } gls_visitor;
 
-/* Whether counting on the device pays for this device and grid. The variable GLSLINES_MAP=device or =host overrides it.
- */
+/* Whether counting on the device pays, with this grid. The variable GLSLINES_MAP=device or =host overrides it. */
 bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid);
-/* Announces the kernel to the driver, so that it compiles early. */
+/* If counting on the device pays, announces the kernel to the driver, which then compiles it early. */
 void gls_visitor_announce(gls_device *device, const gls_grid *grid);
 /* Creates kernel and buffers for n_lines lines at a time, unless they exist or do not pay. If the device lacks memory
  * or its compiler refuses the kernel, the host counts instead. in_flight: transfer counts while the device works on. */
@@ -34,7 +33,7 @@ gls_status gls_visitor_load(gls_device *device, gls_kernel **kernel);
 gls_visit_uniforms gls_visitor_uniforms(const gls_grid *grid, uint32_t n_lines, uint32_t room);
 /* Number of words that binding 2 needs for these arguments. */
 size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room);
-/* Number of points to reserve for streamlines of n_lines lines that are left to the host. */
+/* Number of points to reserve for those of n_lines streamlines that are left to the host. */
 uint32_t gls_visitor_capacity(uint32_t n_lines);
 
 #endif

@@ -14,7 +14,8 @@
 #define SLAB_BYTES ((uint64_t)64 << 20)
 /* Invocations of a work group of kernel/octets.comp. */
 #define GROUP 256
-/* Values of `smaller`, for plans made after memory ran out: without octets, then without pairs either. */
+/* Values of `smaller`, for plans made after memory ran out: without octets (8 voxels to a cell), then without pairs
+ * either. */
 enum { NO_OCTETS = 1, NO_PAIRS = 2 };
 
 /* Plans octets: each value of a voxel is stored together with the values of the seven next voxels, 16 bytes in all.
@@ -187,7 +188,7 @@ static bool fill_rows(const pair_work *w, size_t first, size_t n_rows, uint32_t 
 /* A field that is being filled. For octets only: `pairs` is the buffer of the uploaded pairs of a slab, `octets` the
  * kernel that makes octets from them. */
 typedef struct target {
-    size_t number; /* index among the fields of the call */
+    size_t number; /* index of `field` among the fields that fill() was given */
     gls_field *field;
     gls_buffer *pairs;
     gls_kernel *octets;
@@ -216,8 +217,8 @@ static void target_close(target *t)
     gls_kernel_destroy(t->octets);
 }
 
-/* Writes n_layers layers of the grid, from layer `first` on. slab: pairs or single values of these layers, and
- * of one more layer where the grid goes on. */
+/* Writes n_layers layers of the grid, from layer `first` on. slab: n_pair_layers layers of pairs or single values:
+ * these layers, and one more where the grid goes on. */
 static gls_status target_write(target *t, size_t first, size_t n_layers, size_t n_pair_layers, size_t layer_bytes,
                                const uint32_t *slab)
 {
