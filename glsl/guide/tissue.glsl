@@ -71,7 +71,7 @@ bool is_gm(Tissue t)
     return gm >= t.part.z && gm > t.part.w && gm > t.path;
 }
 
-// Deep grey matter alone, against each other tissue.
+// Whether deep grey matter, without cortical grey matter, has the largest fraction.
 bool is_sgm(Tissue t)
 {
     vec4 v = t.part;

@@ -12,8 +12,8 @@ void loop_note_block(Half h, uint previous, vec3 before)
     for (int a = 0; a < 3; a++) state[record + BLOCK_BEFORE + uint(a)] = floatBitsToUint(before[a]);
 }
 
-// The cube of 5 x 5 x 5 voxels in which p lies; its centre is at multiples of five voxels. FSL counts x from the other
-// side if the voxel axes are right-handed; LOOP_MIRROR is then the largest x, else -1.
+// The cube of 5 x 5 x 5 voxels in which p lies; the coordinates of its centre are multiples of five. FSL counts x from
+// the other side if the voxel axes are right-handed; LOOP_MIRROR is then the largest x, else -1.
 ivec3 loop_cube(vec3 p)
 {
     if (LOOP_MIRROR >= 0.0) p.x = LOOP_MIRROR - p.x;

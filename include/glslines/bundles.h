@@ -34,7 +34,7 @@ typedef struct gls_clean_options {
     double length_z; /* how many standard deviations above the mean a length is too long; default 4 */
     int rounds;      /* largest number of rounds of cleaning; default 5 */
     int min;         /* this many streamlines always stay, and bundles with fewer are not cleaned; default 20 */
-    double core;     /* share of the nodes, in the middle of the bundle, that are tested; default 0.6 */
+    double core;     /* share of the nodes, in the middle of the bundle, that are tested; 0: all; default 0.6 */
     bool by_points;  /* length is the number of points, as in pyAFQ; default false: length in mm */
 } gls_clean_options;
 

@@ -1,7 +1,7 @@
 /* Track density: how many streamlines, or how many mm of streamlines, lie in each voxel.
  *
- * Sums are integers or fixed point of 64 bits, so that they do not depend on the number of threads or on the division
- * of the streamlines into blocks. */
+ * Sums are integers or fixed point of 64 or 128 bits, so that they do not depend on the number of threads or on the
+ * division of the streamlines into blocks. */
 #ifndef GLSLINES_DENSITY_H
 #define GLSLINES_DENSITY_H
 

@@ -153,8 +153,8 @@ typedef struct gls_device_memory {
 /* Memory that the library's objects on the device take at this moment. */
 GLS_API gls_device_memory gls_device_get_memory(const gls_device *device);
 /* Limits the memory of buffers and textures together, in bytes: allocations beyond it fail as if the device's memory
- * had run out. 0, the default: no limit. gls_device_info.memory_bytes is lowered to the limit. Contexts opened from
- * this device have the limit, too. */
+ * had run out. 0, the default: no limit. gls_device_info.memory_bytes is lowered to the limit, or set to it if it was
+ * 0. Contexts opened from this device have the limit, too. */
 GLS_API gls_status gls_device_limit_memory(gls_device *device, uint64_t bytes);
 /* Frees the cache, which holds at most 64 buffers of 64 MiB together, and 64 programs. The library does this itself
  * when the memory of the device runs out. */

@@ -48,8 +48,9 @@ GLS_API gls_status gls_tissue_response_check(const gls_tissue_response *response
                                              const gls_gradients *gradients, gls_response_fit fit);
 
 /* Reads directions of a constraint from a text file: rows of azimuth and elevation from the z axis in radians, or of x
- * y z with any length above 0. Free *direction by gls_free(). GLS_ERR_INPUT: fewer than 45 directions, two that are the
- * same or opposite (closer than 0.06 degrees), or an elevation above pi. */
+ * y z with any length above 0. Free *direction by gls_free(). GLS_ERR_INPUT: fewer than 45 or more than
+ * GLS_SPHERE_MAX_DIRECTIONS directions, two that are the same or opposite (closer than 0.06 degrees), or an elevation
+ * above pi. */
 GLS_API gls_status gls_csd_directions_read(const char *path, double (**direction)[3], size_t *n);
 /* Copies the 300 built-in directions, no two of them opposite. Free *direction by gls_free(). */
 GLS_API gls_status gls_csd_directions_default(double (**direction)[3], size_t *n);

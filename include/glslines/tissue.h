@@ -47,7 +47,8 @@ GLS_API gls_status gls_tissue_join(const gls_image *wm, const gls_image *gm, con
 GLS_API void gls_tissue_destroy(gls_tissue *tissue);
 
 /* Checks that the tissue covers the voxels > 0 of mask, an image on the grid of the streamlines. GLS_ERR_INPUT if no
- * such voxel has tissue. Warns if less than half of them have tissue, or if holes without tissue touch white matter. */
+ * such voxel has tissue. Warns if less than half of them have tissue (unless mask is > 0 everywhere), or if holes
+ * without tissue touch white matter. */
 GLS_API gls_status gls_tissue_check(const gls_tissue *tissue, const gls_image *mask);
 /* The rule that gls_tissue_create() was given. */
 GLS_API gls_tissue_rule gls_tissue_get_rule(const gls_tissue *tissue);
