@@ -131,7 +131,7 @@ static size_t add_render_nodes(gls_candidate *out, size_t capacity, gls_device_f
     return n;
 }
 
-/* Adds the devices that EGL lists, for drivers without a render node. */
+/* Adds the devices that EGL lists, except the software device. Drivers without a render node are found only here. */
 static size_t add_egl_devices(gls_candidate *out, size_t capacity, gls_device_finding finding, void *user)
 {
     EGLDeviceEXT devices[32];
@@ -353,7 +353,8 @@ void gls_display_close(gls_display *display)
     pthread_mutex_unlock(&displays_lock);
 }
 
-/* A configuration for a context without a surface; none is needed where EGL_KHR_no_config_context is offered. */
+/* A configuration for a context without a surface; none is needed where EGL_KHR_no_config_context is offered. NULL: the
+ * driver has none. */
 static EGLConfig any_config(const gls_display *display, bool gles)
 {
     if (epoxy_has_egl_extension(display->egl, "EGL_KHR_no_config_context")) return EGL_NO_CONFIG_KHR;
@@ -381,7 +382,7 @@ static gls_status create_context(const gls_display *display, bool gles, EGLConte
         if (notification[i] == EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT &&
             !epoxy_has_egl_extension(display->egl, "EGL_EXT_create_context_robustness"))
             continue;
-        /* Version and profile, then the notification of resets; the last attempt is without one. */
+        /* Version and profile, then the notification of resets; the last attempt asks for no notification. */
         attributes[n++] = EGL_CONTEXT_MAJOR_VERSION;
         attributes[n++] = gles ? 3 : 4;
         attributes[n++] = EGL_CONTEXT_MINOR_VERSION;

@@ -41,7 +41,7 @@ GLS_IN_COPIES(renew)
 static const char *const kind_names[] = {
     "device", "buffer", "texture", "kernel", "program", "array", "element-wise kernel", "unified buffer"};
 
-/* Position at which the search for an object begins. The factor is 2^64 over the golden ratio. */
+/* Position at which the search for an object begins. The factor is 2^64 divided by the golden ratio. */
 static size_t home(const void *object, size_t capacity)
 {
     uint64_t bits = (uint64_t)(uintptr_t)object * UINT64_C(0x9e3779b97f4a7c15);
@@ -85,7 +85,7 @@ gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *
     return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a %s", kind_names[kind]);
 }
 
-/* Whether the table has this object; *at: its position. Call with the lock held. */
+/* Whether the table has this object as one of this kind; *at: its position then. Call with the lock held. */
 static bool is_alive(const void *object, gls_handle_kind kind, size_t *at)
 {
     if (!object || table.count == 0) return false;

@@ -34,8 +34,8 @@ GLS_IN_COPIES(renew)
 
 static rule rules[MAX_RULES];
 static size_t n_rules;
-/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: kernel runs, kernels that gather left
- * out. */
+/* counts: calls of each kind; memory_limit: bytes, patience: ms, 0: none; n_runs: number of kernel runs, without those
+ * of kernels that gather. */
 static uint64_t counts[GLS_FAULT_KINDS], memory_limit, patience, n_runs;
 static double owed;       /* seconds for which the simulated slow device is still busy */
 static bool late;         /* true: a kernel took longer than the rule "patience" allows */

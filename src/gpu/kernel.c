@@ -239,8 +239,8 @@ static void bind_argument(const gls_arg *arg)
     }
 }
 
-/* Checks that an argument is of this device and has the type that the kernel expects. A slot that the kernel does not
- * use accepts any argument. */
+/* Checks that a buffer or texture belongs to this device, and that a number has the type that the kernel expects. A
+ * slot that the kernel does not use accepts any argument. */
 static gls_status check_argument(const gls_kernel *kernel, size_t number, const gls_arg *arg)
 {
     static const char *const names[] = {"buffer", "block of uniforms", "texture", "int", "uint", "float"};
