@@ -76,8 +76,7 @@ struct gls_device {
     gls_display *display;
     EGLContext context;
     pthread_mutex_t lock; /* recursive */
-    atomic_uint
-        users; /* number of references: one until the owner closes the device, and one for each gls_device_keep() */
+    atomic_uint users;    /* references: one until the device is closed, one for each gls_device_keep() */
     gls_device_memory memory;
     uint64_t memory_limit; /* limit of gls_device_limit_memory(), bytes; 0: none */
     GLuint staging;        /* buffer of gls_staging_read(); made at its first use, freed with the context */

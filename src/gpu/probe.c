@@ -187,7 +187,7 @@ static bool find_note(bool make, char *path, size_t size)
 }
 
 /* Reads the result of an earlier process from its file: "STATE", then "PLACE\tREASON" for each place that fails, then
- * "end". Returns false if there is none, or the drivers have changed. */
+ * "end". Returns false if there is no complete result, or the drivers have changed. */
 static bool read_note(void)
 {
     char path[4096], *text = NULL, *rest = NULL;
@@ -292,8 +292,8 @@ static bool run_trials(trial *t, double seconds, bool quiet)
     return false;
 }
 
-/* Reads the time limit for a driver, seconds, from GLSLINES_PROBE; without the variable SECONDS, or 0 if there is no
- * GPU. 0: do not probe. */
+/* Reads the time limit for a driver, seconds, from GLSLINES_PROBE. If the variable is not set, the limit is SECONDS
+ * where there is a GPU, otherwise 0. 0: do not probe. */
 static gls_status read_seconds(double *seconds)
 {
     const char *text = getenv("GLSLINES_PROBE");

@@ -113,7 +113,8 @@ bool gls_staging_write_wanted(gls_device *device, size_t bytes)
     return device->sending_mapped != NULL;
 }
 
-/* Waits until the device has emptied a piece. */
+/* Waits until the device has emptied a piece; does not wait if never_wait is set. Returns false if the device does not
+ * answer. */
 static bool piece_is_free(gls_device *device, unsigned piece)
 {
     GLsync sent = device->sent[piece];

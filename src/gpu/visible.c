@@ -190,8 +190,9 @@ static bool order_is_known(const gpu *list, size_t n)
     return true;
 }
 
-/* Whether Slurm has assigned the GPU at this PCI address to the job. by_place: Slurm's number of a GPU is its index in
- * list[]; otherwise its member `order`. *variable: the variable that decided. */
+/* Whether Slurm has assigned the GPU at this PCI address to the job; true if no variable of Slurm lists GPUs.
+ * by_place: Slurm's number of a GPU is its index in list[]; otherwise its member `order`. *variable: the variable
+ * that decided. */
 static bool slurm_allows(const gpu *list, size_t n, const char *address, bool by_place, const char **variable)
 {
     static const char *const names[] = {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"};
