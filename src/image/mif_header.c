@@ -219,7 +219,7 @@ static gls_status parse_line(lines *l, gls_mif_header *h, const char *key, char 
 }
 
 /* Stores the values of all lines, then requires a datatype and the position of the values, which must lie behind the
- * header. */
+ * header if they are in the same file. */
 static gls_status parse_text(lines *l, gls_mif_header *h, char *text, size_t n)
 {
     gls_status status = GLS_OK;
@@ -279,7 +279,7 @@ static gls_status set_grid(const lines *l, gls_mif_header *h)
     if (l->n_transform < 3) return gls_fail(GLS_ERR_INPUT, "%s: its header has no transform of three rows", l->path);
     for (int r = 0; r < 3; r++) affine[r][3] = l->transform[r][3];
     for (int axis = 0; axis < 3; axis++) {
-        int c = 0; /* rank of the axis in the file */
+        int c = 0; /* rank of the axis among the three */
         for (int i = 0; i < 3; i++) c += l->rank[i] < l->rank[axis];
         dim[c] = (int32_t)l->dim[axis];
         for (int r = 0; r < 3; r++) {

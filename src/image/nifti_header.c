@@ -164,7 +164,7 @@ static gls_status check_size(const char *path, const raw_header *raw, const int6
     return GLS_OK;
 }
 
-/* Warns if sform and qform give the axes different names, because one of both forms is wrong then. Logs smaller
+/* Warns if sform and qform give the axes different names, because one of the two is wrong then. Logs smaller
  * differences. */
 static void warn_of_forms(const char *path, const nifti_image *nim, const int32_t dim[3], double difference)
 {
@@ -223,7 +223,7 @@ static gls_status choose_grid(const char *path, const nifti_image *nim, bool fin
                     sform && finite_qform ? "; with sform_code 0 the qform would be taken" : "");
 }
 
-/* Whether all numbers of the qform are finite. */
+/* Whether the quaternion and the offset of the qform are finite. */
 static bool has_quaternion(const raw_header *raw)
 {
     return isfinite(FIELD(raw, quatern_b) + FIELD(raw, quatern_c) + FIELD(raw, quatern_d)) &&
@@ -271,7 +271,7 @@ static void repair_pixdim(raw_header *raw)
     }
 }
 
-/* Reads slope and intercept. A slope of 0 or NaN means no scaling; nibabel writes NaN for both. */
+/* Reads slope and intercept. A slope of 0, or one that is not finite, means no scaling; nibabel writes NaN for both. */
 static gls_status check_scaling(const char *path, const raw_header *raw, gls_values *values)
 {
     const double slope = FIELD(raw, scl_slope), inter = FIELD(raw, scl_inter);
