@@ -41,7 +41,7 @@ static int unknown_command(const char *name)
     return cmd_error(CMD_EXIT_USAGE, "unknown %s '%s'; 'glslines help' lists the commands", kind, name);
 }
 
-/* Shows a notification at the end of a run that nobody waited for. */
+/* Shows a notification at the end of a run that took at least NOTIFY_SECONDS. */
 static void notify(const char *name, double seconds, int code)
 {
     char title[64], text[64];
@@ -114,8 +114,8 @@ static void hold_standard_descriptors(void)
     }
 }
 
-/* Ends the program. With a limited address space, threads of OpenBLAS may wait forever for memory, and exit() for them.
- */
+/* Ends the program. If the address space is limited, threads of OpenBLAS may wait for memory forever, and exit() would
+ * wait for these threads: _exit() does not. */
 static int leave(int code)
 {
     if (gls_address_limit() == 0) return code;

@@ -28,7 +28,8 @@ uint32_t gls_regions_bits_where(const gls_regions *regions, gls_region_where whe
  * of each role; GLS_REGION_INCLUDE_END has two at most. */
 bool gls_region_ends_fit(const uint32_t role_bits[GLS_REGION_ROLES], uint32_t a, uint32_t b);
 
-/* The regions on one grid, as a device looks them up: one word a voxel, with a bit for each region. */
+/* The regions on one grid, as a device looks them up: a word for each voxel, with the bits of the regions that the
+ * voxel belongs to. */
 typedef struct gls_region_group {
     gls_grid grid;
     int32_t origin[3], size[3]; /* box of the voxels that are in a region */

@@ -65,7 +65,7 @@ gls_status gls_region_text_check(const char *option, const char *text);
 typedef struct gls_region_layer {
     gls_grid grid;
     double inverse[3][4];   /* world mm to voxels */
-    uint32_t *voxel;        /* NULL: a sphere */
+    uint32_t *voxel;        /* number of the set of each voxel; NULL: a sphere */
     double low[3], high[3]; /* box of voxels with regions; corners at whole numbers */
     int low_voxel[3], high_voxel[3];
     gls_region_sphere sphere;

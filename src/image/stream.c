@@ -161,7 +161,7 @@ struct gls_stream {
     bool at_end;            /* true: the end of the gzip data was reached */
     bool file_ended;        /* true: all bytes of the file were read */
     gls_inflater *inflater; /* NULL: the data are not compressed */
-    size_t in_pos, in_n;    /* unread part of `in` */
+    size_t in_pos, in_n;    /* the bytes in_pos .. in_n - 1 of `in` are not read yet */
     unsigned char in[IN_BYTES];
 };
 

@@ -18,7 +18,8 @@
 /* --- from an image -------------------------------------------------------- */
 
 /* Faults of an image: numbers of voxels with a value that is not a number and with a wrong sum, the largest error of a
- * sum, and whether a fraction is outside 0 .. 1. Also whether the image has grey and white matter. */
+ * sum, and whether a fraction is outside 0 .. 1. Also whether a voxel has grey matter (has_gm), and whether one has at
+ * least 0.5 white matter (has_wm). */
 typedef struct faults {
     size_t not_a_number, sum;
     double largest;
@@ -32,7 +33,7 @@ static float value_at(const gls_image *image, size_t volume, size_t voxel)
 }
 
 /* Adds the faults of one voxel: a value that is not a number, or outside 0 .. 1, or a sum other than 0 and 1. Also
- * notes whether the voxel has grey or white matter. */
+ * notes grey matter, and white matter of at least 0.5. */
 static void inspect(const gls_image *image, size_t voxel, faults *f)
 {
     double sum = 0;

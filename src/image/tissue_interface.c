@@ -105,8 +105,8 @@ static void look(const gls_tissue *t, moved_point *p)
     }
 }
 
-/* Newton's step to the interface, at most half the smallest voxel side long. Returns false on the interface, where the
- * slope is zero, and where there is no tissue. */
+/* Newton's step to the interface, at most half the smallest voxel side long. Returns false if there is no step: at a
+ * point on the interface, at a point without tissue, or if the slope is zero. */
 static bool newton(const moved_point *p, double step[3])
 {
     double square = 0, f = excess(p->value), length = 0;

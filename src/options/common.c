@@ -30,7 +30,8 @@ static const gls_option common_options[] = {
     {.name = NULL},
 };
 
-/* Adds rows to the table of a command, with the offsets of the struct in which they lie. */
+/* Adds rows, if their owner is wanted, to the table of a command. Offsets in the table count from the start of the
+ * command's values, not of the struct that the rows fill. */
 static void add(cmd_table *table, const cmd_rows *rows)
 {
     for (const gls_option *row = rows->table; row->name; row++) {

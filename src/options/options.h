@@ -14,7 +14,7 @@
 
 struct cJSON;
 
-/* Where progress goes: the words of --progress, in order. */
+/* How progress is shown: the words of --progress, in order. */
 typedef enum cmd_progress_mode {
     CMD_PROGRESS_AUTO, /* a bar on a terminal, lines elsewhere */
     CMD_PROGRESS_BAR,
@@ -75,7 +75,7 @@ typedef struct cmd_rows {
     /* offset of the struct in the values of the command */
     size_t at;
     const char *group; /* NULL: the group of each row */
-    unsigned owners;   /* for rows of glslines/params.def: only rows of these owners; 0: all */
+    unsigned owners;   /* for rows of glslines/params.def: bits of the owners whose rows are used; 0: all */
 } cmd_rows;
 /* Largest number of lists of rows from which the table of a command is made. */
 #define CMD_MAX_ROWS 4
@@ -142,7 +142,8 @@ bool cmd_options_given(const cmd_arguments *arguments, const char *name);
 const char *cmd_options_first(const cmd_arguments *arguments, const char *const *names);
 /* Whether the option was given as "random". */
 bool cmd_options_random(const cmd_arguments *arguments, const char *name);
-/* Adds an entry for each option of the command. The key contains the unit. */
+/* Adds an entry for each option of the command, without the options that all commands share. The key contains the
+ * unit. */
 void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, const void *values);
 
 /* Name of the command of glslines that does the work of another program; NULL: none. */
@@ -159,12 +160,13 @@ typedef struct cmd_bridged {
 } cmd_bridged;
 /* Finds the counterpart of the option `name`, without dashes, that was given to a command. table: its options. */
 cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const char *name);
-/* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: nothing is
- * known of it, or the command in use has no such option. */
+/* Returns the counterpart in glslines of a value of another program, as text for a message; NULL: no counterpart is
+ * known, or it is an option that the command in use does not have. */
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 /* The value of glslines that replaces a value of another program, such as "SD_STREAM"; NULL: none does. */
 const char *cmd_bridge_word(const char *option, const char *value);
-/* Warns of each environment variable that begins with GLSLINES_ and is not known. */
+/* Warns of each environment variable that begins with GLSLINES_ and is not known, except those that module files of
+ * clusters set. */
 void cmd_environment_check(void);
 
 /* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
