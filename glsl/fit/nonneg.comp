@@ -183,8 +183,8 @@ void append(uint row, double value)
     meet();
     double of_lane = mine ? row_sum() : 0.0lf;
     if (lane < MAX_ACTIVE) part[lane] = of_lane;
-    // pivot: the square of the new row, without the part that the active rows explain. 1 / sqrt(pivot) is the new
-    // diagonal element of V.
+    // pivot: the squared length of the new row, without the part that the active rows explain. 1 / sqrt(pivot) is the
+    // new diagonal element of V.
     double pivot = plan[products + row * STRIDE + row] + SOFTNESS - total(of_lane * of_lane);
     double scale = 1.0lf / sqrt(max(pivot, MIN_PIVOT)), way = -value * scale;
     if (lane <= count) {

@@ -83,9 +83,9 @@ vec4 start_fibre(float u)
     return best;
 }
 
-// The first direction of the streamline, and in w the fraction of its fibre. The fibre is followed in the sense of the
-// given direction, or else in a random sense; 0 if it lies outside the cone around the given direction. Draws the same
-// in both half-streamlines and in pass 1.
+// The first direction of the streamline, and in w the fraction of its fibre. Its sense is the sense of the given
+// direction, or else random. Returns 0 if the fibre lies outside the cone around the given direction. The draws are the
+// same in both half-streamlines and in pass 1.
 vec4 first_fibre(vec3 p, Draw draw)
 {
     draw.block = 0u;

@@ -316,8 +316,9 @@ bool half_advance(inout Half h, uint outcome, vec3 next)
 }
 
 #if VOXEL_RUNS
-// Stores n points of the half-streamline on a line: the first has the number `point`, counted from 0, and lies at
-// `from` + step. Returns false if the pool is full. aux.z counts the runs of the half-streamline.
+// Stores n points of the half-streamline on a straight line: the first has the number `point`, counted from 0, and lies
+// at `from` + step; each further one lies one step on. Returns false if the pool is full. aux.z counts the runs of the
+// half-streamline.
 bool store_run(inout Half h, vec3 from, vec3 step, uint point, uint n)
 {
     uint in_block = h.aux.z % BLOCK_RUNS;

@@ -266,7 +266,8 @@ bool filter_may_begin(Half h, uint outcome)
     return filter_runs(h) < uint(FILTER_TRIALS) && n >= 1u && n < params.max_steps;
 }
 
-// Reserves blocks of the pool for the particles of a half-streamline, once. False: the pool is full.
+// Reserves blocks of the pool for the particles of a half-streamline, at its first run. Returns false if the pool is
+// full.
 bool take_store(inout Half h)
 {
     const int store = GUIDE_BACKTRACK + int(FILTER_STORE);
@@ -280,8 +281,8 @@ bool take_store(inout Half h)
     return true;
 }
 
-// Starts all particles of a new run at the last point of the half-streamline, with equal weights. False: the pool is
-// full.
+// Starts all particles of a new run at the last point of the half-streamline, with equal weights. Returns false if the
+// pool is full.
 bool start_particles(inout Half h)
 {
     if (!take_store(h)) return false;

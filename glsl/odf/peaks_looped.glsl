@@ -44,7 +44,7 @@ void store_candidate(int index, int v)
 uint find_peaks()
 {
     // `above` is the smallest value of a peak: the larger of pmf_threshold x maximum and of lowest value +
-    // peak_threshold x range (DIPY's relative peak threshold).
+    // peak_threshold x range (DIPY's relative peak threshold); with SEED_CUTOFF at least the cutoff of seeds.
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     // an ODF that is flat or nowhere positive has no peak

@@ -25,7 +25,7 @@ uint is_peak[PEAK_WORDS];
 
 // Marks the peaks in is_peak and returns their number. A vertex is a peak if its value reaches `level` and the value of
 // each neighbour. level: the larger of pmf_threshold x maximum and of lowest value + peak_threshold x range (DIPY's
-// relative peak threshold).
+// relative peak threshold); with SEED_CUTOFF at least the cutoff of seeds.
 uint find_peaks()
 {
     float floor_value = params.pmf_threshold * odf_max;

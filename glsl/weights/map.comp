@@ -193,7 +193,7 @@ void main()
         n_visits = 0u;
         if (capacity > 0u) walk_along(n);
     }
-    // Join visits to entries, and store them where the counter of entries stands.
+    // Join visits to entries, and append these to the entries of other streamlines; row[1] counts all.
     if (n_visits > 0u) {
         sort_visits();
         n_entries = join_visits(contribution);
