@@ -35,7 +35,7 @@ typedef struct gls_render_options {
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
     const char *image;   /* file behind the streamlines; default none */
-    gls_numbers image_range;       /* values shown black and white; default none: 2nd and 98th percentile */
+    gls_numbers image_range;       /* values shown as black and as white; default none: 2nd and 98th percentile */
     const char *planes;            /* X,Y,Z mm, "centre" or "none"; default "centre" */
     const char *color;             /* default "direction", of several files "bundle" */
     const char *colors;            /* file with lines NAME #rrggbb; default none */

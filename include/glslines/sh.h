@@ -25,7 +25,7 @@ typedef enum gls_sh_basis {
 GLS_API size_t gls_sh_count(int order);
 /* The even order that has n coefficients; -1: none. */
 GLS_API int gls_sh_order(size_t n);
-/* Degree l of coefficient j. */
+/* Degree l of coefficient j of an even basis. */
 GLS_API int gls_sh_degree(size_t j);
 /* Evaluates the basis functions at n directions (of any length above 0; a zero vector counts as +z): matrix[i * count +
  * j], row-major, n x gls_sh_count(order). */
