@@ -48,8 +48,7 @@ GLS_API gls_status gls_filter_dps_create(const gls_column *column, uint64_t rows
                                          gls_sink *filter);
 /* Transforms points and seeds: world = map applied to (x, y, z, 1), in double precision. */
 GLS_API gls_status gls_filter_transform_create(const double map[3][4], const gls_sink *next, gls_sink *filter);
-/* How the position of a new point is found. Its distance from the start is measured along the lines between the old
- * points. */
+/* How the position of a new point between two old points is found. */
 typedef enum gls_interpolation {
     GLS_INTERPOLATE_LINEAR, /* new points lie on the straight lines between the old points */
     GLS_INTERPOLATE_HERMITE /* new points lie on a cardinal spline of tension 0.1, as tckresample of MRtrix3 */
