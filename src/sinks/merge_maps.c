@@ -1,5 +1,4 @@
-/* Adds up maps and matrices of shards: finds out which run each belongs to, checks that all parts are there, and sums.
- */
+/* Adds up maps and matrices of shards, after checks that they are all parts of one map of one run. */
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -204,7 +203,7 @@ static gls_status check_parts(const char *const *paths, size_t n)
     return status;
 }
 
-/* A map of counts as its file holds it. */
+/* A NIfTI map of counts: the bytes of its file, decompressed. */
 typedef struct count_map {
     /* header of the file */
     gls_nifti_header header;

@@ -63,7 +63,8 @@ typedef struct gls_run_sink {
     void *state;                /* kind->size bytes, zero at first; owned */
 } gls_run_sink;
 
-/* The sinks of a run, and what they may know of the run. The run sets the members and owns what they point to. */
+/* The sinks of a run, and what they may know of the run. Unless a comment says otherwise, the run sets the members and
+ * owns what they point to. */
 typedef struct gls_run_sinks {
     gls_run_sink sink[GLS_MAX_SINKS]; /* the sinks, in the order of the table */
     size_t n;
@@ -89,11 +90,11 @@ typedef struct gls_run_sinks {
     /* --- Set by sinks, for the run. */
     bool wants_fa;              /* take(): the sink needs `scalar` */
     bool counts_visits;         /* open(): the sink uses counts of visited voxels made on the device */
-    const gls_visited *visited; /* visited voxels of the batch that is being delivered; NULL: none */
+    const gls_visited *visited; /* set by the run: visited voxels of the batch that is being delivered; NULL: none */
 } gls_run_sinks;
 
-/* The functions of a kind, in the order in which they are called. NULL: nothing to do. If the options do not ask for
- * the result, only take() is called. */
+/* The functions of a kind, in the order in which they are called; only choice() is called earlier, after prepare().
+ * NULL: nothing to do. If the options do not ask for the result, only take() is called. */
 typedef struct gls_sink_kind {
     const char *role; /* key of the output in the sidecar: the name of its option, with _ for - */
     size_t size;      /* bytes of the state of a sink */
@@ -161,7 +162,8 @@ gls_status gls_sinks_prepare(gls_run_sinks *sinks);
 gls_status gls_sinks_hash(const gls_run_sinks *sinks, uint64_t *hash);
 /* Calls begin(). */
 gls_status gls_sinks_begin(gls_run_sinks *sinks);
-/* Replaces *tractogram, which may be empty, by a sink that passes streamlines to it and to all results. */
+/* Replaces *tractogram by a sink that passes streamlines to the old *tractogram, unless that is empty, and to all
+ * results. */
 gls_status gls_sinks_open(gls_run_sinks *sinks, gls_sink *tractogram);
 /* Whether any sink reads more than the two ends of streamlines. tracked: as in needs_points(). */
 bool gls_sinks_need_points(const gls_run_sinks *sinks, const gls_grid *tracked);

@@ -1,5 +1,5 @@
-/* `glslines edit`: selects streamlines of one or more files, changes their points, and writes them. The chain of
- * filters is built from its end to its beginning. */
+/* `glslines edit`: selects streamlines of one or more files, changes their points, and writes them. Builds the chain of
+ * filters from the writer backwards. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -198,8 +198,8 @@ typedef struct gls_tract_sources {
     double step_size, downsample_factor;
 } gls_tract_sources;
 
-/* Opens the first file and compares the others with it. Grids must agree to 1e-4 mm. Columns and groups must agree,
- * unless common is set, which keeps only those that all files have. */
+/* Opens the first file and compares the others with it. Grids must agree to 1e-4 mm. common: keep only the columns and
+ * groups that all files have; false: all files must have the same. */
 gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
                                   size_t n, bool allow_invalid, bool common, bool by_file);
 /* Information of the first file. */

@@ -315,7 +315,7 @@ static gls_status choose_weights(profiling *p)
     return GLS_OK;
 }
 
-/* Direction in which a bundle runs, from its first and last mean points. */
+/* Names the direction in which a bundle runs. core: the first and the last point of its mean line, world mm. */
 static const char *direction(const double core[2][3])
 {
     static const char *const names[3][2] = {

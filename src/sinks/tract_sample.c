@@ -84,7 +84,7 @@ static gls_status create_outputs(sampling *s, const gls_tractogram_info *info, g
     size_t n = 0;
     gls_grid grid;
     gls_status status = GLS_OK;
-    /* rows of the table, joined to the group of outputs, which get their names together */
+    /* the table of --output; all outputs are in one group and get their names together */
     if (s->o->output) {
         status = gls_sample_rows_begin(&s->table, &s->set, s->o->output, s->run->files.force, &s->run->files.group);
         if (!status) all[n++] = gls_sample_rows_sink(&s->table);

@@ -231,7 +231,7 @@ static gls_status read_again(stats *s, const char *path)
     return status;
 }
 
-/* Writes the bins of one row: their centre in mm and their count. */
+/* Writes a line for each bin of one row: name of the row, centre of the bin in mm, count. */
 static void write_histogram(stats *s, const char *name, const row *r)
 {
     for (size_t k = 0; k < r->n_bins; k++) {

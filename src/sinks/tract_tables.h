@@ -117,7 +117,7 @@ gls_status gls_sample_rows_begin(gls_sample_rows *rows, const gls_sample_set *se
                                  gls_output_group *group);
 /* Returns a sink that writes a row for each streamline, with the columns of the set. rows must outlive the sink. */
 gls_sink gls_sample_rows_sink(gls_sample_rows *rows);
-/* Completes the file in its group; removes the file after a failure. Does nothing if it was not begun. */
+/* Completes the file in its group; removes the file after a failure. Does nothing if the table was not begun. */
 gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);
 
 /* --- Outputs of `glslines segment` other than the tractogram: a file for each bundle, a table, pyAFQ's counts. */

@@ -15,7 +15,7 @@
 /* Bytes of text that are collected before they are written. */
 #define TEXT_BYTES 65536
 
-/* Appends n bytes, TEXT_BYTES at most. Writes out the buffer first if it has no space for them. */
+/* Appends n bytes, TEXT_BYTES at most, to the buffer. If they do not fit, writes the buffer to the file first. */
 static void append_bytes(gls_tract_text *text, const char *data, size_t n)
 {
     if (text->n + n > TEXT_BYTES && !text->failed) {

@@ -56,7 +56,7 @@ static bool is_weights(const gls_column *c)
     return strcmp(c->name, "weights") == 0 && c->components == 1;
 }
 
-/* Makes the name of a file beside the TCK file, checks it and keeps it. */
+/* Makes the name of a file beside the TCK file, keeps it in s->path, and adds it to the outputs of the run. */
 static gls_status name_file(side *s, const char *name, const char *suffix)
 {
     const char *dot = strrchr(s->tck, '.');

@@ -30,7 +30,7 @@ void gls_sink_abort(gls_sink *sink)
     if (give_up) give_up(s.user);
 }
 
-/* The sinks to which each block goes, one after the other. */
+/* Sinks that all receive each block, one sink after the other. */
 typedef struct tee {
     /* number of sinks */
     size_t n;

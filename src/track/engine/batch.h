@@ -234,8 +234,9 @@ bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
 void gls_place_seed(const gls_batch *batch, const float at[3], uint32_t seed_index, uint64_t first,
                     gls_batch_result *result);
 /* Judges line `line` of a pass of n_lines, stores its outcome in batch->outcomes, and, if the line is kept, places it
- * at *points in the output and advances *points. Also appends the line to result unless result is NULL. at: its seed in
- * voxel coordinates. Returns false if the output has no space for it; the line then counts as not finished. */
+ * at *points in the output and advances *points. Also appends a kept line to result unless result is NULL. at: the seed
+ * of the line in voxel coordinates. Returns false if the output has no space for the line, which then counts as not
+ * finished. */
 bool gls_place_line(gls_batch *batch, const float at[3], uint32_t seed_index, uint32_t n_lines, uint32_t line,
                     gls_batch_result *result, uint64_t *points);
 /* Judges and places the n_lines lines of seeds from .. until - 1 in order. Stops before the first seed with an

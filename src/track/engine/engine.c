@@ -208,7 +208,7 @@ static size_t list_kernels(const gls_track_params *params, const gls_track_plan 
     return n;
 }
 
-/* Announces or loads one kernel with the definitions of the model and definitions of its own, which are removed
+/* Announces or loads one kernel. Adds the definitions of this kernel to those of the model, and removes them
  * afterwards. */
 static gls_status load(gls_device *device, const gls_track_plan *plan, gls_model_plan *model, const wanted *w,
                        bool announced)

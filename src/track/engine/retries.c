@@ -134,7 +134,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     uint32_t n = r->n_pending, n_ended;
     if (n > capacity) n = capacity;
     if (n > r->limit) n = r->limit;
-    /* Upload the records of the first n pending lines, with the streams of their current attempts, and track them. */
+    /* Track the first n pending lines. The record of a line has the stream of random numbers of the current attempt. */
     for (uint32_t i = 0; i < n; i++) c->upload.line[i] = r->retry[r->pending[i]].line;
     double start = gls_clock_seconds();
     uint64_t steps = c->steps;
