@@ -11,7 +11,7 @@
 #include "util/status.h"
 #include "util/text.h"
 
-/* --- Sparse sums. */
+/* --- A sparse matrix. */
 
 /* A cell of the hash table. */
 typedef struct cell {

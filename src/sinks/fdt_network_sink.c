@@ -68,7 +68,7 @@ static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_fdt_numbering_of_labels(sink->input[0], 2, &((network_state *)sink->state)->rois);
 }
 
-/* Makes the matrix. */
+/* Allocates the matrix and the work space for one streamline. */
 static gls_status open_network(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
 {
     network_state *t = sink->state;

@@ -253,7 +253,7 @@ static double share_unlike(const gls_image *sh)
 /* Counts of voxels by the signs of their values. */
 typedef struct image_signs {
     uint64_t there;    /* number of voxels that have a finite value other than 0 */
-    uint64_t full;     /* number of voxels in which no volume is 0 */
+    uint64_t full;     /* number of voxels in which every volume is finite and not 0 */
     uint64_t positive; /* number of voxels in which all volumes are above 0 */
 } image_signs;
 

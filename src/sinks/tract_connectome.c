@@ -381,7 +381,7 @@ static void report(connecting *c)
                           k.joined, k.streamlines);
 }
 
-/* Describes the numbers in the words that BIDS proposes for matrices (BEP017). */
+/* Adds to the sidecar what the cells of the matrix are, in the words that BIDS proposes for matrices (BEP017). */
 static void describe(const connecting *c)
 {
     static const char *const stats[] = {"sum", "mean", "least", "largest"};

@@ -1,4 +1,5 @@
-/* `glslines density`: a map of how many streamlines, how many mm of them, or which values of them lie in each voxel. */
+/* `glslines density`: a map of the number of streamlines in each voxel, of their lengths there, or of values that they
+ * have. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -28,8 +28,8 @@ typedef struct edit {
     gls_tract_weights weights;
     /* the tests that the options ask for */
     gls_selection *selection;
-    gls_selection *listed; /* selection by index, if streamlines are dropped before the main selection; NULL: the main
-                              selection has the indices */
+    gls_selection *listed; /* selection by index, before --invalid drops streamlines; NULL: `selection` tests indices,
+                            * too, if there are any */
     /* regions of the tests */
     gls_select_region *region;
     /* indices of the streamlines that --ids and --connect select, in ascending order */

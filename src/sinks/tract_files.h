@@ -130,7 +130,7 @@ void gls_label_names_finish(gls_label_names *names);
 
 /* --- The value of --orient. */
 
-/* The value of --orient, with the line or centre that it points to. */
+/* The value of --orient, with the centre of a region or the streamline that it names. */
 typedef struct gls_tract_orient {
     /* axis, centre or line, of which one is set */
     gls_orientation orientation;
@@ -144,7 +144,7 @@ const char *gls_tract_orient_file(const char *text);
 /* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
  * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
 gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
-/* Frees the line. */
+/* Frees the streamline that was read. */
 void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* --- A tractogram that a command writes. Formats without columns get files beside the tractogram. */

@@ -31,7 +31,7 @@ typedef struct sampling {
     gls_sample_counts counts;
     gls_filter_counts copied; /* counts for --trx: taken: all streamlines; kept: those written */
     double *total;            /* length (mm) of all streamlines in each voxel, for --fraction */
-    /* the rows of --output */
+    /* the table of --output */
     gls_sample_rows table;
 } sampling;
 

@@ -81,7 +81,8 @@ static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
     return status;
 }
 
-/* Opens a file for weights, one for other dps, and one for each component of a dpv. */
+/* Opens a file for weights, a file for other dps, and one for each component of a dpv, as far as there are such
+ * columns. */
 static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;

@@ -141,8 +141,8 @@ static float gap(const float a[3], const float b[3])
     return sqrtf(x * x + (y * y + z * z));
 }
 
-/* Points at equal distances on the spline, as tckresample places them with lengths in float32, except that the last
- * point is the end. */
+/* Stores points at equal distances on the spline, as tckresample places them, with lengths in float32; other than
+ * there, the last point is the end of the streamline. */
 static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, uint64_t to)
 {
     const uint64_t last = s->offset[i + 1] - 1;

@@ -81,7 +81,7 @@ void gls_line_set_destroy(gls_line_set *s)
     free(s);
 }
 
-/* Returns GLS_ERR_MEMORY if the set could not grow at some time. */
+/* Returns GLS_ERR_MEMORY if memory ran out for the set at some time. */
 static gls_status line_set_status(const gls_line_set *s)
 {
     return s->failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a set of %zu streamlines", s->n) : GLS_OK;

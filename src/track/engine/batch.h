@@ -131,7 +131,8 @@ typedef struct gls_batch {
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
     gls_outcomes outcomes;    /* outcomes of the current round */
-    gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them */
+    gls_batch_result scratch; /* points of a round without a sink, if verdicts depend on them; with retries, of each
+                               * pass */
     gls_retries retries;
     uint64_t steps;         /* steps tracked so far, also in rejected streamlines */
     double points_per_line; /* running estimate of the pool points that one streamline takes */

@@ -246,7 +246,7 @@ static gls_status create_guide(gls_device *device, const gls_guide_plan *plan, c
     return plan->kind->create(guide, device, input);
 }
 
-/* Destroys the textures. The guide may be zeroed. */
+/* Destroys the textures of a guide, which may be all zero. */
 static void finish_guide(gls_guide *guide)
 {
     for (uint32_t i = 0; i < GLS_GUIDE_MAX_TEXTURES; i++) gls_texture_destroy(guide->texture[i]);
@@ -319,7 +319,7 @@ static void kernels_destroy(gls_kernels *k)
     *k = (gls_kernels){0};
 }
 
-/* Frees field and buffer. The model may be zeroed. */
+/* Frees field and buffer of a model, which may be all zero. */
 static void finish_model(gls_model *model)
 {
     gls_field_finish(&model->field);

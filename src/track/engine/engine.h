@@ -15,7 +15,7 @@
  * gls_model_plan_finish() even after a failure. */
 gls_status gls_model_plan_make(const gls_device_info *limits, const gls_track_params *params,
                                const gls_track_plan *plan, const gls_track_input *input, gls_model_plan *model);
-/* Frees tables and definitions. The plan may be zeroed. */
+/* Frees tables and definitions of a plan, which may be all zero. */
 void gls_model_plan_finish(gls_model_plan *plan);
 
 /* Kernels that the plan does not need are NULL. */

@@ -37,7 +37,7 @@ static inline void write_point(const packing *task, const gls_placed_record *lin
     to[2] = u->zx * p[0] + u->zy * p[1] + u->zz * p[2] + u->zt;
 }
 
-/* Writes point k of a half-streamline, counted from the seed. */
+/* Writes point k of a half-streamline; k = 0 is the point next to the seed. */
 static inline void write_half_point(const packing *task, const gls_placed_record *line, bool forward, uint32_t k,
                                     const float p[3])
 {

@@ -7,7 +7,8 @@
 /* --- Counts and lengths of a run, in constant memory. All steps, and all parts of a step, have the same length, so
  * histograms of their numbers give exact lengths. */
 
-/* Number of streamlines for each value of a whole number. */
+/* Histogram: number of streamlines for each whole number from 0 to n_bins - 1. sum: sum of these numbers over
+ * streamlines. */
 typedef struct gls_track_histogram {
     uint64_t *bin;
     size_t n_bins, n_used; /* bins from n_used on are 0 */

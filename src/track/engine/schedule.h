@@ -31,7 +31,7 @@ typedef struct gls_pace {
     double longest;          /* duration of the longest dispatch so far, s */
 } gls_pace;
 
-/* Number of items of the next dispatch: at most `wanted`. */
+/* Number of items of the next dispatch: `wanted`, or the limit if that is lower. */
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted);
 /* Call after a dispatch of `items` items that took `seconds`. */
 void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);

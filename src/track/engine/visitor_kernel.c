@@ -120,7 +120,7 @@ void gls_visitor_finish(gls_visitor *v)
     *v = (gls_visitor){0};
 }
 
-/* Layout of the words: see binding 2 in glsl/kernel/visit.comp. */
+/* The words are laid out as binding 2 of glsl/kernel/visit.comp. */
 size_t gls_visitor_words(const gls_grid *grid, uint32_t n_lines, uint32_t room)
 {
     return gls_grid_voxels(grid) + n_lines + 1 + (room > 0 ? 6 * (size_t)n_lines + 3 * (size_t)room : 0);
