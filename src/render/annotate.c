@@ -123,7 +123,7 @@ static const char *glyph_of(char c)
     return font_glyphs[(c >= ' ' && c <= '~' ? c : '?') - ' '];
 }
 
-/* Returns the start of the character behind the first one of a UTF-8 text. */
+/* Returns where the second character of a UTF-8 text begins. */
 static const char *next_character(const char *text)
 {
     do text++;

@@ -212,8 +212,8 @@ static bool enter(const ray *r, double t[2])
     return t[0] < t[1];
 }
 
-/* Finds the first point of the ray at which the smoothed mask rises to 0.5: by steps of `step` mm with the nearest
- * voxel, then by bisection of the interpolated values. *place: distance of the point from the start, mm. */
+/* Finds the first point of the ray at which the smoothed mask rises to 0.5: by steps of `step` mm until nearest voxel
+ * and interpolated value reach 0.5, then by bisection. *place: distance of the point from the start of the ray, mm. */
 static bool meet(const ray *r, double step, double *place)
 {
     const gls_image *image = r->sampler->image;
@@ -238,8 +238,8 @@ static bool meet(const ray *r, double step, double *place)
     return false;
 }
 
-/* Opacity of the surface where a ray meets it, which grows the more the surface is turned away from the viewer; 0 if
- * the ray does not meet it. */
+/* Opacity of the surface where a ray meets it: higher where the surface is turned away from the viewer; 0 if the ray
+ * does not meet the surface. */
 static double opacity(const ray *r, double step)
 {
     double place, gradient[3], size = 0, facing = 0;

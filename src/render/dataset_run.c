@@ -33,7 +33,7 @@
 typedef struct outcome {
     /* how the unit ended; -1: not begun */
     gls_dataset_state state;
-    /* status of a failure */
+    /* status of a failure; GLS_OK: none */
     gls_status status;
     bool broke; /* true: the process of the unit ended without an outcome */
     char reason[MAX_REASON];

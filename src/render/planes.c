@@ -122,7 +122,7 @@ static void fill_row(const gls_planes *planes, const gls_camera *c, int64_t row,
 #define PI 3.14159265358979323846
 
 struct gls_glyphs {
-    gls_image *sh; /* tournier07 along the world axes */
+    gls_image *sh; /* SH coefficients of the ODFs: basis tournier07, along the world axes */
     /* number of coefficients of a voxel */
     size_t n_coefficients;
     double direction[VERTICES][3]; /* unit vectors of the sphere's vertices, in world axes */
@@ -145,7 +145,7 @@ typedef struct corner {
     double z;    /* depth */
 } corner;
 
-/* Directions of the vertices, and the matrix from coefficients along the world axes to amplitudes. */
+/* Computes the directions of the vertices, and the matrix from coefficients along the world axes to amplitudes. */
 static gls_status make_matrix(gls_glyphs *g)
 {
     int order = gls_sh_order(g->sh->n_volumes), full = gls_sh_full_order(g->sh->n_volumes);
@@ -188,7 +188,8 @@ void gls_glyphs_destroy(gls_glyphs *glyphs)
 
 /* --- The glyphs of a slice -------------------------------------------------- */
 
-/* Amplitudes of a voxel's ODF. Returns false if none is above 0, or one is not finite. */
+/* Stores the amplitudes of a voxel's ODF at the vertices; those below 0 become 0. Returns false if none is above 0, or
+ * one is not finite. */
 static bool sample_glyph(const gls_glyphs *g, const int64_t voxel[3], glyph *out)
 {
     const int32_t *dim = g->sh->grid.dim;

@@ -31,7 +31,7 @@ typedef struct maker {
     const gls_strip *strip;
     /* segments that wait, at most `room` */
     gls_segment_record *buffer;
-    /* waiting segments: used and allocated */
+    /* number of waiting segments, and the number for which `buffer` has room */
     uint32_t n, room;
     /* receives full batches */
     gls_segment_taker take;
@@ -224,7 +224,7 @@ static gls_status segments_make(const gls_scene *scene, const gls_camera *camera
     return status || m.n == 0 ? status : take(user, buffer, m.n);
 }
 
-/* Number of segments in a kernel run; smaller if the buffers of the device are. */
+/* Largest number of segments in a kernel run. A device with small buffers gets fewer. */
 #define BATCH (1u << 17)
 /* Radius of occlusion, in samples. */
 #define REACH 24
@@ -253,13 +253,14 @@ struct gls_raster {
     gls_device *device;
     /* copy of the style that the caller gave */
     gls_raster_style style;
-    /* kernels that draw segments, one a pass, and the kernel that makes pixels */
+    /* kernels that draw segments, one for each pass (NULL: the style has no such pass), and the kernel that makes
+     * pixels */
     gls_kernel *pass[N_PASSES], *resolve;
     /* buffers on the device, for the size of the last picture */
     gls_buffer *buffer[N_BUFFERS];
     /* the batch of segments that is being filled, in the host's memory */
     gls_segment_record *segments;
-    uint32_t batch;  /* number of segments for which memory is allocated */
+    uint32_t batch;  /* largest number of segments in a batch */
     uint32_t *words; /* depth and colour of what lies behind the streamlines: two words for each sample of a strip */
     uint32_t width, height; /* size of the picture for which the buffers were made; 0: none */
     uint32_t strip_rows;    /* rows of the picture in a strip, without margins */

@@ -454,7 +454,7 @@ gls_status gls_report_files(const char *input, const gls_report_options *options
     if (!status) status = gls_run_commit(&r.run, NULL);
     report_finish(&r);
     if (!status && result) *result = made;
-    /* the caller takes the name of the page, or it is freed here */
+    /* a caller that wants the name of the page gets it, and frees it */
     if (!status && output)
         *output = path;
     else

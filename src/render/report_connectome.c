@@ -79,7 +79,8 @@ static void measure(const gls_report_matrix *m, double range[2], bool *is_signed
     }
 }
 
-/* Colour of a cell: diverging around 0 if some values are negative, otherwise by the logarithm. */
+/* Colour of a cell: diverging around 0 if some values are negative, otherwise by the logarithm; black without an edge.
+ */
 static uint32_t colour_at(double v, const double range[2], bool is_signed)
 {
     if (!is_edge(v)) return gls_colour_rgb(0, 0, 0);

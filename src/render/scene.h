@@ -47,7 +47,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 #define GLS_MAX_COLUMNS 32
 #define GLS_MAX_POINT_COLUMNS 4
 
-/* Rows of a column. */
+/* What the rows of a column belong to. */
 typedef enum gls_column_of {
     GLS_OF_LINES,  /* a number for each line */
     GLS_OF_GROUP,  /* 1 for members of the group, 0 for other lines */
@@ -168,7 +168,7 @@ typedef struct gls_planes {
     double low[3], high[3]; /* world mm: limits of the planes */
 } gls_planes;
 
-/* Depths are offset by this, so that all are positive. */
+/* Depth of a point in the picture plane through the centre of a view. It is so large that all depths are positive. */
 #define GLS_DEPTH_CENTRE (INT64_C(1) << 26)
 
 /* Depth of a point in a view, in sixteenths of a sample, limited so that it is positive and fits into 32 bits. */

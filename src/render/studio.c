@@ -108,7 +108,7 @@ static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
     }
 }
 
-/* Margin of a view in pixels: space for letters, or a little space. */
+/* Margin of a view in pixels: space for letters, or without labels 2 % of the shorter side. */
 static double margin_of(const gls_studio *s)
 {
     return s->plan.options->no_labels ? 0.02 * fmin(s->plan.width, s->plan.height)
@@ -130,7 +130,8 @@ static double fit_camera(const gls_camera *camera, const gls_box *box, double ma
     return fmin(x / fmax(wide, 1e-3), y / fmax(tall, 1e-3));
 }
 
-/* Chooses the scale at which every view, and every frame of a turn, shows the whole box. */
+/* Chooses the scale at which every view, and every frame of a turn, shows the whole box, or the scale of --fit in mm.
+ */
 static void choose_scale(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -323,7 +324,8 @@ static gls_status read_sources(gls_studio *s, const char *const *paths)
     return status;
 }
 
-/* range: the quantiles `low` and `high`, shares from 0 to 1, of the values of the scene; 0 and 1 if there are none. */
+/* Sets range[] to two quantiles of the values of the scene, or to 0 and 1 if there are none. low, high: shares from 0
+ * to 1. */
 static gls_status find_percentiles(const gls_scene *scene, double low, double high, double range[2])
 {
     float *sorted = malloc((scene->n_points + 1) * sizeof *sorted);

@@ -149,7 +149,7 @@ static gls_status fit(fit_run *run)
     const bool has_model = !run->options->no_model;
     gls_tensor_options tensor = gls_tensor_options_default();
     tensor.method = run->options->tensor;
-    /* estimate responses or compute matrices before the slow fits, because these steps may fail */
+    /* prepare the model, its responses and matrices, before the slow fits, because the preparation may fail */
     gls_status status = has_model ? gls_series_model_prepare(&run->model, mask) : GLS_OK;
     if (!status)
         status = gls_tensor_fit(series->dwi, series->gradients, mask, &tensor, &image[OUT_FA], &image[OUT_TENSOR],

@@ -31,7 +31,7 @@ static gls_status prepare_results(gls_job *job)
     return gls_sinks_prepare(&job->sinks);
 }
 
-/* Passes the sinks what the fit made, and begins their work that goes on while the tracker is made. */
+/* Passes the results of the fit to the sinks, and begins those of their tasks that run while the tracker is made. */
 static gls_status begin_results(gls_job *job)
 {
     job->sinks.fod = job->options.sh ? job->inputs.odf_image : job->inputs.model.sh;
@@ -227,7 +227,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     const bool ends_alone =
         !status && !writer && !journal && !gls_sinks_need_points(&job->sinks, &job->inputs.stop_map->grid);
     if (!status) status = track(job, tracker, &sink, journal, ends_alone);
-    /* with --select, which of a shard's streamlines count is known only when shards are merged */
+    /* record the number of streamlines begun, but not with --select, for which merged shards cannot tell it */
     if (writer && job->params.select == 0) writer->n_begun = job->result.track.directions;
     if (!status) status = gls_sinks_complete(&job->sinks, writer);
     if (status) {
@@ -281,7 +281,7 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
     double start = gls_clock_seconds();
-    /* lets the driver compile the kernel of the density map early */
+    /* let the driver compile the kernel of the density map early */
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);

@@ -78,7 +78,8 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
 /* Checks that each output can be written and is not an input. */
 gls_status gls_job_check_outputs(gls_job *job);
-/* Checks that a file can be written that is made from the outputs and lies beside them, such as a picture. */
+/* Checks that a further file of the run, such as a picture of the outputs, can be written and is none of the outputs.
+ */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
 
 /* --- Text about the run. */
@@ -121,8 +122,8 @@ void gls_advise_of_lengths(const gls_job *job);
 
 /* --- Memory: how much a run needs, and how it stays within a limit. */
 
-/* Checks the headers of the image files: GLS_ERR_ARGUMENT if their voxels alone exceed the limit. Call this before
- * images are read. */
+/* Checks the headers of series, ODFs and peaks: GLS_ERR_ARGUMENT if their voxels alone exceed the limit (0: none). Call
+ * this before images are read. */
 gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
 /* Computes and logs how much memory the run needs. Call this once images are read. With a limit, makes batches smaller
  * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, whose message says what is needed, if the

@@ -297,7 +297,7 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
                     options->fa ? options->fa : "FA", options->track.stop_threshold);
 }
 
-/* Fits the model; deconvolution, which is slow, only in voxels that streamlines can enter. */
+/* Fits the model. CSD, which is slow, is fitted only in voxels that streamlines can enter. */
 static gls_status fit_odf(gls_job_inputs *input, const gls_job_options *options, const gls_monitor *monitor)
 {
     gls_image *mask = NULL;

@@ -273,7 +273,7 @@ static void summary_filter(const gls_particle_counts *f)
             GLS_COUNT(f->streamlines), GLS_COUNT(f->runs), GLS_COUNT(f->runs - f->lost), GLS_COUNT(f->lost));
 }
 
-/* Logs counts of seeds, streamlines and points, and at what streamlines ended. */
+/* Logs counts of seeds, streamlines, points and rejections, and at what half-streamlines ended. */
 static void summary_counts(const gls_track_result *r)
 {
     gls_log(GLS_LOG_INFO, "seeds        %s, %s of them without a direction", GLS_COUNT(r->seeds),

@@ -333,7 +333,7 @@ static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_b
     cJSON *line = cJSON_CreateArray();
     for (int i = 0; i < o->argc; i++) cJSON_AddItemToArray(line, cJSON_CreateString(o->argv[i]));
     replace(root, "command_line", line);
-    /* names of files in the parameters become those of the merge */
+    /* the parameters of output files become those of the merge */
     replace(parameters, "output", cJSON_CreateString(o->output));
     replace(parameters, "output_prefix", cJSON_CreateNull());
     replace(parameters, "sidecar", o->sidecar ? cJSON_CreateString(o->sidecar) : cJSON_CreateNull());

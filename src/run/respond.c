@@ -38,7 +38,7 @@ static bool of_tissues(const gls_respond_options *o)
     return o->algorithm == GLS_RESPONSE_DHOLLANDER || o->algorithm == GLS_RESPONSE_MSMT_5TT;
 }
 
-/* Notes the input files of the run. */
+/* Begins the run with its input files. */
 static gls_status name_input(respond_run *run)
 {
     const gls_respond_options *o = run->options;

@@ -29,8 +29,8 @@ typedef struct gls_merge_shard {
     cJSON *root;   /* contents of the sidecar */
 } gls_merge_shard;
 
-/* Reads the sidecar that lies beside a shard (x.json beside x.trx). GLS_ERR_INPUT: there is none, or it records another
- * size, count of streamlines or index than the shard has, so that the shard was cut, changed or renamed. */
+/* Reads the sidecar that lies beside a shard: for x.trx x.trx.json, else x.json. GLS_ERR_INPUT: there is none, or it
+ * records another size, count of streamlines or index than the shard has: the shard was cut, changed or renamed. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 /* Frees the sidecar. path is borrowed. */
 void gls_merge_shard_finish(gls_merge_shard *shard);

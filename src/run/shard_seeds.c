@@ -113,7 +113,7 @@ gls_status gls_shard_choose(const char *text, gls_shard *shard)
     char index_text[32];
     uint64_t index, count;
     const char *slash = strchr(text, '/');
-    /* auto: index and number from the variables of a cluster's scheduler */
+    /* auto: take index and count from the variables of a launcher */
     if (strcmp(text, "auto") == 0) return from_environment(shard);
     /* I/N: two whole numbers */
     size_t n = slash ? (size_t)(slash - text) : 0;

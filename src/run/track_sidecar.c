@@ -67,7 +67,7 @@ static void add_inputs(cJSON *root, const gls_job *job)
     gls_json_uint(masks, "seeds", in->seed_voxels);
 }
 
-/* Adds the source of directions. */
+/* Adds the model, if one was fitted, and the source of directions. */
 static void add_odf(cJSON *root, const gls_job *job)
 {
     const gls_job_inputs *in = &job->inputs;
@@ -284,8 +284,8 @@ static void add_share(cJSON *devices, const gls_device_info *device, const gls_t
     cJSON_AddItemToArray(devices, object);
 }
 
-/* Adds what may differ between two runs with the same tractogram, in a member of its own, so that all other members can
- * be compared. */
+/* Adds what may differ between two runs with the same tractogram, in the members "run" and "seconds", so that all other
+ * members can be compared. */
 static void add_run(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;

@@ -252,7 +252,7 @@ static gls_status finish(void *user)
     adder *a = user;
     float end;
     gls_status status = GLS_OK;
-    /* the file ends with infinity, or without it, as MRtrix3 writes it */
+    /* a file may end with infinity, or, as MRtrix3 writes it, without */
     if (read_values(a->scalars, 1, &end) && !isinf(end))
         status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than %" PRIu64 " streamlines", a->scalars->path,
                           a->scalars->line);

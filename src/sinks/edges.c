@@ -11,7 +11,7 @@
 
 /* largest file of assignments, bytes */
 #define MAX_BYTES ((size_t)1 << 33)
-#define ROOM ((size_t)16 << 20) /* largest membership table that is passed on at a time, bytes */
+#define ROOM ((size_t)16 << 20) /* bytes of a membership table, unless 64 streamlines need more */
 
 /* Reads the label at *at, and moves *at behind the label and the blanks and commas after it. */
 static bool parse_label(char **at, int32_t *label)
@@ -156,7 +156,7 @@ typedef struct marker {
     const gls_tract_edges *edges;
     /* file of assignments, for messages */
     const char *path;
-    /* owned */
+    /* the sink behind the filter; owned */
     gls_sink next;
     /* index of the next streamline, over all batches */
     uint64_t at;
