@@ -63,7 +63,7 @@ bool gls_phantom_tube_at(const phantom_tube *tube, const uint16_t *slab, size_t 
 gls_status gls_phantom_voxels_fill(gls_phantom *phantom, const phantom_tube *tube, size_t n_tubes,
                                    const double scale[3], const double (*direction)[3]);
 
-/* --- Describes, for people, the files that gls_phantom_write() wrote to this directory. From malloc; NULL: out of
+/* Describes, for people, the files that gls_phantom_write() wrote to this directory. From malloc; NULL: out of
  * memory. */
 char *gls_phantom_text(const gls_phantom *phantom, const char *directory);
 

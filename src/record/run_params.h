@@ -73,7 +73,7 @@ bool gls_fits_model(const gls_job_options *options);
  * is the same with all getters. */
 void gls_default_text(const char *name, char *text, size_t size);
 
-/* A row of presets. */
+/* A preset, as messages and the manual describe it. */
 typedef struct gls_preset_info {
     const char *name, *source; /* source: where the values come from, in words */
     const char *differs;       /* how results still differ from the program of the preset, in words; NULL: nothing */

@@ -17,8 +17,8 @@
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {
     *run = (gls_tract_run){.options = *options, .root = root};
-    /* make the member "counts" of the sidecar now; commands add their counts to it one by one */
     gls_run_begin(&run->files, options->force);
+    /* make the member "counts" of the sidecar now; commands add their counts to it one by one */
     run->counts = cJSON_CreateObject();
     cJSON_AddItemToObject(root, "counts", run->counts);
 }

@@ -70,7 +70,8 @@ void gls_tract_run_finish(gls_tract_run *run);
 gls_status gls_tract_bundles_read(gls_tract_run *run, const char *path, const gls_bundles_options *options,
                                   gls_bundles **bundles);
 
-/* Chooses the grid: of --reference, or of the tractogram. GLS_ERR_ARGUMENT: neither; output: for the message. */
+/* Chooses the grid: of --reference, or else of the tractogram. GLS_ERR_ARGUMENT: there is neither. output: name of what
+ * needs the grid, for the message. */
 gls_status gls_tract_grid_choose(const gls_tract_run *run, const char *path, const gls_tractogram_info *info,
                                  const char *output, gls_grid *grid);
 /* Sets how tractograms are read, by the options that all commands share. *reference: gets the grid of --reference, and
@@ -80,7 +81,7 @@ gls_status gls_tract_read_options(const gls_tract_common *common, gls_tractogram
 /* Opens a tractogram with the options of reading of the run. allow_invalid: accepts points that are not finite. */
 gls_status gls_tract_open(const gls_tract_run *run, const char *path, bool allow_invalid,
                           gls_tractogram_reader **reader);
-/* Opens a tractogram a second time, without warnings, which the first reader gave. */
+/* Opens a tractogram a second time, without the warnings that the first reader gave. */
 gls_status gls_tract_open_again(const gls_tract_run *run, const char *path, gls_tractogram_reader **reader);
 /* Appends all streamlines that are left in a reader. */
 gls_status gls_tract_append(const gls_tract_run *run, gls_tractogram_reader *reader, const gls_sink *sink);

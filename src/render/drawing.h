@@ -39,7 +39,7 @@ typedef gls_status (*gls_png_taker)(void *user, const void *data, size_t bytes);
 
 /* A text entry of the file, chunk tEXt. */
 typedef struct gls_png_text {
-    const char *key, *value; /* characters beyond ASCII become '?' */
+    const char *key, *value; /* in value, bytes other than printable ASCII and line ends become '?' */
 } gls_png_text;
 
 /* A PNG that is being written. Set all members up to `user` before gls_png_begin(). */

@@ -141,8 +141,8 @@ typedef struct glyph {
 
 /* A vertex on the picture. */
 typedef struct corner {
-    double x, y; /* samples */
-    double z;    /* depth */
+    double x, y; /* position on the picture, in samples */
+    double z;    /* depth, as gls_depth_of() */
 } corner;
 
 /* Computes the directions of the vertices, and the matrix from coefficients along the world axes to amplitudes. */

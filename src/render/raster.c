@@ -17,7 +17,7 @@
 typedef struct gls_strip {
     int64_t first; /* row of samples of the picture that is row 0 of the strip; may be negative */
     uint32_t rows; /* number of rows of samples */
-    double radius; /* in samples */
+    double radius; /* radius of the tubes, in samples */
 } gls_strip;
 
 /* Receives n records; a failure ends the work. */

@@ -193,7 +193,7 @@ gls_status gls_planes_fill(const gls_planes *planes, const gls_camera *camera, i
 
 /* One view of the picture. */
 typedef struct gls_tile {
-    char name[24]; /* name that is written on the picture */
+    char name[24]; /* name of the view, written on the picture; on a slab its position is written */
     /* camera of the view; the studio sets its scale and its cuts */
     gls_camera camera;
     int slab_axis;     /* world axis across which the slab lies; -1: no slab */

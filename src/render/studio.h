@@ -156,7 +156,7 @@ typedef struct gls_studio {
     double planes_at[3];
     /* streamlines of all files */
     gls_scene scene;
-    double range[2];        /* range of the colour map */
+    double range[2];        /* values at the two ends of the colour map */
     gls_box box;            /* box of all that the views show, world mm */
     double scale;           /* pixels for each mm, the same for all views */
     gls_device_set devices; /* device that draws, opened for this picture */

@@ -186,8 +186,8 @@ void gls_advise_of_lengths(const gls_job *job)
 
 /* Numbers of seeds by what the images have at each seed's nearest voxel. */
 typedef struct seed_look {
-    uint64_t n, outside, dark; /* number of seeds: examined; outside the mask or grid; in the mask without a positive
-                                * ODF or a peak */
+    uint64_t n, outside, dark; /* number of seeds: examined; outside the mask or grid; in the mask, but with no positive
+                                  ODF and no peak */
 } seed_look;
 
 /* Fits the bootstrap's model and returns its ODFs. */

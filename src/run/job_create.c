@@ -59,7 +59,7 @@ static gls_status check_regions(const gls_job_options *o)
     return status;
 }
 
-/* Stores the paths of all outputs, with the sidecar, and returns their number. */
+/* Stores the paths of all outputs and of the sidecar, if there is one. Returns their number. */
 static size_t list_paths(const gls_job *job, const char *path[GLS_JOB_FILES + 1])
 {
     for (size_t i = 0; i < job->n_files; i++) path[i] = job->file[i].path;

@@ -76,7 +76,7 @@ typedef struct gls_job_inputs {
     gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
     /* voxels of the mask, and of the seed region within the mask */
     uint64_t mask_voxels, seed_voxels;
-    double voxel_mm; /* smallest voxel side; unit of lengths given in voxels */
+    double voxel_mm; /* smallest voxel side, mm: the unit of lengths that users give in voxels */
     /* wall time in seconds */
     double seconds_read, seconds_fit;
 } gls_job_inputs;

@@ -326,7 +326,7 @@ static bool set_counts(cJSON *root, const gls_merge_shard *shards, size_t n, con
     return true;
 }
 
-/* Sets the names of the output and the command line. */
+/* Sets the name and size of the output, the command line, and the parameters that belong to the merge. */
 static void set_names(cJSON *root, const gls_merge_options *o, uint64_t output_bytes)
 {
     cJSON *parameters = gls_json_at(root, "parameters"), *output = gls_json_at(root, "output");

@@ -42,7 +42,7 @@ void gls_fdt_numbering_of_grid(const gls_grid *grid, gls_fdt_numbering *numberin
     grid_init(&numbering->grid, grid);
 }
 
-/* Numbers the voxels of a mask. name: for messages. */
+/* Numbers the voxels of a mask that are above 0, from 1 on. name: name of the mask in messages. */
 static gls_status number_voxels(const gls_image *mask, const char *name, gls_fdt_numbering *numbering)
 {
     const size_t n = gls_grid_voxels(&mask->grid);
@@ -76,7 +76,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers the labels of an image in rising order. */
+/* Numbers the labels of an image, whole numbers above 0, from 1 on in rising order. */
 static gls_status number_labels(const gls_image *image, const char *name, gls_fdt_numbering *numbering)
 {
     const size_t n = gls_grid_voxels(&image->grid);
