@@ -240,8 +240,8 @@ static size_t knots_of(const design *d, double side, knot *knots)
     return n;
 }
 
-/* Catmull-Rom spline through n knots at parameter s, 0 .. n - 1; out: x, y, z, r1, r2. Beyond the end knots the line
- * is straight. */
+/* Catmull-Rom spline through n knots at parameter s, 0 .. n - 1; out: x, y, z, r1, r2. The end knots get neighbours
+ * that continue the line straight. */
 static void spline(const knot *knots, size_t n, double s, double out[5])
 {
     size_t i = (size_t)fmin(s, (double)n - 2);
