@@ -46,7 +46,7 @@ typedef struct connecting {
     gls_sink copy;
     int32_t (*pair)[2]; /* two labels of each streamline of a batch */
     size_t n_pairs, capacity;
-    gls_column *list; /* columns of a batch */
+    gls_column *list; /* the columns that are passed on with a batch */
     gls_filter_counts copied;
 } connecting;
 

@@ -37,7 +37,7 @@ typedef struct edit {
     uint64_t last_id; /* largest index of --ids */
     /* labels of --assignments */
     gls_tract_edges edges;
-    gls_image *warp; /* NULL: none */
+    gls_image *warp; /* image of --warp; NULL: none */
     /* sets of streamlines. seen: those that --unique has let pass; minus: those of --minus; both: those of --and */
     gls_line_set *seen, *minus, *both;
     /* --transform, or its inverse; world mm to world mm */

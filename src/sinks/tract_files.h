@@ -35,7 +35,7 @@ gls_status gls_tract_weights_sink(const gls_tract_weights *weights, const gls_tr
 /* Checks that a tractogram has the column `name` with one value for each streamline. path: for the message. name NULL:
  * there is nothing to check. */
 gls_status gls_tract_column_check(const gls_tractogram_info *info, const char *path, const char *name);
-/* Frees the values. */
+/* Frees the weights. */
 void gls_tract_weights_close(gls_tract_weights *weights);
 
 /* --- Columns of streamlines from files beside a tractogram: tables, and track scalar files. */
@@ -134,9 +134,9 @@ void gls_label_names_finish(gls_label_names *names);
 typedef struct gls_tract_orient {
     /* axis, centre or line, of which one is set */
     gls_orientation orientation;
-    /* world mm */
+    /* centre of the region, world mm */
     double centre[3];
-    float (*line)[3]; /* from malloc */
+    float (*line)[3]; /* the streamline, world mm, from malloc */
 } gls_tract_orient;
 
 /* Returns the text if it may name an input file, else NULL. Borrowed. */

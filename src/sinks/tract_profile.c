@@ -29,7 +29,7 @@ typedef struct gls_buan {
 
 /* The table of `--mode buan`, row by row. */
 typedef struct table {
-    /* images and names */
+    /* what is sampled: images, names of columns, how */
     const gls_buan *buan;
     /* the bundles with their members */
     const gls_bundles *bundles;

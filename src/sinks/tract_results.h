@@ -51,19 +51,19 @@ typedef struct gls_weights_cli {
 } gls_weights_cli;
 #undef ROW
 
-/* Each function below runs one command. options: the command's gls_..._cli. file: its n arguments, in the order of the
- * comment. Texts to print are left in run->printed. */
-/* file: IN OUT */
+/* Each of these functions runs one command. options: the gls_..._cli of the command. file: the n arguments, in the
+ * order that the comment gives. Texts to print are left in run->printed. */
+/* Runs `glslines convert`. file: IN OUT */
 gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: inputs, and the output last. */
+/* Runs `glslines edit`. file: inputs, and the output last. */
 gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS IMAGE... */
+/* Runs `glslines sample`. file: TRACKS IMAGE... */
 gls_status gls_tract_sample(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS... */
+/* Runs `glslines stats`. file: TRACKS... */
 gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS BUNDLES */
+/* Runs `glslines segment`. file: TRACKS BUNDLES */
 gls_status gls_tract_segment(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS IMAGE... */
+/* Runs `glslines profile`. file: TRACKS IMAGE... */
 gls_status gls_tract_profile(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Adds counts and means of a score to a sidecar. */
 void gls_score_add_counts(struct cJSON *object, const gls_score_result *result);
@@ -71,21 +71,21 @@ void gls_score_add_counts(struct cJSON *object, const gls_score_result *result);
 void gls_score_add_bundles(struct cJSON *object, const gls_score_result *result, const gls_score_bundle *bundles);
 /* Scores a tractogram by --truth or --against. */
 gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *options, const char *tracks);
-/* file: TRACKS OUT */
+/* Runs `glslines density`. file: TRACKS OUT */
 gls_status gls_tract_density(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS LABELS OUT */
+/* Runs `glslines connectome`. file: TRACKS LABELS OUT */
 gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS... */
+/* Runs `glslines info`. file: TRACKS... */
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: SH DIR */
+/* Runs `glslines fixels`. file: SH DIR */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Options of FODs from those of `glslines fixels`. sh: path of the FODs, borrowed. */
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
 /* Checks that a fixel directory can be written. names: of its n files of values, without .nii. */
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
-/* file: SH */
+/* Runs `glslines peaks`. file: SH */
 gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* file: TRACKS SH */
+/* Runs `glslines weights`. file: TRACKS SH */
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Default options of `glslines weights`. */
 gls_weights_cli gls_weights_cli_default(void);

@@ -183,7 +183,7 @@ static gls_status reserve(marker *m, size_t n)
     return GLS_OK;
 }
 
-/* Appends the columns of `list` that are kept to those at *to, and moves *to behind them. */
+/* Copies the kept columns of `list` to *to, and moves *to behind the last copy. */
 static gls_status keep(const marker *m, int kind, const gls_column *list, size_t n, gls_column **to)
 {
     const gls_tract_sources *s = m->sources;

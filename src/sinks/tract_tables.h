@@ -28,13 +28,13 @@ gls_status gls_tract_text_open(gls_tract_run *run, const char *path, gls_tract_t
 gls_status gls_tract_text_create(const char *path, bool overwrite, gls_output_group *group, gls_tract_text *text);
 /* Appends formatted text as it is. */
 void gls_tract_text_printf(gls_tract_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Appends a name as by gls_field_append(), after a separator unless it begins the line. */
+/* Appends a name as gls_field_append() writes it, with a separator before it unless it begins the line. */
 void gls_tract_text_field(gls_tract_text *text, const char *field);
 /* Appends the name of component i of n: NAME if n is 1, NAME_I otherwise. */
 void gls_tract_text_component(gls_tract_text *text, const char *name, size_t i, size_t n);
-/* Ends the line. */
+/* Ends the current line of the file. */
 void gls_tract_text_end_row(gls_tract_text *text);
-/* Appends the shortest decimal that reads back as value, after a separator unless it begins the line. NaN: see
+/* Appends the shortest decimal that reads back as value, with a separator before it unless it begins the line. NaN: see
  * `missing`. */
 void gls_tract_text_number(gls_tract_text *text, double value);
 /* Appends value i of a column. Integers keep all digits. */
@@ -102,7 +102,7 @@ void gls_sample_warn(const gls_sample_counts *counts, const char *name);
 /* The table of samples, one row for each streamline. A .txt file holds only numbers; others have a header line and row
  * numbers. */
 typedef struct gls_sample_rows {
-    /* borrowed */
+    /* the set whose statistics are written, borrowed */
     const gls_sample_set *set;
     /* the table that is written */
     gls_tract_text text;

@@ -201,7 +201,7 @@ static gls_status name_in_place(const weighting *w)
     return status;
 }
 
-/* Names inputs and outputs. */
+/* Checks the names of inputs and outputs, and adds them to the run. */
 static gls_status name_files(const weighting *w)
 {
     const gls_weights_cli *o = w->o;

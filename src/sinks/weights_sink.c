@@ -19,7 +19,7 @@
 
 /* State of --weights. */
 typedef struct weights_state {
-    /* borrowed */
+    /* the sinks of the run, borrowed */
     const gls_run_sinks *sinks;
     /* the thread that segments the FODs; `segmenting` is true until the thread is joined */
     pthread_t thread;

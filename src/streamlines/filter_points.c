@@ -254,8 +254,8 @@ static float find_step(const reshaper *f, const gls_streamlines *s, size_t i, in
     return mu;
 }
 
-/* Adds points from point `start` to the end of streamline i, or, with back, to its start, each one step from the point
- * before; then that end itself. */
+/* Adds points from point `start` to the end of streamline i (back: to its beginning), each one step from the point
+ * before, and last that end itself. */
 static gls_status walk_from(reshaper *f, const gls_streamlines *s, size_t i, int64_t start, bool back)
 {
     const uint64_t first = s->offset[i];
@@ -302,7 +302,7 @@ static gls_status resample_from_middle(reshaper *f, const gls_streamlines *s, si
     if (!status) status = walk_from(f, s, i, (int64_t)(n / 2), false);
     if (!status) status = gls_builder_add(&f->builder, i, f->n_added, &to);
     for (size_t k = 0; k < f->n_added && !status; k++) {
-        gls_builder_mix(&f->builder, to + k, f->added[k].from, f->added[k].share); /* also interpolates the columns */
+        gls_builder_mix(&f->builder, to + k, f->added[k].from, f->added[k].share); /* this also interpolates the dpv */
         memcpy(f->builder.point[to + k], f->added[k].point, sizeof f->added[k].point);
     }
     return status;

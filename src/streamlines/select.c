@@ -185,7 +185,7 @@ struct selection {
     uint64_t min_points, max_points, skip, every, number, total;
     /* keeps_random(): streamlines whose key is at most `largest` stay */
     uint64_t seed, largest;
-    /* keeps_by_set(): borrowed */
+    /* keeps_by_set(): the set, borrowed */
     gls_line_set *set;
     /* which streamlines stay: members of the set, streamlines that are no members, or new streamlines, which become
      * members */

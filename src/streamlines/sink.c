@@ -34,7 +34,7 @@ void gls_sink_abort(gls_sink *sink)
 typedef struct tee {
     /* number of sinks */
     size_t n;
-    /* owned */
+    /* the n sinks, owned */
     gls_sink sink[];
 } tee;
 

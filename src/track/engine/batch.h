@@ -212,7 +212,7 @@ gls_status gls_pass_initial_begin(gls_batch *batch, gls_seed_batch *seed_batch, 
 gls_status gls_pass_initial_end(gls_batch *batch, gls_seed_batch *seed_batch);
 /* Pass 2 in two steps, so that the host can work between them. This step starts the tracking. */
 gls_status gls_pass_track_begin(gls_batch *batch, uint32_t n_lines);
-/* Waits for pass 2. */
+/* Waits for pass 2 and stores what it returns in batch->head and batch->state. */
 gls_status gls_pass_track_end(gls_batch *batch);
 
 /* Fourth word of the random counter of one direction of a seed, see glsl/base/common.glsl. The direction takes five

@@ -56,7 +56,7 @@ typedef struct sums {
     uint64_t verdict[GLS_VERDICT_COUNT], end[2][GLS_END_COUNT];
 } sums;
 
-/* Counts one streamline. */
+/* Counts a streamline with the outcome *o in *s and in the histograms of *stats. */
 static inline void count(const gls_outcome *o, gls_track_stats *stats, sums *s)
 {
     s->lines++;

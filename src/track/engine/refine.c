@@ -56,8 +56,8 @@ typedef struct refined {
     const double (*space)[4]; /* affine map from voxel coordinates to the space of the points; inverse: its inverse */
     double inverse[3][4];
     float (*point)[3]; /* points of the streamline, in the space of the output */
-    size_t n;          /* number of its points */
-    uint32_t parts;    /* parts of a step */
+    size_t n;          /* number of points of the streamline */
+    uint32_t parts;    /* number of parts of a step */
 } refined;
 
 /* Point i in voxel coordinates. */
@@ -172,7 +172,7 @@ static gls_status refine_all(const refined *all, gls_outcome *const *outcome, gl
     return failed ? gls_fail(GLS_ERR_MEMORY, "out of memory for a streamline") : GLS_OK;
 }
 
-/* Closes the gaps that removed streamlines and points left. */
+/* Closes the gaps left by streamlines and points that were removed. */
 static void squeeze(gls_outcome *const *outcome, gls_batch_result *result)
 {
     size_t kept = 0, n = result->n;

@@ -35,8 +35,8 @@ typedef struct gls_pace {
 uint32_t gls_pace_items(const gls_pace *pace, uint32_t wanted);
 /* Call after a dispatch of `items` items that took `seconds`. */
 void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);
-/* Call this instead of gls_pace_note() if `seconds` is only a lower bound of the duration. It changes the limit only if
- * this time is already too long. */
+/* Call this instead of gls_pace_note() if `seconds` is only a lower bound of the duration. The limit changes only if
+ * even this time is too long. */
 void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
 /* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);

@@ -167,7 +167,7 @@ static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *lim
 #define PIECES 4
 #define MIN_PIECE 20000u
 #define MAX_POOL_BYTES ((uint64_t)512 << 20)
-/* Most bytes between the words of the slots and the coefficients in the work buffer, because the coefficients begin at
+/* Most bytes that lie between the words of the slots and the coefficients in the work buffer: the coefficients begin at
  * a multiple of four words. */
 #define WORK_FILLING 16u
 /* voxels that a half-streamline crosses in a dispatch with runs of points; with more, lanes whose half-streamlines have

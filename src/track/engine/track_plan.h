@@ -57,7 +57,7 @@ typedef struct gls_track_plan {
     uint32_t lanes;     /* invocations for each streamline */
     bool lanes_in_step; /* lanes of a subgroup run in step and need no barrier, see glsl/base/lanes_subgroup.glsl */
     gls_group_plan group, track_group; /* track_group: for track.comp; group: for all other kernels */
-    uint32_t track_groups;             /* work groups that share the streamlines of pass 2 */
+    uint32_t track_groups;             /* largest number of work groups that share the streamlines of pass 2 */
     bool staged;                       /* half-streamlines wait in the work buffer between short dispatches */
     bool split;                        /* staged, and an iteration is two kernels */
     uint32_t iterations;               /* staged: iterations of a dispatch; each draws a direction, or with voxel_runs

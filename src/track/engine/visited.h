@@ -13,7 +13,7 @@ typedef struct gls_visited {
     gls_grid grid;      /* the grid of tracking, on which voxels are counted */
     size_t n_voxels, n; /* n_voxels: number of voxels of the grid; n: number of streamlines */
     uint64_t n_points;  /* number of points of the streamlines that are not left to the host */
-    size_t capacity;    /* allocated words */
+    size_t capacity;    /* allocated elements of `word` */
     uint32_t *word; /* first n_voxels words: number of streamlines in each voxel; streamlines left to the host are not
                        counted */
     uint32_t *left; /* one word for each streamline; not 0: the host must count its voxels */
