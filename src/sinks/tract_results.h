@@ -85,7 +85,7 @@ gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char 
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
 /* Runs `glslines peaks`. file: SH */
 gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Runs `glslines weights`. file: TRACKS SH */
+/* Runs `glslines weights`. file: TRACKS SH, and OUT unless --output or --in-place is given. */
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Default options of `glslines weights`. */
 gls_weights_cli gls_weights_cli_default(void);
