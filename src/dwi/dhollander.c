@@ -40,7 +40,7 @@ typedef struct estimation {
     double *sdm;      /* signal decay metric: how fast the signal falls with b */
     float *fa;
     double (*axis)[3];                       /* principal eigenvector of the tensor of each voxel, in voxel axes */
-    uint8_t *wm, *gm, *csf, *outlier, *half; /* sets: all sets are in one allocation, at wm; half: work space */
+    uint8_t *wm, *gm, *csf, *outlier, *half; /* sets, all in one allocation that begins at wm; half: work space */
     double *work;                            /* n values of work space */
     float *single;                           /* n values of work space */
 } estimation;
@@ -156,7 +156,8 @@ static double median_sdm(const estimation *s, const uint8_t *set)
     return n > 0 ? gls_median(s->work, n) : 0;
 }
 
-/* Optimal threshold of sign * (metric - `from`) over a set; +infinity if the values do not vary. */
+/* Optimal threshold of the values sign * (signal decay metric - `from`) of the voxels of a set; +infinity if the values
+ * do not vary. */
 static float threshold(const estimation *s, const uint8_t *set, double from, double sign)
 {
     float best = INFINITY;

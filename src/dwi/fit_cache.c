@@ -13,7 +13,7 @@
 #include "util/status.h"
 #include "util/numbers.h"
 
-/* Largest size of a note, so that a large file of another program is not read whole. */
+/* Largest size of a note, bytes. A larger file is of another program, and is not read. */
 #define MAX_KEY_BYTES 65536
 
 /* Makes the folder of the cache before the fit, which takes minutes, so that an error comes early. A folder that exists

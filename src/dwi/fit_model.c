@@ -124,7 +124,7 @@ gls_status gls_series_model_directions(gls_series_model *m, const char *name)
     if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
     gls_status status = gls_sphere_create(name, &m->constraint);
     if (status || m->kind != GLS_MODEL_MSMT) return status;
-    /* msmt needs directions; csd takes the sphere itself, whose antipodes it uses */
+    /* msmt needs directions; csd takes the sphere itself, and adds the antipodes of the vertices */
     size_t bytes = m->constraint->n * sizeof *m->direction;
     m->direction = malloc(bytes);
     if (!m->direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", m->constraint->n);
@@ -199,7 +199,7 @@ gls_status gls_series_model_init(gls_series_model *m, const gls_model_options *o
     if (!status && options->csd_directions) status = gls_series_model_directions(m, options->csd_directions);
     if (!status && m->kind == GLS_MODEL_MSMT)
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
-    /* a failure of given responses is no fault of the series */
+    /* the message names the series only if the responses are estimated from the series */
     if (m->kind == GLS_MODEL_MSMT && !m->tissues.given) status = gls_series_fail(series, status);
     /* MRtrix3's rule: the response decides the order; DIPY's rule: the order decides how the response is read */
     bool csd = m->kind == GLS_MODEL_CSD, mrtrix = csd && options->csd_rule == GLS_CSD_RULE_MRTRIX;
@@ -246,7 +246,7 @@ static gls_status compare_gain(const gls_series_model *m, const gls_image *mask)
 {
     const gls_response *r = &m->response;
     const gls_gradients *g = m->selected;
-    /* mean signal of the shell by its first zonal coefficient, or signal of b = 0 */
+    /* signal of the response: the mean in the shell, from the first zonal coefficient, or S0 */
     const double signal = r->is_zonal ? r->zonal[0] / sqrt(4 * M_PI) : r->s0;
     double gain;
     bool *is_used = malloc(g->n * sizeof *is_used);
@@ -412,7 +412,7 @@ static gls_status fit_tissues(gls_series_model *m, const gls_image *mask, const 
 gls_status gls_series_model_fit(gls_series_model *m, const gls_image *mask, const char *cache,
                                 const gls_monitor *monitor)
 {
-    /* names of the files in the cache */
+    /* words in the names of the files in the cache */
     static const char *const names[] = {
         [GLS_MODEL_OPDT] = "sh_opdt", [GLS_MODEL_CSA] = "sh_csa", [GLS_MODEL_CSD] = "sh_csd"};
     if (m->kind == GLS_MODEL_MSMT) return fit_tissues(m, mask, cache, monitor);
@@ -478,7 +478,7 @@ void gls_series_model_describe(cJSON *root, const gls_series_model *m)
     cJSON_AddStringToObject(model, "name", gls_model_name(m->kind));
     if (m->kind == GLS_MODEL_CSD) cJSON_AddStringToObject(model, "csd_rule", gls_csd_rule_name(m->options->csd_rule));
     gls_json_uint(model, "sh_order", (uint64_t)m->order);
-    /* null stands for all shells */
+    /* null: no single shell was chosen */
     gls_json_double(model, "shell_b_s_per_mm2", m->bval > 0 ? m->bval : NAN);
     gls_json_uint(model, "weighted_volumes", g->n - g->n_b0);
     if (m->has_response) describe_response(model, m);

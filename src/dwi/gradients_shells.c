@@ -44,9 +44,10 @@ static void take_near(clusters *c, double b, size_t *queued)
     }
 }
 
-/* Groups the volumes into clusters, c->label and c->n. Volumes in file order start clusters, if they have enough
- * neighbours; a cluster grows through members that have enough neighbours, and takes the neighbours of each. The order
- * of the file decides which cluster gets a volume between two, as in MRtrix3. */
+/* Groups the weighted volumes into clusters: sets c->label and c->n. In the order of the file, each volume that has
+ * enough neighbours and is in no cluster starts one; a cluster grows through members that have enough neighbours,
+ * and takes the neighbours of each. The order of the file decides which cluster gets a volume between two, as in
+ * MRtrix3. */
 static void find_clusters(clusters *c)
 {
     for (size_t i = 0; i < c->table->n; i++) c->label[i] = GLS_NO_SHELL;
@@ -157,8 +158,8 @@ void gls_gradients_name_shells(const gls_shell *shell, size_t n, char *text, siz
                                          shell[i].bval, shell[i].n);
 }
 
-/* Distance of a b-value from a shell, in standard deviations of the shell; for a shell of nearly equal b-values the
- * square root of its b-value stands for the standard deviation. */
+/* Distance of a b-value from a shell, in standard deviations of the shell. For a shell whose standard deviation is
+ * below 1 s/mm2, the square root of the mean b-value is the unit. */
 static double distance(const gls_shell *shell, double bval)
 {
     double width = shell->deviation < 1 ? sqrt(shell->bval) : shell->deviation;
@@ -198,8 +199,8 @@ gls_status gls_gradients_find_shell(const gls_shell *shell, size_t n, double bva
                     nearest == SIZE_MAX ? " (a shell is three volumes or more of nearly one b-value)" : "");
 }
 
-/* Copies the entries volume[0 .. to->n - 1] of `from` to `to`, and what holds for the whole table. to: allocated, with
- * no entries filled in. */
+/* Copies to `to` the entries volume[0 .. to->n - 1] of `from`, and its b0 threshold and flags. to: allocated, with no
+ * entries filled in. */
 static void copy_selected(const gls_gradients *from, gls_gradients *to, const size_t *volume)
 {
     to->b0_threshold = from->b0_threshold;

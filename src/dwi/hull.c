@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Relative change of a radius by which four points on one circle become a proper tetrahedron. It is far above the
- * rounding of long double and far below GLS_HULL_MIN_ANGLE^2 / 2, the height of a point above the plane of its
- * neighbours. Antipodes change equally, so that an antipodal set has an antipodal hull. */
+/* Largest relative change of the radius of a point. Such changes make a proper tetrahedron of four points on one
+ * circle. The value is far above the rounding of long double and far below GLS_HULL_MIN_ANGLE^2 / 2, the height of a
+ * point above the plane of its neighbours. Antipodes change equally, so that an antipodal set has an antipodal hull. */
 #define PERTURBATION 1e-10
 /* Four points on a great circle stay in one plane at any radius, so each coordinate also moves by up to half of this
  * value. Faces of a complete hull around the origin lie in no such plane, but faces of the first few points do. */
@@ -159,8 +159,9 @@ static size_t common_divisor(size_t a, size_t b)
     return a;
 }
 
-/* An incremental hull: begins with a tetrahedron of four points and inserts one point after the other, which replaces
- * the facets that it sees by new ones. A hull of n points in general position has 2 n - 4 facets and 3 n - 6 edges. */
+/* An incremental hull: begins with a tetrahedron of four points and inserts the other points one after another; each
+ * replaces the facets that it sees by new ones. A hull of n points in general position has 2 n - 4 facets and 3 n - 6
+ * edges. */
 gls_status gls_hull_create(const double (*point)[3], const uint32_t *label, size_t n, uint32_t (**face)[3],
                            size_t *n_faces)
 {

@@ -51,8 +51,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(panel)(VD *a, cons
     }
 }
 
-/* Computes the triangle of rows r .. r + count - 1 to the right of their panel. Clears lanes of `sound` whose matrix is
- * not positive definite. */
+/* Computes rows r .. r + count - 1 from column r to the diagonal, which panel() leaves out. Clears lanes of `sound`
+ * whose matrix is not positive definite. */
 TARGET static inline __attribute__((always_inline)) void NAME(corner)(VD *a, VD *inverse, size_t r, size_t count,
                                                                       VU *sound)
 {

@@ -67,7 +67,7 @@ static gls_status change(const int32_t dim[3], uint8_t *set, int times, bool gro
     return GLS_OK;
 }
 
-/* Erodes a set, `times` >= 0 times: removes voxels of which one of the 6 neighbours is not in the set. A voxel at the
+/* Erodes a set, `times` >= 0 times: removes voxels with a neighbour (of 6) that is not in the set. A voxel at the
  * border of the grid is removed, because voxels outside the grid are not in the set. GLS_ERR_MEMORY: out of memory. */
 static gls_status erode_set(const int32_t dim[3], uint8_t *set, int times)
 {

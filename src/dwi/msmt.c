@@ -19,7 +19,8 @@
  * one. */
 
 #define GROUP 64 /* invocations of a work group, which fits one voxel; divides the stride of the plan */
-/* maximum number of active rows: nearly all voxels need fewer, and several work groups fit on a multiprocessor */
+/* maximum number of active rows: nearly all voxels need fewer; with more, fewer work groups would run on a
+ * multiprocessor at the same time */
 #define MAX_ROWS 64
 #define MIN_ROWS 48 /* smallest number of active rows; with fewer too many voxels would be left to the CPU */
 #define SLICE ((size_t)128 * GLS_NONNEG_BLOCK) /* number of voxels of a dispatch */

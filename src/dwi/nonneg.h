@@ -47,7 +47,8 @@ typedef struct gls_nonneg_plan {
     double *inside;  /* k + n_rows: a point y with B y > 0, and its values B y */
     double drift;    /* length of the sum of all rows of B */
 
-    /* For the active set method; NULL if there are too many coefficients. */
+    /* The members below are for the active set method; they are 0 or NULL if there are more than GLS_NONNEG_ACTIVE_MAX
+     * coefficients. */
     size_t stride, wide;  /* n_rows and k rounded up to multiples of 64 and 8; padding is 0 */
     size_t max_active;    /* maximum number of active rows, a multiple of 8 */
     double *columns;      /* B transposed: wide x stride */

@@ -105,7 +105,7 @@ TARGET static bool NAME(load)(const gls_nonneg_plan *plan, SLOTS *s, size_t slot
             ((double *)s->solution)[j * GLS_NONNEG_BLOCK + v] = start[j * GLS_NONNEG_BLOCK];
         return false;
     }
-    /* start a tenth beyond the bounds, with equal multipliers of the size of the largest amplitude */
+    /* start a tenth farther inside the bounds, with equal multipliers of the size of the largest amplitude */
     way *= 1.1;
     double lambda = scale / plan->drift, sum = 0;
     for (size_t j = 0; j < plan->k; j++) {
@@ -184,8 +184,9 @@ TARGET static inline __attribute__((always_inline)) void NAME(rises)(const gls_n
         for (size_t q = 0; q < 8; q++) rise[q] += row[q * plan->padded + j] * s->step[j];
 }
 
-/* Predictor, the first of two steps of an iteration, which move() has computed but is not taken. How far the bounds
- * allow it to go determines how far the second step stays away from them: sets `centre`, and t for the second step. */
+/* Predictor, the first of two steps of an iteration. move() has computed this step; it is never taken. How far the
+ * bounds would allow it to go determines how far the second step stays away from the bounds: sets `centre`, and t in
+ * `pull`, for the second step. */
 TARGET static void NAME(predict)(const gls_nonneg_plan *plan, SLOTS *s)
 {
     VD most = {0}, linear = {0}, square = {0};

@@ -64,7 +64,7 @@ static void locate(const normalisation *s, const gls_grid *grid, size_t v, doubl
     for (int a = 0; a < 3; a++) p[a] = (p[a] - s->centre[a]) / s->width;
 }
 
-/* The 20 monomials of x, y and z up to degree 3, of which the logarithm of the intensity field is a sum. */
+/* The 20 monomials of x, y and z up to degree 3. The logarithm of the intensity field is a weighted sum of them. */
 static void monomials(const double p[3], double term[TERMS])
 {
     const double x = p[0], y = p[1], z = p[2];

@@ -108,7 +108,7 @@ static gls_status find_order(gls_odf_source *s, const char *name)
 }
 
 /* Fills the matrix that samples coefficients on the sphere: the basis at each vertex, rotated to the axes in which the
- * coefficients are given. Rows are padded with zeros to a multiple of GLS_ODF_ROWS. */
+ * coefficients are given. Rows of zeros follow up to a multiple of GLS_ODF_ROWS. */
 static gls_status set_matrix(gls_odf_source *s, const char *name)
 {
     struct gls_odf_parts *parts = s->parts;

@@ -88,7 +88,8 @@ fail:
     return status;
 }
 
-/* Applies the transform, with rows padded to GLS_ODF_ROWS, to all voxels of `sh`; `to` has the same size. */
+/* Applies the transform to all voxels of `sh`; `to` has the same size. matrix: k x k, then rows of zeros up to a
+ * multiple of GLS_ODF_ROWS. */
 static void transform_image(const float *matrix, size_t k, const gls_image *sh, gls_image *to)
 {
     const gls_odf_kernel kernel = gls_odf_kernels[gls_cpu_level()];

@@ -14,7 +14,7 @@
 /* MAX_MAXIMA: largest number of maxima of a voxel; RING: number of points of the ring; CLIMBS: largest number of steps
  * up from a vertex */
 enum { MAX_COEFFICIENTS = (GLS_SH_MAX_ORDER + 1) * (GLS_SH_MAX_ORDER + 2) / 2, MAX_MAXIMA = 64, RING = 8, CLIMBS = 40 };
-/* radius in radians of the ring of points around a direction that distinguishes a maximum from a slope */
+/* radius, in radians, of a ring of points around a direction: at a maximum no point of the ring is higher */
 #define RING_RADIUS 0.02
 #define SAME_COSINE 0.99 /* cosine of the angle below which two maxima count as one */
 
@@ -53,7 +53,7 @@ static void frame_to_voxels(gls_bvec_frame frame, const gls_grid *grid, double m
 }
 
 /* Whether the volumes are unit vectors, each followed by an amplitude, as in the truth of the phantom. Zeros and values
- * that are not finite are missing peaks; an image without any peak does not count. */
+ * that are not finite are missing peaks; false for an image without any peak. */
 static bool is_quads(const gls_image *file)
 {
     const size_t n = gls_grid_voxels(&file->grid);
