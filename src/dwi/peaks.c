@@ -55,7 +55,7 @@ size_t gls_peaks_find(const gls_sphere *sphere, const double *value, const gls_p
     size_t n_maxima = 0, n_peaks = 0;
     const gls_peak_options defaults = gls_peak_options_default();
     if (!options) options = &defaults;
-    /* the local maxima, and the smallest value of all */
+    /* find the local maxima, and the smallest value of all vertices */
     double minimum = 0;
     for (size_t v = 0; v < sphere->n; v++) {
         if (v == 0 || value[v] < minimum) minimum = value[v];

@@ -61,13 +61,13 @@ static volume_look look_at(const float *volume, const float *mask, size_t n)
     return (volume_look){odd, positive, 0};
 }
 
-/* Marks voxels with a value that is not finite. */
+/* Sets broken[i] of the voxels whose value in this volume is not finite. */
 static void mark_broken(const float *volume, size_t n, uint8_t *broken)
 {
     for (size_t i = 0; i < n; i++) broken[i] |= !isfinite(volume[i]);
 }
 
-/* Sets all values of voxels with a value that is not finite to 0, and warns. */
+/* Warns of voxels that have a value which is not finite, and sets all values of these voxels to 0. */
 static gls_status clear_broken(gls_series *s)
 {
     size_t n = gls_grid_voxels(&s->dwi->grid), n_broken = 0;
@@ -144,8 +144,8 @@ void gls_series_finish(gls_series *s)
 /* --- The gradient table of a series: finds the table beside the series or in its header, reads it, and compares it
  * with another. */
 
-/* Tables differ if an angle between their directions is above MAX_ANGLE, in degrees, more than rounding to three digits
- * causes, or if a b-value differs by more than MAX_BVAL, in s/mm2, and by more than MAX_SHARE of the b-value. */
+/* Tables differ if an angle between their directions is above MAX_ANGLE, in degrees (rounding to three digits causes
+ * less), or if a b-value differs by more than MAX_BVAL, in s/mm2, and by more than MAX_SHARE of the b-value. */
 #define MAX_ANGLE 0.5
 #define MAX_BVAL 20.0
 #define MAX_SHARE 0.05
@@ -303,8 +303,8 @@ static void compare_with_other(const gls_series *s, const char *bval, const char
     free(beside[1]);
 }
 
-/* Returns GLS_ERR_INPUT if all volumes count as b = 0, as they may where b-values are in ms/um2; warns if b-values are
- * beyond any scanner, as they are in s/m2. */
+/* Returns GLS_ERR_INPUT if all volumes count as b = 0, as they may where b-values are in ms/um2; warns if a b-value is
+ * higher than any scanner's, as b-values in s/m2 are. */
 static gls_status check_bvals(const gls_gradients *g, const char *path)
 {
     double highest = 0;

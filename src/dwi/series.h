@@ -32,7 +32,7 @@ gls_status gls_units_check_gain(const char *who, double signal, double gain);
 
 /* --- Series. */
 
-/* shells that are listed; more are only counted */
+/* largest number of shells that are listed; further shells are only counted */
 #define SERIES_MAX_SHELLS 64
 
 /* Finds the gradient table of a series. *bval and *bvec, from malloc: "-" and "-" if the header of a .mif has the
@@ -53,8 +53,7 @@ typedef struct gls_series {
     size_t n_shells; /* entries of shell[] that are set */
 } gls_series;
 
-/* Adds the name of the series to the message of the last error if the error is one of the series itself. Returns
- * status. */
+/* Adds the name of the series to the message of the last error if status is GLS_ERR_INPUT. Returns status. */
 gls_status gls_series_fail(const gls_series *series, gls_status status);
 
 /* Reads the series. path: the files of the image, b-values and vectors; NULL: another of these files has the values. */

@@ -172,8 +172,8 @@ fail:
     return status;
 }
 
-/* Finds for each unit vector the index of its opposite; NO_PARTNER: the set has no opposite, or another vector is its
- * partner. Coinciding vectors are an error. */
+/* Finds for each unit vector the index of its opposite; NO_PARTNER: the set has no opposite of the vector, or the
+ * opposite is the partner of another vector. Coinciding vectors are an error. */
 static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *partner, size_t *n_partnered)
 {
     const double limit = GLS_HULL_MIN_ANGLE * GLS_HULL_MIN_ANGLE;

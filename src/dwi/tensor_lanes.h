@@ -43,7 +43,7 @@ TARGET static inline VD NAME(ln)(VD x)
 /* exp x for -700 <= x <= 0 with a relative error < 3e-10, which is enough for weights. */
 TARGET static inline VD NAME(exp)(VD x)
 {
-    VD t = x * 1.4426950408889634 + 0x1.8p52; /* the low bits hold the power of two */
+    VD t = x * 1.4426950408889634 + 0x1.8p52; /* the low bits of t hold the exponent of the power of two */
     VD r = x - (t - 0x1.8p52) * 0.69314718055994531;
     VD p = r * (1.0 / 40320) + 1.0 / 5040;
     p = p * r + 1.0 / 720;

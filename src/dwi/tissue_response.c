@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OFF 80.0 /* s/mm2: largest difference between the b-values of a response's shell and of the data's */
-#define MAX_BYTES ((size_t)16 << 20) /* largest file of a response */
+#define MAX_OFF 80.0 /* s/mm2: largest difference between the b-values of a shell in the response and in the series */
+#define MAX_BYTES ((size_t)16 << 20) /* largest size of the file of a response */
 #define FIBRE_BVAL 500.0             /* s/mm2: from here on the signal of white matter is lowest along the fibres */
 
 gls_status gls_tissue_response_create(size_t n_shells, int order, gls_tissue_response **response)

@@ -8,13 +8,13 @@
 #include "util/maths.h"
 #include "util/status.h"
 
-/* mm2/s. Free water at 37 degrees Celsius has 0.003, and noise adds to it; along fibres of fixed, cold tissue there are
- * 1e-4. */
+/* Limits of a diffusivity of water, mm2/s. Free water at 37 degrees Celsius has 0.003, and noise adds to it; along
+ * fibres of fixed, cold tissue there are 1e-4. */
 #define MAX_DIFFUSIVITY 0.006
 #define MIN_DIFFUSIVITY 5e-5
 /* Largest ratio, in either direction, between the signals of a series and of a response. */
 #define MAX_GAIN 100.0
-#define BRIGHTEST 0.98 /* quantile of the voxels whose signal is compared */
+#define BRIGHTEST 0.98 /* the signal of the series is this quantile over the voxels of the mask */
 
 gls_status gls_units_check_eigenvalues(const char *who, const double evals[2], bool of_series)
 {

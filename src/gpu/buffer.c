@@ -1,6 +1,6 @@
 /* Buffers and textures: creation, clearing, writing and reading; and the order of writes by host and device. Contracts
- * are in <glslines/device.h>. Every function holds the device itself; injected faults take the place of calls of the
- * driver. */
+ * are in <glslines/device.h>. Each function of the interface holds the device itself. An injected fault takes the place
+ * of a call of the driver. */
 #include "gpu/device_cache.h"
 
 #include <math.h>
@@ -462,8 +462,8 @@ void gls_order_mark(gls_device *device)
 
 gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what)
 {
-    /* The device itself orders a write by one of its commands behind its earlier writes; kernels are awaited in any
-     * case. */
+    /* A write by a command of the device comes after earlier such writes without waiting here. Kernels are waited for
+     * in any case. */
     const uint64_t last_run =
         side == GLS_BY_DEVICE || order->last_made < order->last_run ? order->last_run : order->last_made;
     if (last_run <= device->n_ended || device->info.software || device->never_wait) return GLS_OK;

@@ -80,7 +80,7 @@ static bool has_program(const gls_device *device, const char *source)
     return p != NULL;
 }
 
-/* Appends an argument with its name in the source. */
+/* Appends an argument to program->slots, with the name that it has in the source. */
 static void add_slot(gls_shared_program *program, gls_slot slot, GLenum interface, GLuint index)
 {
     glGetProgramResourceName(program->name, interface, index, sizeof slot.name, NULL, slot.name);

@@ -24,7 +24,7 @@ size_t gls_device_set_count(const char *names)
     return n;
 }
 
-/* Opens n devices of one name of --device; name is not terminated. */
+/* Opens n devices of one name of --device; name: `length` bytes, without a NUL behind them. */
 static gls_status open_named(gls_device_set *set, const char *name, size_t length, size_t n, gls_graphics api)
 {
     char *copy = strndup(name, length);

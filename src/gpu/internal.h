@@ -13,7 +13,7 @@
 #include "gpu/source.h"
 #include "util/text.h"
 
-/* The library from which the dispatcher loads OpenGL, and its Debian package. */
+/* The library from which libepoxy loads OpenGL, and its Debian package. */
 #ifdef GLS_EPOXY_OPENS_LIBGL
 #define GLS_NEEDS_LIBGL true
 #define GLS_GL_LIBRARY "libGL.so.1"
@@ -215,8 +215,8 @@ static inline gls_prelude gls_prelude_of(const gls_device *device)
 /* Compiles and links a program. *ok: whether the program linked; if not, message gets the reason in one line. The
  * device must be held. */
 GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
-/* Program of a kernel that was announced, once linked; 0: not announced, or it does not compile. The device must be
- * held. */
+/* Waits until the program of an announced kernel is linked, and returns it; 0: not announced, or it does not compile.
+ * The device must be held. */
 GLuint gls_announced_take(gls_device *device, const char *text);
 
 /* Begins a phase of the device in the timeline, if one is kept: the commands until gls_span_end(). name: a constant.
