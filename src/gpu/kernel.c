@@ -1,5 +1,6 @@
-/* Kernels: compilation, arguments, dispatch. A kernel is a program of the device's cache and a label; several kernels
- * may share a program. gls_kernel_run() does not wait for the device, unless its time is asked for. */
+/* Kernels: compilation, arguments, dispatch. A kernel is a program of the device's cache and a label; several
+ * kernels may share a program. gls_kernel_run() does not wait for the device, unless the caller asks for the time of
+ * the run. */
 #include "gpu/device_cache.h"
 #include "gpu/objects.h"
 

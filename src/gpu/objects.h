@@ -104,8 +104,8 @@ uint32_t gls_device_group_limit(const gls_device *device, unsigned axis);
 
 /* --- Kernels compiled early, on threads of the driver, while the host does other work. */
 
-/* Announces that gls_kernel_load() will ask for this kernel. Does something only if the driver has such threads and has
- * not compiled the kernel before, because the threads cost a fifth of a second at the end of the process. */
+/* Announces that gls_kernel_load() will ask for this kernel. Does nothing unless the driver has compiler threads and
+ * has not compiled the kernel before, because the threads cost a fifth of a second at the end of the process. */
 void gls_kernel_announce(gls_device *device, const char *file, const gls_define *defines, size_t n_defines);
 
 #endif

@@ -32,7 +32,7 @@ static void GLAPIENTRY debug_message(GLenum source, GLenum type, GLuint id, GLen
     gls_log(GLS_LOG_DEBUG, "driver: %s%s", type == GL_DEBUG_TYPE_ERROR ? "error: " : "", text);
 }
 
-/* Asks the driver for messages; with a listener for all of them, on the thread that compiles. */
+/* Asks the driver for messages. With a listener: for all messages, each on the thread that compiles. */
 static void enable_debug_output(gls_device *device)
 {
     if (device->info.gles && !epoxy_has_gl_extension("GL_KHR_debug")) return;
@@ -370,7 +370,7 @@ gls_status gls_device_open(const char *name, gls_graphics api, gls_device **devi
 }
 
 /* Opens devices until there are n: further contexts if the first device is a software renderer, else further GPUs,
- * which must have its name unless `any`. *n_open: number of open devices, before and after. */
+ * which must have the name of the first device unless `any`. *n_open: number of open devices, before and after. */
 static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **devices, size_t *n_open)
 {
     const gls_device_info *first = &devices[0]->info;

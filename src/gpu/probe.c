@@ -143,7 +143,8 @@ static uint64_t device_files(void)
     return key;
 }
 
-/* Mixes the time of the last change of a file or folder into a hash; a path that does not exist leaves the hash. */
+/* Mixes the time of the last change of a file or folder into a hash; a path that does not exist leaves the hash as it
+ * is. */
 static uint64_t mix_age(uint64_t key, const char *path)
 {
     struct stat info;

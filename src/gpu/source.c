@@ -19,7 +19,7 @@ typedef struct composer {
     size_t n_defines;
     const char *seen[64]; /* names of the files included so far */
     size_t n_seen;
-    unsigned depth; /* inclusions around the current line */
+    unsigned depth; /* number of inclusions that the current line is nested in */
     gls_text out;   /* the text so far */
 } composer;
 

@@ -8,8 +8,8 @@
 #include "util/threads.h"
 #include "util/status.h"
 
-/* Bytes of a piece for reading, of which there are two, and of a piece for writing, of which there are GLS_SENT_PIECES.
- */
+/* PIECE: bytes of a piece for reading; there are two pieces. SENT_PIECE: bytes of a piece for writing; there are
+ * GLS_SENT_PIECES. */
 #define PIECE ((size_t)16 << 20)
 #define SENT_PIECE ((size_t)8 << 20)
 

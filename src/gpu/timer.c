@@ -34,7 +34,7 @@ bool gls_wait_for_fence(GLsync sync)
     return reached;
 }
 
-/* A phase on the device; begin and end by the device's clock. */
+/* A phase on the device. query: GL names of the queries that give the times of begin and end by the device's clock. */
 typedef struct gls_span {
     GLuint query[2];
     char name[48];

@@ -98,8 +98,8 @@ typedef struct pipeline {
     pthread_cond_t changed;
     uint64_t filled, emptied; /* number of blocks that were decompressed into the ring, and that were converted */
     gls_status status;
-    char message[1024]; /* error message of the second thread, for the calling thread, because gls_last_error() is kept
-                           by thread */
+    char message[1024]; /* error message of the second thread, for the calling thread, because each thread has a
+                           gls_last_error() of its own */
 } pipeline;
 
 /* Reads the next block of voxel values from the stream, in the order of the file. */

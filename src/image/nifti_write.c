@@ -11,7 +11,8 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Level of compression of .nii.gz; bytes that are converted at a time; bytes of a piece that one thread compresses. */
+/* GZIP_LEVEL: level of compression of .nii.gz. BLOCK_BYTES: bytes that are converted at a time. PIECE_BYTES: bytes that
+ * one thread compresses at a time. */
 #define GZIP_LEVEL 3
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define PIECE_BYTES ((size_t)1 << 20)
@@ -88,7 +89,7 @@ typedef struct source {
     const char *what; /* text for the description; NULL: none */
 } source;
 
-/* Rounds x and limits it to low .. high. NaN, which passes both comparisons, becomes 0. */
+/* Rounds x and limits it to low .. high. NaN becomes 0. */
 static float to_range(float x, float low, float high)
 {
     if (isnan(x)) return 0.0f;

@@ -34,7 +34,7 @@ typedef struct gls_region_group {
     gls_grid grid;
     int32_t origin[3], size[3]; /* box of the voxels that are in a region */
     float map[3][4];            /* from voxel coordinates of the run to voxel coordinates of the box */
-    size_t first;               /* index of the group's first word in the words of the set */
+    size_t first;               /* index of the group's first word in gls_regions.word */
 } gls_region_group;
 
 /* A region of a run. text: as the user named it, owned. */

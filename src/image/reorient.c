@@ -7,7 +7,7 @@
 #include "image/formats.h"
 #include "util/status.h"
 
-/* For each axis of the wanted grid: the parallel axis of the image (from), and whether this axis runs in the opposite
+/* For each axis of the wanted grid: the parallel axis of the image (from), and whether that axis runs in the opposite
  * direction (turned). */
 typedef struct axes {
     int from[3];

@@ -63,7 +63,7 @@ typedef struct cmd_arguments {
     const char *positional[CMD_MAX_POSITIONALS];
     /* number of elements of `positional` */
     int n_positionals;
-    char taken[512];    /* options of other programs and what they were taken for, one a line */
+    char taken[512];    /* options and values of other programs, and what they were taken for, each in a line */
     char warnings[256]; /* warnings about the command line, one a line */
     int argc;           /* the whole command line */
     char **argv;
@@ -119,7 +119,7 @@ struct cmd_command {
 typedef union cmd_values {
     /* large enough for the struct of every command */
     char bytes[CMD_MAX_VALUES];
-    /* for the alignment of its members */
+    /* gives `bytes` the alignment that any struct needs */
     max_align_t align;
 } cmd_values;
 
