@@ -239,8 +239,8 @@ static gls_status read_set(edit *e, const char *path, gls_line_set **set)
     return status;
 }
 
-/* If `wanted`, puts a filter in front of *sink: `call` makes a filter that passes on to `next`, the old *sink, and
- * stores it in *sink. Does nothing after a failure. */
+/* If `wanted`, replaces *sink by the filter that `call` makes, which passes on to `next`, the old *sink. Does nothing
+ * after a failure. */
 #define IN_FRONT(wanted, call)                    \
     do {                                          \
         const gls_sink next = *sink;              \

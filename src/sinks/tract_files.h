@@ -28,8 +28,9 @@ const char *gls_tract_weights_file(const char *text);
  * tractogram at `path` once to find the range of values. */
 gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
                                   const char *path, bool range);
-/* For weights from a text file: puts a filter that adds them as a column in front of *sink. For weights from a column:
- * checks that the tractogram at `path` with the contents `info` has this column. Without weights does nothing. */
+/* For weights from a text file: replaces *sink by a filter that adds them as a column and passes on to the old *sink.
+ * For weights from a column: checks that the tractogram at `path` with the contents `info` has this column. Without
+ * weights does nothing. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, const gls_tractogram_info *info, const char *path,
                                   gls_sink *sink);
 /* Checks that a tractogram has the column `name` with one value for each streamline. path: for the message. name NULL:

@@ -221,8 +221,8 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
-/* Chooses how finely streamlines are mapped to voxels, and whether as curves or as straight lines between points. step:
- * step of the streamlines, mm; 0: not stated, use the measured range. Logs the choice if it is a guess. */
+/* Chooses how finely streamlines are mapped, as curves or straight lines. step: mm; 0: guess it from range, and log
+ * it. */
 static gls_status weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
 {
     bool straight = false;
@@ -456,7 +456,7 @@ static gls_status write_results(const weighting *w)
     return status || !o->fixels ? status : gls_weights_write_fixels(w->weights, w->fod.fixels, o->fixels, force, group);
 }
 
-/* Adds the result to the sidecar, and sets the message for the user and, if the weights diverged, the verdict. */
+/* Adds the result to the sidecar, and sets message and verdict for the user. */
 static void log_result(const weighting *w)
 {
     const gls_weights_result *r = gls_weights_get_result(w->weights);

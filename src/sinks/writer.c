@@ -282,7 +282,7 @@ static bool is_added(const gls_tract_output *o, const char *name)
     return false;
 }
 
-/* With --fields, puts a filter that passes on only the named columns and groups in front of *sink. */
+/* With --fields, adds a filter in front of *sink that passes on only the named columns and groups. */
 static gls_status choose_fields(const gls_tract_output *o, const char *input, gls_sink *sink)
 {
     const char *names[MAX_FIELDS];
