@@ -86,8 +86,8 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
     } else if (!strcmp(key, "float_linear")) {
         if (value == 0) info->float_linear = false;
     } else if (!strcmp(key, "subgroup")) {
-        info->subgroup_size = (uint32_t)
-            value; /* may exceed the subgroup size of the device, so that sources for other sizes can be inspected */
+        /* the value may exceed the subgroup size of the device, so that sources for other sizes can be inspected */
+        info->subgroup_size = (uint32_t)value;
         info->subgroup_features = value ? 0xff : 0;
     } else if (!strcmp(key, "apart")) {
         if (value == 0) info->apart = false;
