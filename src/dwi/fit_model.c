@@ -124,7 +124,7 @@ gls_status gls_series_model_directions(gls_series_model *m, const char *name)
     if (!gls_sphere_is_built_in(name)) return gls_csd_directions_read(name, &m->direction, &m->n_directions);
     gls_status status = gls_sphere_create(name, &m->constraint);
     if (status || m->kind != GLS_MODEL_MSMT) return status;
-    /* msmt needs directions; csd takes the sphere itself, and adds the antipodes of the vertices */
+    /* msmt needs directions; csd takes the sphere itself */
     size_t bytes = m->constraint->n * sizeof *m->direction;
     m->direction = malloc(bytes);
     if (!m->direction) return gls_fail(GLS_ERR_MEMORY, "out of memory for %zu directions", m->constraint->n);

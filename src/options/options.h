@@ -187,7 +187,7 @@ void cmd_help_markdown(FILE *out, const cmd_command *command);
 /* Prints text in lines of at most `width` columns. The cursor is in column `column`; further lines begin with `indent`
  * blanks. */
 void cmd_wrap(FILE *out, const char *text, int column, int indent, int width);
-/* Width in columns of the terminal at `stream`, else the variable COLUMNS, else 80; limited to 60 to 120. */
+/* Width in columns of the terminal at `stream`, else the variable COLUMNS, else 80; at least 60, at most 120. */
 int cmd_terminal_width(FILE *stream);
 
 #endif

@@ -105,7 +105,7 @@ static bool check_range(parser *p, const gls_option *option, const char *text, d
     return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
 }
 
-/* Index of the choice that equals text without case, such as CSD in "opdt|csd". -1: none. */
+/* Index of the choice that equals text in lower case: for CSD, csd in "opdt|csd". -1: none. */
 static int find_in_lower_case(const char *choices, const char *text)
 {
     char lower[64];
@@ -205,7 +205,8 @@ static bool set_numbers(parser *p, const gls_option *option, const char *text, g
     return true;
 }
 
-/* Stores the value of option number `index` in the struct of the command; false after a message. */
+/* Stores the value of option number `index` in the struct of the command. Returns false if the value is invalid, with
+ * the message in p->error. */
 static bool set_value(parser *p, size_t index, const char *text)
 {
     const gls_option *option = &p->arguments->table.option[index];
@@ -296,7 +297,8 @@ static const char *left_out(const parser *p, const gls_option *option, char *buf
     return is_value ? NULL : "";
 }
 
-/* Whether the option takes all words up to the next option: metavar "LABEL ...", and no argument is missing. */
+/* Whether the option takes all words up to the next option: metavar "LABEL ...", and all positional arguments were
+ * given. */
 static bool takes_words(const parser *p, const gls_option *option)
 {
     int named = 0;
@@ -333,7 +335,8 @@ static bool may_come_again(parser *p, const gls_option *option)
     }
 }
 
-/* Reads the value of an option: the text after '=' or after the letter, or the next argument. */
+/* Notes that an option was given and reads the value, if it takes one: the text after '=' or after the letter, or the
+ * next argument. */
 static bool read_option(parser *p, size_t index, const char *attached)
 {
     const gls_option *option = option_at(p, index);
