@@ -221,8 +221,7 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
-/* Chooses how finely streamlines are mapped, as curves or straight lines. step: mm; 0: guess it from range, and log
- * it. */
+/* Chooses how finely, and whether as curves, streamlines are mapped. step: mm; 0: guess from `range`, and log it. */
 static gls_status weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
 {
     bool straight = false;
