@@ -294,7 +294,8 @@ static void one_by_one(const gls_dataset_task *run, const gls_dataset *dataset, 
     }
 }
 
-/* Whether the process of a unit has ended. Waits for no other child, which may be one of the calling program. */
+/* Whether the process of a unit has ended. Asks for this process alone, because the calling program may have children
+ * of its own. */
 static bool has_ended(const worker *w, int *status)
 {
     *status = 0;

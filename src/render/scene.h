@@ -38,7 +38,7 @@ typedef struct gls_box {
  * Returns false for another name. */
 bool gls_camera_stand(gls_camera *camera, const char *name);
 
-/* Box around the outer faces of a grid's voxels. */
+/* Smallest box along the world axes that holds all voxels of a grid whole. */
 void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 
 /* --- Scene: the streamlines of a picture in memory, with a colour for each point. */
@@ -144,7 +144,7 @@ typedef struct gls_window {
     double low, high;
 } gls_window;
 /* Chooses the 2nd and 98th percentile of the values that are finite and not 0; black is at most 0 if there are other
- * values. *flat: all these values are alike, or there are none. */
+ * values. *flat: the percentiles are equal, or there are no such values. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */

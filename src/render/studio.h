@@ -50,7 +50,7 @@ typedef struct gls_foot {
 double gls_label_size(uint32_t width, uint32_t height);
 /* Appends an item to the foot and returns it; NULL: the foot is full. */
 gls_item *gls_foot_add(gls_foot *foot, gls_item_kind kind, const char *text);
-/* Arranges the items in lines of `width` pixels. */
+/* Arranges the items in lines of `width` pixels, and cuts texts that are too long. */
 void gls_foot_lay(gls_foot *foot, uint32_t width);
 /* Draws the foot into the canvas, below row `top`. */
 gls_status gls_foot_draw(const gls_foot *foot, gls_canvas *canvas, uint32_t top, const gls_render_plan *plan);
@@ -168,12 +168,13 @@ typedef struct gls_studio {
     gls_render_result result;
 } gls_studio;
 
-/* Reads all inputs. options is borrowed until the studio is closed. */
+/* Reads all inputs and opens the device. options is borrowed until the studio is closed. After a failure the studio is
+ * closed already. */
 gls_status gls_studio_open(const char *const *tractograms, size_t n, const gls_render_options *options,
                            gls_studio *studio);
 /* Draws the picture, or one frame of a turn. Free canvas->rgba by gls_canvas_finish(). */
 gls_status gls_studio_draw(gls_studio *studio, uint32_t frame, gls_canvas *canvas);
-/* Accepts a studio that is all zero. */
+/* Frees everything. Accepts a studio that is all zero. */
 void gls_studio_close(gls_studio *studio);
 
 /* --- Backdrop: what stands behind streamlines where no image is given. */
@@ -181,7 +182,8 @@ void gls_studio_close(gls_studio *studio);
 /* Path of the file beside `sidecar` (NULL: none) with the name of `path`, or `path` if no such file is there. From
  * malloc; NULL: neither can be read. */
 char *gls_file_beside(const char *sidecar, const char *path);
-/* Sets the image of a studio: the stop map that the sidecar of its first source names, or the density. */
+/* Sets studio->image_read and the name `behind`: the stop map that the sidecar of the first source names, or the
+ * density. */
 gls_status gls_backdrop_find(gls_studio *studio, const gls_box *streamlines);
 
 /* --- Outline: a surface like glass around streamlines. */

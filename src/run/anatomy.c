@@ -250,7 +250,8 @@ gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
     return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
 }
 
-/* Warns if steps are longer than a region is wide, so that a streamline can jump over the region. */
+/* Warns if steps are longer than the radius of a region, or than the smallest voxel side of its image, so that a
+ * streamline can jump over the region. */
 static void warn_of_steps(const gls_job_inputs *input, double step)
 {
     for (size_t i = 0; i < gls_regions_count(input->regions); i++) {

@@ -76,7 +76,7 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 
 /* Adds the input files that the options name, except files that sinks read. */
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
-/* Checks that each output can be written and is not an input. */
+/* Checks that each output can be written and is not an input, and adds it to the outputs of the run. */
 gls_status gls_job_check_outputs(gls_job *job);
 /* Checks that a further file of the run, such as a picture of the outputs, can be written and is none of the outputs.
  */
@@ -84,7 +84,8 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path);
 
 /* --- Text about the run. */
 
-/* Returns what is known before tracking, as text. Call it after gls_job_open(). From malloc; NULL: out of memory. */
+/* Returns what is known before tracking, as text. memory: result of gls_job_plan(). From malloc; NULL: out of memory.
+ */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs the result. */
 void gls_job_log_result(const gls_job *job);
@@ -97,8 +98,7 @@ gls_status gls_job_identify(gls_job *job);
 /* Sets job->other_inputs. Call it once the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
 /* Sets result.skipped if all outputs exist and were written by an equal run. Otherwise checks the outputs like
- * gls_job_check_outputs(). GLS_ERR_OUTPUT without force: all outputs exist and are of another run. Call it after
- * gls_job_open(). */
+ * gls_job_check_outputs(). GLS_ERR_OUTPUT without force: all outputs exist, but are not known to be of an equal run. */
 gls_status gls_job_find_done(gls_job *job);
 /* Records in job->written the outputs, which are complete in the output group but do not have their final names. */
 gls_status gls_job_note_outputs(gls_job *job);
@@ -132,13 +132,14 @@ gls_status gls_job_memory_plan(gls_job *job);
 /* Frees the values of the series, unless tracking reads them. Call this after the fit. */
 void gls_job_memory_release(gls_job *job);
 
-/* Returns the plan of the run as JSON. Call it after gls_job_plan(). From malloc; NULL: out of memory. */
+/* Returns the plan of the run as JSON. memory: result of gls_job_plan(). From malloc; NULL: out of memory. */
 char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 
 /* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
  * their final names. */
 
-/* Opens or begins the journal of the run, and logs how much it holds already. *journal is NULL without --resume. */
+/* Opens or begins the journal of the run. Warns if it was begun on another device. GLS_ERR_OUTPUT: another run has made
+ * an output meanwhile. Does nothing without --resume: set *journal to NULL before. */
 gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
 /* Records in the journal that the outputs are complete, before they get their final names. */
 gls_status gls_resume_complete(const gls_job *job, gls_journal *journal);

@@ -122,7 +122,7 @@ void gls_job_inputs_peak_files(const gls_job_options *options, gls_input_file fi
 /* Reads the files of --peaks and joins them in odf_image, on the grid of the series if there is one. */
 gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
-/* Finds the peaks of ODFs for a getter that follows peaks and got none from files. *peaks is NULL for other getters.
+/* Finds the peaks of ODFs for a getter that follows peaks, if no file gives peaks; otherwise leaves *peaks unchanged.
  * frame: axes of the coefficients of source. */
 gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks);
