@@ -60,7 +60,7 @@ static gls_status append(void *user, const gls_streamlines *s)
     return GLS_OK;
 }
 
-/* Reads the labels of the targets. */
+/* Reads the image of targets and numbers its labels. */
 static gls_status prepare(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     (void)sinks;

@@ -278,7 +278,7 @@ static image_signs look_at_signs(const gls_image *image)
 }
 
 /* Whether six volumes look like a tensor: exactly three of them, the diagonal, are positive in over 99 % of the voxels
- * whose first value is not 0, and have sums within a factor of 3 of the first volume's. */
+ * whose first value is not 0, and have sums within a factor of 3 of the sum of the first volume. */
 static bool looks_like_tensor(const gls_image *image)
 {
     const size_t voxels = gls_grid_voxels(&image->grid);

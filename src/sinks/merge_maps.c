@@ -20,7 +20,7 @@
 
 /* Identity of the run, from a sidecar beside the map. */
 typedef struct gls_map_run {
-    /* true: the sidecar was found */
+    /* true: the hashes below were read from a sidecar */
     bool known;
     char parameters[17], inputs[17], others[17]; /* hashes; "": not known */
 } gls_map_run;

@@ -73,7 +73,7 @@ typedef struct gls_run_sinks {
     gls_run *run; /* inputs and outputs */
     const gls_job_options *options;
     const gls_shard *shard; /* the shard; count 0: the whole run */
-    const char *output;     /* the tractogram; NULL: none */
+    const char *output;     /* path of the tractogram; NULL: none */
     bool no_tractogram;
     bool writes_trx; /* the tractogram is a TRX file, which holds columns and groups */
 
@@ -108,8 +108,8 @@ typedef struct gls_sink_kind {
     /* Starts a thread of the sink for work that goes on while the tracker is made. finish() waits for the thread. */
     gls_status (*begin)(gls_run_sink *sink, gls_run_sinks *sinks);
     /* Called before the first streamline. *own: set it to the sink that receives the streamlines; empty at first. A
-     * kind that adds columns instead replaces *tractogram by a sink that passes on to it. *tractogram is empty if no
-     * tractogram is written. */
+     * kind that adds columns instead replaces *tractogram by a sink that passes on to the old *tractogram. *tractogram
+     * is empty if no tractogram is written. */
     gls_status (*open)(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own);
     /* Whether the sink reads more than the two ends of streamlines. NULL counts as true. tracked: the grid on which a
      * device can count visited voxels. */

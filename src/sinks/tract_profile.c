@@ -262,7 +262,7 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
     return GLS_OK;
 }
 
-/* Writes the table, as a profile or as that of BUAN. */
+/* Writes the table: profiles, or with --mode buan a row for each point. */
 static gls_status write(profiling *p)
 {
     const gls_profile_cli *o = p->o;

@@ -405,7 +405,7 @@ static gls_status write_tractogram(const weighting *w)
     if (!status) status = gls_filter_valid_create(&valid, &next, &sink);
     for (size_t k = 0; k < (w->o->coeffs ? 2 : 1) && !status; k++) {
         next = sink;
-        /* SIFT: the column lists what is kept; SIFT2: columns are added */
+        /* SIFT: keep streamlines whose weight is not 0; SIFT2: add weights and coefficients as columns */
         status = w->o->method == GLS_WEIGHTS_SIFT ? gls_filter_listed_create(value, n, NULL, &next, &sink)
                                                   : gls_filter_dps_create(&columns[k], n, &next, &sink);
     }

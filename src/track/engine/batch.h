@@ -226,8 +226,8 @@ static inline uint32_t gls_draw_stream(uint64_t seed, uint32_t direction)
 /* Unit vector of a forward half-streamline's first direction, from the vertex word of its line record. */
 void gls_start_direction(const gls_engine *engine, uint32_t vertex, float direction[3]);
 
-/* --- From tracked half-streamlines to streamlines: each gets a verdict, and its points an index in the output. The
- * device is idle meanwhile, so keep this code fast. */
+/* --- From tracked half-streamlines to streamlines: each gets a verdict, and its points an index in the output. Without
+ * rounds in flight the device is idle meanwhile, so keep this code fast. */
 
 /* Whether both half-streamlines of a line have ended. One that found the pool of points full has not ended. */
 bool gls_line_is_finished(const gls_batch *batch, uint32_t line);
@@ -247,7 +247,7 @@ uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32
                          gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points);
 
 /* --- Retries: rejected streamlines are tracked again from the same seed with other random numbers. Kept streamlines
- * wait here, because streamlines of earlier seeds may be kept later. */
+ * are stored until all are decided, because streamlines of earlier seeds may be kept later. */
 
 /* Takes over the n_lines streamlines of batch->upload.line, none of them decided. */
 gls_status gls_retries_begin(gls_batch *batch, uint32_t n_lines);

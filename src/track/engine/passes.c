@@ -308,8 +308,8 @@ static void fill_halves(gls_batch *c, uint32_t n)
 }
 
 /* Keeps the running half-streamlines among the first n entries of the host's list, sorted by the number of steps that
- * they will probably take in their cells (HALF_RUNNING); returns the number of those kept. The words of slots, behind
- * the list, were sent to the device and are work space. */
+ * they will probably take in their cells (HALF_RUNNING). Returns how many it keeps. The words of slots, behind the
+ * list, were sent to the device and are work space. */
 static uint32_t keep_running(gls_batch *c, uint32_t n_items, uint32_t n)
 {
     enum { STATES = 16 }; /* number of states from HALF_RUNNING to the largest 32-bit number */

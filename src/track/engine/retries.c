@@ -71,8 +71,8 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
     return status;
 }
 
-/* Removes from the pending list those of its first n lines that are decided. *n_ended: how many of the n the device
- * finished. */
+/* Removes from the pending list those of its first n lines that are decided. *n_ended: how many of the n lines the
+ * device finished. */
 static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *points, uint32_t *n_ended)
 {
     gls_retries *r = &c->retries;

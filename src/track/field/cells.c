@@ -1,6 +1,6 @@
 /* Fields as storage buffers of cells: the values of neighbouring voxels lie side by side, in half precision. A field of
  * ODFs has one value for each direction and voxel; getters that look up single directions (ptt) read all eight corners
- * of a cell with few loads. The shader is glsl/odf/cells.glsl. */
+ * of a cell with few loads. The shader is glsl/odf/cells.glsl. Below: fields as buffers of texels. */
 #include "track/field/field.h"
 
 #include <stdlib.h>
