@@ -116,8 +116,8 @@ static phantom_tissue hemisphere(const double p[3], double depth, double fold, d
 phantom_tissue gls_phantom_tissue(const double point[3], double *margin)
 {
     static const double upper[3] = {67, 86, 58}, lower[3] = {67, 86, 44}, cerebellar[3] = {46, 30, 20};
-    /* Both sides of the head are mirror images. Each function of a part returns a distance in mm, negative inside; the
-     * minimum over all parts is the distance to the head. m: the smallest distance to any border so far. */
+    /* Both sides of the head are mirror images. The distances to the parts are signed, in mm, negative inside; the
+     * smallest of them is the distance to the head. m: the smallest distance to any border so far. */
     const double p[3] = {fabs(point[0]), point[1], point[2]};
     /* compute the distances to the three parts of the head, then the tissue in the first part that holds the point */
     double fold = folds(p), d_stem = stem(p);

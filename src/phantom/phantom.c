@@ -199,7 +199,7 @@ static void rotation(const double degrees[3], double turn[3][3])
 }
 
 /* Makes the grid, centred at the origin of the world. axes: unit vectors of the voxel axes in the world, as columns.
- * scale: from the reference frame to the world along each axis, so that the head fills FILLED of the grid. */
+ * scale: from the reference frame to the world along each axis, so that the head fills at most FILLED of the grid. */
 static gls_status grid_make(const gls_phantom_params *p, gls_grid *grid, double axes[3][3], double scale[3])
 {
     static const double head[3] = {PHANTOM_HEAD_X, PHANTOM_HEAD_Y, PHANTOM_HEAD_Z};
@@ -270,8 +270,8 @@ done:
     return status;
 }
 
-/* Copies names and centre lines of the bundles, in mm of the world, and allocates their images and the image of peaks:
- * three populations of direction (x, y, z) and volume fraction in each voxel. */
+/* Copies names and centre lines of the bundles, in mm of the world. Allocates their images, and the image of peaks: in
+ * each voxel direction (x, y, z) and volume fraction of three fibre populations. */
 static gls_status bundles_make(gls_phantom *phantom, const gls_grid *grid, const phantom_tube *tube, size_t n_tubes,
                                const double scale[3])
 {

@@ -273,7 +273,8 @@ static gls_status stations_place(phantom_tube *tube, const knot *knots, size_t n
     tube->n = (size_t)ceil(length[n_fine] / STEP) + 1;
     tube->station = calloc(tube->n, sizeof *tube->station);
     if (!tube->station) return gls_fail(GLS_ERR_MEMORY, "out of memory for the phantom's bundles");
-    /* find the spline parameter at which the centre line has the length of each station, by linear interpolation */
+    /* for each station find, by linear interpolation, the spline parameter at which the centre line is as long as
+     * wanted */
     for (size_t i = 0, k = 0; i < tube->n; i++) {
         double want = length[n_fine] * (double)i / (double)(tube->n - 1);
         while (k + 1 < n_fine && length[k + 1] < want) k++;

@@ -68,7 +68,7 @@ static gls_status items_list(writer *w, const gls_phantom *p)
     return GLS_OK;
 }
 
-/* Stores folder/name in path. GLS_ERR_OUTPUT if the name is too long. */
+/* Stores folder/name in path. GLS_ERR_OUTPUT: the path would be too long. */
 static gls_status path_join(char path[MAX_PATH], const char *folder, const char *name)
 {
     int n = snprintf(path, MAX_PATH, "%s/%s", folder, name);

@@ -91,7 +91,8 @@ static int models_of(const gls_job_options *o)
     return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
-/* Returns the last row for a parameter that holds for the preset and all given getters and models. NULL: none. */
+/* Returns the last row of a parameter that holds for the preset and for each of these getters and models. NULL: none.
+ */
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
@@ -122,7 +123,8 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
 }
 
-/* Reason of the row that gives this value; NULL: the user gave the value. */
+/* Reason of the row that gives the default, if the default is this value. NULL: it is another value, or has no reason.
+ */
 static const char *reason_of(size_t param, const gls_job_options *o, double value)
 {
     const row *r = row_of(param, o);

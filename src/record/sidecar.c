@@ -25,8 +25,8 @@ typedef struct described {
     char *other; /* name of the first other output that still exists beside the sidecar, from malloc; NULL: none */
 } described;
 
-/* Sets d->own if this output of the sidecar is one of own[]; otherwise d->other, if it is the first other file that
- * still exists beside the sidecar. */
+/* Sets d->own if this output of the sidecar is one of own[]. Otherwise, if the output still exists beside the sidecar
+ * and d->other is NULL, sets d->other to its path. */
 static void look_at_output(described *d, const char *sidecar, const cJSON *output, const char *const *own, size_t n_own)
 {
     /* an entry that is not text names no file */

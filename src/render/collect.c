@@ -20,7 +20,7 @@ static bool go_on(void *user, double share)
     return !o->go_on || o->go_on();
 }
 
-/* Opens a file. Points that are not finite do not fail here; create_selection() leaves out such streamlines. */
+/* Opens a file. Points that are not finite are no error here: create_selection() leaves out their streamlines. */
 static gls_status open_source(const gls_source *source, const gls_render_plan *plan, gls_tractogram_reader **reader)
 {
     gls_tractogram_read_options read = plan->options->read;

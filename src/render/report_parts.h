@@ -126,7 +126,7 @@ extern const gls_report_section gls_report_tables[], gls_report_plots[], gls_rep
 void gls_report_connectome(const gls_report *report, gls_text *out);
 /* Appends a paragraph for a paper: what was done, with which parameters, by which methods; and its BibTeX. */
 void gls_report_methods(const gls_report *report, gls_text *out);
-/* Makes a PNG file of a canvas. */
+/* Stores a canvas in *picture as the bytes of a PNG file. */
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
 /* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);

@@ -86,8 +86,8 @@ static void add_tracker(const gls_track_memory *memory, size_t n_devices, figure
     f->host = f->program + (tracking > f->images ? tracking : f->images);
 }
 
-/* Sets *planned to the inputs with images without values in place of fitted images. Such images take no memory until
- * they are read. */
+/* Copies the inputs to *planned, with images of zeros in place of the images that the fit will make. Images of zeros
+ * take no memory until their values are used. */
 static gls_status plan_inputs(gls_job *job, gls_job_inputs *planned)
 {
     const bool qball = gls_getter_source_of(job->options.track.dg) == GLS_FROM_QBALL;
