@@ -15,8 +15,7 @@
 #include "util/text.h"
 #include "util/text_tables.h"
 
-/* --- Labels of white matter in a segmentation. The table of the segmentation says which they are, because programs
- * number tissues differently. */
+/* --- Labels of white matter in a segmentation, from its table, because programs number tissues differently. */
 
 /* Largest table of labels, bytes, and most columns that are read. */
 #define MAX_TABLE ((size_t)1 << 20)
@@ -273,8 +272,7 @@ static gls_status find_images(const gls_dataset_options *o, gls_dataset_unit *u)
     return u->problem ? GLS_OK : gls_no_memory();
 }
 
-/* Sets the problem of a unit whose series cannot be read. A dangling link, of git-annex, means that it was not
- * fetched. */
+/* Sets the problem of a unit whose series cannot be read; a dangling link of git-annex: it was not fetched. */
 static gls_status check_fetched(gls_dataset_unit *u)
 {
     if (u->problem || access(u->dwi, R_OK) == 0) return GLS_OK;
@@ -366,8 +364,7 @@ static gls_status scan_folder(const gls_dataset_options *o, const char *subject,
     return status;
 }
 
-/* Adds the series of a participant: in each session that the options ask for; if they ask for none, also without a
- * session. */
+/* Adds the series of a participant: of each session asked for; if none is asked for, also series without a session. */
 static gls_status scan_subject(const gls_dataset_options *o, const char *subject, gls_dataset *dataset)
 {
     char path[1024], folder[GLS_DATASET_MAX_BELOW], **names;

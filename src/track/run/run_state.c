@@ -160,7 +160,7 @@ gls_status gls_run_report(gls_run *run)
     pthread_mutex_unlock(&run->queue.lock);
     memcpy(run->tracker->verdicts, r.verdicts, sizeof r.verdicts);
     uint64_t total = gls_seeds_count(run->seeds), wanted = run->tracker->params.select;
-    /* with select: the streamlines found so far tell about how many seeds the run will take */
+    /* with select: the streamlines found so far show about how many seeds the run will take */
     double expected =
         wanted > 0 && r.streamlines > 0 ? (double)r.seeds * ((double)wanted / (double)r.streamlines) : (double)total;
     if (expected < (double)total) total = (uint64_t)expected > r.seeds ? (uint64_t)expected : r.seeds;
