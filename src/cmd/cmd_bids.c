@@ -280,8 +280,8 @@ const cmd_command command_bids = {
         "series, and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there already with the "
         "same options is left as it is, so that a run that was interrupted goes on where it was. A series "
         "that fails does not stop the others.\n"
-        "A file of one brain among the options of track has entities of BIDS in braces: "
-        "'sub-{subject}/[ses-{session}/]peaks.nii.gz', relative to the current folder; --list shows what comes of it.",
+        "Options of track that name a file of one brain take a path with BIDS entities in braces, relative to the "
+        "current folder: 'sub-{subject}/[ses-{session}/]peaks.nii.gz'. --list shows the file of each series.",
     .positionals = CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
                              "OUT_DIR", "Data set of tractograms, made where it does not exist.", "LEVEL",
                              "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "

@@ -56,13 +56,13 @@ const cmd_command command_fit = {
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
     .summary = "Fit tensor and orientation model, and write them as NIfTI for other programs",
     .description =
-        "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel "
-        "axes), PREFIX_sh.nii.gz (spherical "
-        "harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all parameters. With msmt, "
-        "the default of most series as for track, in place of PREFIX_sh.nii.gz: PREFIX_wm.nii.gz, PREFIX_gm.nii.gz and "
-        "PREFIX_csf.nii.gz, their "
-        "responses PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). "
-        "PREFIX_mask.nii.gz where the mask is made. The defaults of basis and axes are those of MRtrix3.",
+        "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel axes), "
+        "PREFIX_sh.nii.gz (spherical harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all "
+        "parameters. msmt, the default for most series, writes in place of PREFIX_sh.nii.gz the files "
+        "PREFIX_wm.nii.gz, "
+        "PREFIX_gm.nii.gz and PREFIX_csf.nii.gz, their responses PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz "
+        "(fractions of CSF, grey and white matter). If the mask is made from DWI, it is written to PREFIX_mask.nii.gz. "
+        "The defaults of basis and axes are those of MRtrix3.",
     .positionals =
         CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Voxels > 0 are fitted; default: the brain, made from DWI.", "PREFIX",
                   "Output prefix: PREFIX_fa.nii.gz and so on."),

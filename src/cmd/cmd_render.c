@@ -66,9 +66,10 @@ const cmd_command command_render = {
     .name = "render",
     .synopsis = "[TRACKS...] -o FILE [options]",
     .summary = "Draw tractograms, without a display",
-    .description = "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
-                   "PNG file, or one that turns. Letters of orientation, a scale, counts and a legend stand on the "
-                   "picture. It is drawn by compute shaders in whole numbers: every device gives the same pixels.",
+    .description =
+        "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
+        "PNG file, with --turn an animated one. Letters of orientation, a scale, counts and a legend stand on the "
+        "picture. It is drawn by compute shaders in whole numbers: every device gives the same pixels.",
     .positionals = CMD_TEXTS(
         "TRACKS",
         "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn together, as bundles. None with --odf "

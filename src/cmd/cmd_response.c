@@ -109,24 +109,23 @@ const cmd_command command_response = {
     .synopsis = "DWI [BVAL BVEC [MASK]] PREFIX [options]",
     .summary = "Estimate response functions, for deconvolution here and in MRtrix3",
     .description =
-        "Writes responses as text in MRtrix3's form: dhollander and msmt_5tt PREFIX_wm.txt, PREFIX_gm.txt and "
-        "PREFIX_csf.txt with a row for each shell, tournier and fa PREFIX_response.txt with one row, manual "
-        "with a row for each shell; "
-        "PREFIX_voxels.nii.gz, the voxels that they come from, a volume for each; PREFIX.json with all "
-        "parameters; PREFIX_mask.nii.gz where the mask is made. The voxels are those of MRtrix3's "
-        "dwi2response; look at them in a viewer.",
+        "Writes responses as text in MRtrix3's form. dhollander and msmt_5tt write PREFIX_wm.txt, PREFIX_gm.txt and "
+        "PREFIX_csf.txt with a row for each shell; tournier and fa write PREFIX_response.txt with one row, manual "
+        "with a row for each shell. Also writes PREFIX_voxels.nii.gz, the voxels that the responses come from, with a "
+        "volume for each response; PREFIX.json with all parameters; and, if the mask is made from DWI, "
+        "PREFIX_mask.nii.gz. The voxels are those of MRtrix3's dwi2response; look at them in a viewer.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask, voxels > 0; default: made from DWI.",
                              "PREFIX", "Output prefix of the files to write."),
     .max_positionals = 5,
     .rows = {{.table = table, .at = offsetof(response_values, o)}},
     .examples = CMD_TEXTS(
-        "White matter, grey matter and CSF, then a fit with them:",
-        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz response", "The fit:",
+        "Responses of white matter, grey matter and CSF:",
+        "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz response", "A fit with these responses:",
         "glslines fit dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz sub01 --model msmt --response-wm response_wm.txt "
         "--response-gm response_gm.txt --response-csf response_csf.txt",
-        "The tissues of an anatomical image:",
+        "Responses of the tissues of a segmentation by 5ttgen:",
         "glslines response dwi.nii.gz tissues --algorithm msmt_5tt --act 5tt.nii.gz",
-        "Single fibres of the shell of b = 1000:",
+        "A response of single fibres, from the shell of b = 1000:",
         "glslines response dwi.nii.gz dwi.bval dwi.bvec mask.nii.gz fibres --algorithm tournier --shells 1000"),
     .values_size = sizeof(response_values),
     .set_defaults = set_response_defaults,

@@ -110,7 +110,7 @@ const cmd_command command_segment = {
     TRACT_COMMAND(segment, gls_tract_segment, "Bundles by glslines", "takes TRACKS and BUNDLES", 2, tract_shared_rows),
     .synopsis = "TRACKS BUNDLES [options]",
     .summary = "Find bundles by regions, lengths and directions",
-    .description = "Columns of the table, all but the first may be empty or missing: bundle (name); include, exclude "
+    .description = "Columns of the table, of which only the first is required: bundle (name); include, exclude "
                    "(regions with ; between); start, end (region of the first and the last point); ends (an image of "
                    "two blobs); all, all_fraction; min_length, max_length, min_span, max_span (mm); length_x, "
                    "length_x_abs ... (LOW,HIGH mm along an axis); max_winding, angle (degrees); cross_midline (yes, "

@@ -176,7 +176,8 @@ static gls_status read_views(gls_render_plan *p)
     double angles[2], size[2];
     gls_status status = GLS_OK;
     if (!read_numbers(oblique, ',', angles, 2) || !(fabs(angles[0]) <= 360) || !(fabs(angles[1]) <= 90))
-        return gls_fail(GLS_ERR_ARGUMENT, "--oblique: '%s' is not AZIMUTH,ELEVATION in degrees, at most 360 and 90",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--oblique: '%s' is not AZIMUTH,ELEVATION: degrees from -360 to 360, and from -90 to 90",
                         oblique);
     p->azimuth = angles[0];
     p->elevation = angles[1];
