@@ -66,7 +66,8 @@ static const char *part_below(const char *path, const char *folder)
         snprintf(above, sizeof above, "%.*s/", (int)(slash - path), path);
         if (gls_same_file(above, folder)) return slash + 1;
     }
-    return *path != '/' && gls_same_file(".", folder) ? path : NULL;
+    const bool climbs = strncmp(path, "../", 3) == 0 || strstr(path, "/../");
+    return *path != '/' && !climbs && gls_same_file(".", folder) ? path : NULL;
 }
 
 /* Writes the BIDS URI of a file of the source data set or of the output, or a file URI of a file elsewhere. */

@@ -160,10 +160,11 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
             return gls_fail(GLS_ERR_UNSUPPORTED,
                             "program '%s': a grid of %u blocks along %c is over the device's limit of %u",
                             program->label, grid[a], "xyz"[a], most);
+        const char axis = "xyz"[a];
         if (block[a] > program->max_block[a])
             return gls_fail(GLS_ERR_UNSUPPORTED,
                             "program '%s': a block of %u invocations along %c is over the device's limit of %u",
-                            program->label, block[a], "xyz"[a], program -> max_block[a]);
+                            program->label, block[a], axis, program->max_block[a]);
         invocations *= block[a]; /* at most 2^96 by type, 2^33 by the limits of any device */
     }
     if (invocations > info->max_work_group_size)

@@ -162,6 +162,11 @@ const gls_device_info *gls_device_kept_info(const gls_device *device)
     return &device->info;
 }
 
+bool gls_device_waits(const gls_device *device)
+{
+    return !device->never_wait;
+}
+
 /* Returns GLS_ERR_ARGUMENT unless the value is one of gls_graphics. */
 static gls_status check_graphics(gls_graphics api)
 {

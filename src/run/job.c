@@ -285,7 +285,6 @@ static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
-    if (!status && job->options.density) gls_tracker_expect_visits(*tracker);
     job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
 }
@@ -296,6 +295,7 @@ gls_status gls_job_track(gls_job *job)
     GLS_REQUIRE(job && job->inputs.stop_map);
     gls_status status = begin_results(job);
     if (!status) status = create_tracker(job, &tracker);
+    if (!status && job->options.density) gls_tracker_expect_visits(tracker);
     if (!status) {
         gls_monitor_begin(&job->monitor, GLS_PHASE_TRACK);
         status = write_results(job, tracker);

@@ -250,7 +250,7 @@ gls_status gls_resume_open(const gls_job *job, gls_journal **journal)
     for (size_t i = 0; i < job->n_files && !status; i++)
         status = gls_place_check(job->file[i].path, job->run.force, NULL, NULL, 0);
     if (status && *journal) {
-        gls_journal_close(*journal, gls_journal_end(*journal) == 0);
+        gls_journal_close(*journal, gls_journal_is_empty(*journal));
         *journal = NULL;
     }
     return status;

@@ -26,7 +26,7 @@ static void leave(void)
  * nothing to standard output; if quiet, nothing to standard error. */
 static void begin_copy(pid_t parent, bool quiet)
 {
-    static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGXCPU, SIGSEGV, SIGBUS,
+    static const int handled[] = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGSEGV, SIGBUS,
                                   SIGABRT, SIGFPE,  SIGILL, SIGPIPE, SIGTRAP, SIGSYS};
     const struct rlimit no_core = {0, 0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -134,14 +134,14 @@ exits 2 "are one folder" "$program" bids data ./data/../data participant -- $opt
 # --- reports ---
 html=sub-01_space-ACPC_tract-wholebrain_track-boot.html
 echo theirs > out/$html
-exits 0 "$html: is of another program" "$program" bids data out participant --participant-label 01 --force -- $options
+exits 0 "$html: was written by another program" "$program" bids data out participant --participant-label 01 --force -- $options
 check "another program's page stays" grep -qx theirs out/$html
 rm out/sub-01/figures/*
 "$program" bids -q data out participant --participant-label 01 -- $options
 check "a picture of what was tracked without one" test -s out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
 echo theirs > out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
 rm out/$html
-exits 0 "views.png: is of another program" "$program" bids data out participant --participant-label 01 --force -- $options
+exits 0 "views.png: was written by another program" "$program" bids data out participant --participant-label 01 --force -- $options
 check "another program's picture stays" grep -qx theirs out/sub-01/figures/sub-01_space-ACPC_tract-wholebrain_track-boot_views.png
 rm out/sub-01/figures/*
 "$program" bids -q data out participant --participant-label 01 --force -- $options

@@ -48,7 +48,7 @@ def _after(make, kind, *arguments, **options):
     try:
         make(*arguments, **options)
     except Error as error:
-        _library.logger.warning("no %s: %s", kind, error)
+        _library.logger.warning("the %s was not made: %s", kind, error)
 
 
 def track(dwi: Any = None, bval: Any = None, bvec: Any = None,

@@ -8,11 +8,14 @@
 #include "util/clock.h"
 #include "util/status.h"
 
-/* Fills a buffer with zeros that come from the host, as the largest upload of a run does. GLS_ERR_MEMORY: out of
- * memory. */
+/* Largest upload of a rehearsal. Rounds of the default size send less, except of particle filtering. */
+#define MOST_BYTES ((size_t)64 << 20)
+
+/* Fills a buffer, or its first MOST_BYTES, with zeros that come from the host, as the uploads of a run do.
+ * GLS_ERR_MEMORY. */
 static gls_status fill(gls_buffer *buffer)
 {
-    const size_t bytes = gls_buffer_size(buffer);
+    const size_t size = gls_buffer_size(buffer), bytes = size < MOST_BYTES ? size : MOST_BYTES;
     void *zeros = calloc(1, bytes);
     if (!zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
     gls_status status = gls_buffer_write(buffer, 0, bytes, zeros);
@@ -66,7 +69,7 @@ static gls_status rehearse_gather(gls_engine *t)
 
 void gls_engine_rehearse(gls_engine *t)
 {
-    if (!t->plan.in_flight) return;
+    if (!t->plan.in_flight || !gls_device_waits(t->device)) return;
     const double start = gls_clock_seconds();
     gls_device_hold(t->device);
     gls_status status = rehearse_initial(t);

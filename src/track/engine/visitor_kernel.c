@@ -96,7 +96,7 @@ static gls_status create(gls_visitor *v, gls_device *device, const gls_grid *gri
             gls_buffer_create(device, GLS_BUFFER_UNIFORM, sizeof(gls_visit_uniforms), "visit parameters", &v->uniforms);
     if (!status) status = gls_buffer_create(device, GLS_BUFFER_STORAGE, 4 * n_words, "visited voxels", &v->words);
     if (!status) status = gls_fetch_create(device, in_flight ? 4 * n_words : 0, &v->fetch);
-    if (!status && in_flight) status = rehearse(v);
+    if (!status && in_flight && gls_device_waits(device)) status = rehearse(v);
     return !status ? gls_device_synchronize(device) : status;
 }
 

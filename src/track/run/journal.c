@@ -208,6 +208,12 @@ const char *gls_journal_origin(const gls_journal *j)
     return j->head.origin;
 }
 
+bool gls_journal_is_empty(const gls_journal *j)
+{
+    struct stat info;
+    return fstat(j->fd, &info) == 0 && info.st_size <= (off_t)sizeof j->head;
+}
+
 uint64_t gls_journal_end(const gls_journal *j)
 {
     return j->end_seed;

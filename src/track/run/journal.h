@@ -29,6 +29,8 @@ const char *gls_journal_origin(const gls_journal *journal);
 /* Reads the next result that an earlier run wrote. *found is false behind the last undamaged one; the journal then
  * drops what follows, and gls_journal_append() may be called. */
 gls_status gls_journal_read(gls_journal *journal, gls_batch_result *result, bool *found);
+/* Whether no result was ever written to the journal: its file ends behind its head. */
+bool gls_journal_is_empty(const gls_journal *journal);
 /* End of the seeds of all results read or appended: the next result must begin there. 0: there are none yet. */
 uint64_t gls_journal_end(const gls_journal *journal);
 /* Appends a result, whose `end` must be set. From then on the result survives the end of the process. It survives a
