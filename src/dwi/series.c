@@ -324,10 +324,11 @@ gls_status gls_series_read_table(gls_series *s, const char *bval, const char *bv
 {
     const gls_grid *grid = &s->dwi->grid;
     if (!bval && (bvec || !gls_mif_is_name(s->name)))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: no b-values: give both BVAL and BVEC, or - for both with a .mif, whose header has the gradient "
-                        "table",
-                        s->name);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "%s: no b-values: give both BVAL and BVEC, or - for both with a .mif, whose header has the gradient "
+            "table",
+            s->name);
     s->frame = bvec ? options->frame : GLS_BVEC_WORLD; /* tables in one file use the scanner axes */
     if (bvec) warn_of_rotated(s->name, bvec);
     gls_status status =

@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 17500),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 17550),
     "files of glue": ("<=", 87),
     "median lines of a file": (">=", 130),
     "files under 50 lines, %": ("<=", 18.5),

@@ -9,13 +9,13 @@
 #include "util/status.h"
 
 /* Largest upload of a rehearsal. Rounds of the default size send less, except of particle filtering. */
-#define MOST_BYTES ((size_t)64 << 20)
+#define MAX_BYTES ((size_t)64 << 20)
 
-/* Fills a buffer, or its first MOST_BYTES, with zeros that come from the host, as the uploads of a run do.
+/* Fills a buffer, or its first MAX_BYTES, with zeros that come from the host, as the uploads of a run do.
  * GLS_ERR_MEMORY. */
 static gls_status fill(gls_buffer *buffer)
 {
-    const size_t size = gls_buffer_size(buffer), bytes = size < MOST_BYTES ? size : MOST_BYTES;
+    const size_t size = gls_buffer_size(buffer), bytes = size < MAX_BYTES ? size : MAX_BYTES;
     void *zeros = calloc(1, bytes);
     if (!zeros) return gls_fail(GLS_ERR_MEMORY, "out of memory for a buffer");
     gls_status status = gls_buffer_write(buffer, 0, bytes, zeros);
