@@ -115,10 +115,12 @@ static void round_trip(void **state)
     gls_journal *j = open_journal("me", false);
     assert_int_equal(read_all(j), 0);
     assert_int_equal(gls_journal_end(j), 0);
+    assert_true(gls_journal_is_empty(j));
     write_all(j, 0, 3);
     gls_journal_close(j, false);
     j = open_journal("me", false);
     assert_string_equal(gls_journal_origin(j), "a device");
+    assert_false(gls_journal_is_empty(j)); /* before anything is read, too */
     assert_int_equal(read_all(j), 3);
     write_all(j, 3, N_PARCELS);
     gls_journal_close(j, false);
