@@ -415,6 +415,9 @@ tail -n 1 stdout | grep -qP '^none.tck\t0\t0\t0(\tnan){8}$' || note "lengths of 
 expect 2 stats t.tck --shape
 expect 3 stats t.trx --weights dps:nothing
 says 't.trx: has no column "nothing" with one value for each streamline'
+# a tractogram without streamlines need not have the column
+expect 0 edit w.trx hollow.trx --min-length 1000000
+expect 0 stats hollow.trx --weights dps:weights
 
 # --- segment, profile, score ---
 printf 'bundle\tstart\tend\tend_tolerance\ttruth\n' > b.tsv
