@@ -10,8 +10,8 @@
 #include "track/engine/visited.h"
 #include "tracts/visits.h"
 
-/* --- Fixed-point sums with 64 bits on each side of the point. Since all values are whole numbers of the last bit, the
- * order of additions does not matter. */
+/* --- Fixed-point sums with 64 bits on each side of the point. Every value is a multiple of the last bit, so the order
+ * of additions does not matter. */
 
 /* A signed sum of 128 bits: high * 2^64 + low, in units of 2^-64. */
 typedef struct gls_wide {
@@ -21,8 +21,8 @@ typedef struct gls_wide {
     int64_t high;
 } gls_wide;
 
-/* Adds a value whose magnitude is below 2^63; keeps 63 bits behind the point. shared: other threads add to *to as well.
- */
+/* Adds a value whose magnitude is below 2^63; keeps 63 bits behind the point. shared: other threads may add to *to at
+ * the same time. */
 static inline void gls_wide_add(gls_wide *to, double value, bool shared)
 {
     /* splits the value into floor and fraction; 63 bits of the fraction, since doubles convert to int64_t faster
@@ -35,7 +35,7 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
         high = (int64_t)value;
         high -= value < (double)high;
         double rest = value - (double)high;
-        high += rest >= 1; /* a negative value closer to 0 than the last bit */
+        high += rest >= 1; /* a negative value so close to 0 that value + 1 rounds to 1 */
         low = rest < 1 ? (uint64_t)(int64_t)(rest * 0x1p63) << 1 : 0;
     }
     /* the carry of low goes to high */
@@ -45,7 +45,7 @@ static inline void gls_wide_add(gls_wide *to, double value, bool shared)
         to->high += high + (before > UINT64_MAX - low);
         return;
     }
-/* The value is added in two atomic steps, so that the sum is right only when all threads have ended. */
+/* Both halves are added by atomic steps of their own, so the sum is right only when no thread adds any more. */
 #pragma omp atomic capture
     {
         before = to->low;
@@ -88,7 +88,7 @@ typedef struct gls_density_sums {
 struct gls_density {
     /* grid of the map */
     gls_grid grid;
-    /* the same grid, prepared for finding visited voxels */
+    /* the grid of the map, prepared for finding visited voxels */
     gls_visit_grid visit_grid;
     /* a copy of the caller's options; strings and lists belong to the caller */
     gls_density_options options;
@@ -116,7 +116,7 @@ struct gls_density {
     int n_threads;
     gls_visits *visits;          /* one for each thread */
     gls_density_sums *sums;      /* one for each thread */
-    const gls_visited **visited; /* counts by a device for the streamlines that are appended; NULL: none */
+    const gls_visited **visited; /* see gls_density_use_visited(); NULL: the host finds all visits */
 };
 
 /* Whether the map sums lengths, mm, instead of counting visits. */

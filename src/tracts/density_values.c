@@ -24,7 +24,7 @@ static double wide_at(const gls_density *d, size_t i)
     return gls_wide_value(&sum);
 }
 
-/* Value of voxel i, counted over the voxels of all maps. */
+/* Value of voxel i; i runs over all voxels of the first map, then of the next, and so on. */
 static double value_at(const gls_density *d, size_t i)
 {
     if (d->kind == NARROW) return d->scale * ldexp((double)narrow_at(d, i), -d->bits);
@@ -71,7 +71,7 @@ static void find_values(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Fills out[], n_maps or 3 volumes of n_voxels, on all threads. */
+/* Fills out[] on all threads: n_maps volumes of n_voxels, or 3 with directions. */
 static void get_values(const gls_density *d, gls_type type, void *out)
 {
     const size_t n = d->n_voxels * (d->options.directions ? 1 : d->n_maps);

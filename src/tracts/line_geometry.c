@@ -55,7 +55,7 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
         }
         at = end;
     }
-    /* nothing overlaps: the part is the first point */
+    /* no step overlaps the part: return the first point of the line */
     if (m == 0) memcpy(out[m++], point[0], sizeof *out);
     return m;
 }

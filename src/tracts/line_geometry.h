@@ -22,8 +22,9 @@ size_t gls_line_part(const float (*point)[3], size_t n, double from, double unti
  * orient_by_streamline(). */
 bool gls_nodes_are_backwards(const float (*node)[3], const float (*standard)[3], size_t m);
 /* Whether a line of n >= 1 points runs against an orientation: towards lower coordinates along the axis, against the
- * line, or with its last point nearer to the centre than its first. centre: centre of the orientation, mm; standard:
- * line of the orientation, resampled to GLS_ORIENT_POINTS points; each is needed only if the orientation has it. */
+ * line `standard`, or with its last point nearer to the centre than its first. centre: centre of the orientation, mm;
+ * standard: line of the orientation, resampled to GLS_ORIENT_POINTS points; each is needed only if the orientation has
+ * it. */
 bool gls_line_is_backwards(const gls_orientation *orientation, const double centre[3], const float (*standard)[3],
                            const float (*point)[3], size_t n);
 /* Reverses the order of n points. */

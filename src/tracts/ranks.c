@@ -8,7 +8,8 @@
 #include "util/status.h"
 
 /* Doubles >= 0 have the same order as their bits. The first pass divides the bits evenly between 2^-16 and 2^16, so
- * that a range spans 1/4096 of its values; the first and the last range also take all values beyond. */
+ * that the width of a range is at most 1/4096 of its values; the first and the last range also take all values beyond.
+ */
 #define RANGES ((size_t)1 << 17)
 #define LOWEST ((uint64_t)(1023 - 16) << 52)
 #define FIRST_SHIFT 40
@@ -18,17 +19,17 @@ typedef struct range {
     /* bit patterns, in the order of the values */
     uint64_t from, until;
     uint64_t below, n; /* number of values below the range, and in it */
-    int shift;         /* width of its parts is 2^shift */
+    int shift;         /* each part has 2^shift bit patterns */
     uint64_t *part;    /* number of values in each part; NULL: the values are kept */
     double *kept;
     /* number of values in `kept` */
     size_t n_kept;
-    /* true: the range is one bit pattern, `from`, so that the value is known */
+    /* true: the value of the rank is known; `from` is its bit pattern */
     bool found;
 } range;
 
 struct gls_ranks {
-    /* largest number of values that are kept */
+    /* largest number of values to keep, in the first pass and then for each range */
     size_t limit;
     uint64_t n, seen; /* values in the first pass, and in the current pass */
     bool first_pass, sorted;
@@ -141,9 +142,9 @@ gls_status gls_ranks_add(gls_ranks *r, double value)
     return GLS_OK;
 }
 
-/* Narrows a range to the part that holds the rank. part: number of values in each part. is_first: the first and the
- * last part also hold all values below and above, so their outer bounds stay open. GLS_ERR_INPUT: the counts do not
- * hold the rank. */
+/* Narrows a range to the part that holds the rank. part: number of values in each part. is_first: this is the first
+ * pass, whose first and last part also count all values below and above, so that their outer bounds stay open.
+ * GLS_ERR_INPUT: fewer values were counted than the rank needs. */
 static gls_status narrow(range *g, const uint64_t *part, uint64_t rank, bool is_first)
 {
     uint64_t below = g->below;
@@ -182,8 +183,8 @@ static gls_status prepare(range *g, size_t limit)
     return g->part ? GLS_OK : out_of_memory();
 }
 
-/* Uses the histogram of a pass: narrows the range of bit patterns in which the value of rank `rank` lies, or, after the
- * last pass, finds the value. */
+/* Uses what a pass counted or kept: narrows the range of bit patterns in which the value of rank `rank` lies, or finds
+ * the value. */
 static gls_status look(gls_ranks *r, range *g, uint64_t rank)
 {
     gls_status status = GLS_OK;

@@ -46,7 +46,7 @@ typedef struct position {
 } position;
 
 /* Moves on from a position to the distance `mm` from the start of the streamline. *at: distance of the position's point
- * from the start. */
+ * from the start, on entry of the old position, on return of the new one. */
 static position move_on(const gls_streamlines *s, size_t i, position from, double *at, double mm)
 {
     const uint64_t last = s->offset[i + 1] - 1;
@@ -85,7 +85,8 @@ static gls_status add_piece(reshaper *f, const gls_streamlines *s, size_t i, dou
     return GLS_OK;
 }
 
-/* Appends the pieces of streamline i inside or outside the region. */
+/* Appends what is wanted of streamline i inside or outside the region: all pieces, the longest, or one from the start
+ * of the first piece to the end of the last. */
 static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
 {
     gls_roi_hits *h = &f->hits;
@@ -97,7 +98,7 @@ static gls_status crop(reshaper *f, const gls_streamlines *s, size_t i)
     if (n < 2) return GLS_OK;
     gls_rois_find(f->rois, h, s->point + s->offset[i], n);
     if (h->failed) return gls_fail(GLS_ERR_MEMORY, "out of memory for the regions of a streamline");
-    /* go over the pieces between the positions where the streamline enters or leaves the region, and its ends */
+    /* a piece ends where the streamline enters or leaves the region, and at the end of the streamline */
     for (size_t k = 0; k <= h->n && !status; k++) {
         const double end = k < h->n ? h->event[k].at : h->length;
         const bool kept = inside == (f->cropping.side == GLS_CROP_INSIDE) && end > begin;
@@ -140,7 +141,8 @@ static bool is_inside(const reshaper *f, const float *point)
     return true;
 }
 
-/* Appends the longest run of points of streamline i inside the grid. */
+/* Appends the longest run of points of streamline i inside the grid; with `whole`, only a streamline without a point
+ * outside. */
 static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
 {
     uint64_t begin = s->offset[i], first = 0, n = 0, to;

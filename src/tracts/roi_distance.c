@@ -1,5 +1,5 @@
-/* Distances from a region: of voxels, by which a region is widened, and of streamlines, from a map of the distances of
- * voxels or from the centre of a sphere. */
+/* Distances from a region: of voxels, to widen the region; and of streamlines, by a map of the distances of voxels, or
+ * to the centre of a sphere. */
 #include "tracts/rois.h"
 
 #include <math.h>
@@ -175,7 +175,7 @@ static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
     for (int a = 0; a < 3; a++) c[a] += 0.5 - d->low[a];
 }
 
-/* Smallest stored distance among the voxels that the line passes. */
+/* Smallest stored distance among the voxels that the line passes, but at most d->widened. */
 static double min_of_voxels(const gls_roi_distance *d, const float (*point)[3], size_t n)
 {
     const double low[3] = {0}, high[3] = {d->size[0], d->size[1], d->size[2]};

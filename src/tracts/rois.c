@@ -366,8 +366,8 @@ static void find_segments(const gls_rois *r, gls_roi_hits *h, uint32_t k, const 
     double a[3] = {0}, b[3] = {0}, at = 0;
     int u[3] = {0}, v[3] = {0};
     bool near = false, stays;
-    /* near: the coordinates of the last point are small enough for integers; if those of both ends are, their voxels
-     * are compared */
+    /* near: the coordinates of the latest point are small enough for integers. Voxels are compared only if both ends of
+     * a step are near. */
     if (p->voxel) near = find_corner(p, point[0], a, u);
     for (size_t i = 1; i < n; i++) {
         double x = (double)point[i][0] - point[i - 1][0], y = (double)point[i][1] - point[i - 1][1],
@@ -485,7 +485,7 @@ bool gls_rois_ordered(const gls_rois *r, const gls_roi_hits *h, const size_t *in
         }
         begun = true;
         size_t found = lowest(r, h, at, index, n);
-        /* the wanted region comes next; a region before it may not be met again, except the last that was found */
+        /* the only regions that may be met are the wanted one and, again, the last that was found */
         if (found == want && want < n)
             want++;
         else if (found < n && found + 1 != want)

@@ -28,8 +28,9 @@ typedef struct gls_roi_distance {
 gls_status gls_roi_distance_init(gls_roi_distance *distance, const gls_region_area *area, double mm);
 /* Frees the distances. */
 void gls_roi_distance_finish(gls_roi_distance *distance);
-/* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest value of the voxels it passes; 0
- * if it meets the region itself. *from_centre: smallest distance, mm, between the line and the region's centre. */
+/* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest `mm` of the voxels that the line
+ * passes; 0 if it meets the region itself. *from_centre: smallest distance, mm, between the line and the region's
+ * centre. */
 double gls_roi_distance_measure(const gls_roi_distance *distance, const float (*point)[3], size_t n,
                                 double *from_centre);
 
@@ -87,7 +88,7 @@ typedef struct gls_roi_hits {
     bool failed;          /* memory ran out */
 } gls_roi_hits;
 
-/* Finds what n >= 1 points meet, and fills in *hits. */
+/* Finds the regions that a streamline of n >= 1 points meets, and fills in *hits. */
 void gls_rois_find(const gls_rois *rois, gls_roi_hits *hits, const float (*point)[3], size_t n);
 /* Frees the arrays. */
 void gls_roi_hits_finish(gls_roi_hits *hits);
@@ -95,11 +96,11 @@ void gls_roi_hits_finish(gls_roi_hits *hits);
 double gls_rois_first(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Position where the streamline last leaves the region; -INFINITY: it never meets the region. */
 double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
-/* Share of the streamline that lies in the region, 0 .. 1. */
+/* Share of the streamline that lies in the region, 0 .. 1; for length 0: 1 if the streamline meets the region. */
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Whether the streamline meets the regions in this order, from its start or, backwards, from its end. It may return
- * only to the last region. Where regions overlap the first in the list counts. This is the rule of tckedit
- * -include_ordered. */
+ * only to the last region. Where regions overlap, only the one that is first in the list counts. This is the rule of
+ * tckedit -include_ordered. */
 bool gls_rois_ordered(const gls_rois *rois, const gls_roi_hits *hits, const size_t *index, size_t n, bool backwards);
 
 #endif

@@ -47,8 +47,9 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but linear. zero_edge: beyond the outer centres values fall to 0 within a voxel, else stay for
- * half a voxel. all: a voxel that is not finite counts even with a weight of 0, as in MRtrix3 and DIPY. */
+/* Like sample_nearest(), but linear. Beyond the centres of the outermost voxels, values stay the same for half a voxel;
+ * zero_edge: they fall to 0 within one voxel. all: a voxel that is not finite counts even with a weight of 0, as in
+ * MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -75,7 +76,7 @@ static bool sample_linear(const gls_image *image, const double v[3], bool zero_e
     return true;
 }
 
-/* Replaces values that are not finite by NaN, unless `keep`. Returns true if there was one. */
+/* Replaces values that are not finite by NaN, unless `keep`. Returns true if a value was not finite. */
 static bool replace_not_finite(double *value, size_t n, bool keep)
 {
     bool found = false;
@@ -89,8 +90,8 @@ static bool replace_not_finite(double *value, size_t n, bool keep)
 
 enum { SAMPLE_FINITE, SAMPLE_NOT_FINITE, SAMPLE_OUTSIDE };
 
-/* Samples all volumes of an image at a point in world mm. Returns SAMPLE_OUTSIDE, or for a point inside whether all
- * values are finite. */
+/* Samples all volumes of an image at a point in world mm. Returns SAMPLE_OUTSIDE, SAMPLE_FINITE if the point is inside
+ * and all values are finite, else SAMPLE_NOT_FINITE. */
 static int sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o, const float point[3],
                   double *out)
 {
@@ -164,7 +165,7 @@ static bool reserve(scratch *r, size_t values, size_t n)
     return !r->failed;
 }
 
-/* Whether a column is of voxels that the streamline passes, not of its points. */
+/* Whether a column is computed from the voxels that a streamline passes, not from its points. */
 static bool is_by_voxel(const sampler *s, const gls_sample_column *c)
 {
     return s->o.weight >= GLS_SAMPLE_BY_VOXEL && !c->per_vertex;
@@ -248,7 +249,7 @@ static double correlate(const double *a, const double *b, size_t n)
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-/* Sums over the values of one streamline in one volume: over finite values or over all. */
+/* Sums over the values of one streamline in one volume: over all values, or over those that are not NaN. */
 typedef struct sums {
     /* m: number of values in the sums; nonzero: number of these values that are not 0 */
     size_t m, nonzero;
@@ -283,7 +284,7 @@ static double extreme_of(const scratch *r, size_t n, size_t volumes, size_t t, b
 }
 
 /* Value at which the sum of weights exceeds half of the total; the mean of this value and the value before if the sum
- * before is half exactly. below: always the value before, as in tcksample -precise. */
+ * before is half exactly. below: always the value before, if there is one, as in tcksample -precise. */
 static double weighted_median(const weighted *sorted, size_t n, bool below)
 {
     double total = 0, sum = 0;
@@ -334,7 +335,8 @@ static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat,
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
 
-/* Number of values of a streamline in a column: 1 for a correlation of series, else one for each volume. */
+/* Number of values of a streamline, or of a point, in a column: 1 for a correlation of series, else one for each
+ * volume. */
 static size_t components_of(const gls_sample_column *c)
 {
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;

@@ -12,7 +12,7 @@ enum { BLOCK = 128 };
 /* Inlined into a function for each level of CPU instructions. */
 #define INNER static inline __attribute__((always_inline))
 
-/* Two doubles in one register, of every x86-64 and AArch64 CPU. */
+/* Two doubles in one register, which every x86-64 and AArch64 CPU has. */
 typedef double pair __attribute__((vector_size(16)));
 
 /* Where the points of a block lie between voxel centres. */

@@ -175,7 +175,8 @@ const char *gls_selection_graded_region(const gls_selection *s)
     return gls_rois_find_graded(s->rois);
 }
 
-/* Whether no angle between steps exceeds max_turn, nor their sum max_winding, degrees. */
+/* Whether no angle between successive steps exceeds max_turn, and the sum of these angles does not exceed max_winding,
+ * degrees. */
 static bool has_shape(const gls_select_options *o, const gls_streamlines *s, size_t i)
 {
     double before[3] = {0}, length = 0, winding = 0;
@@ -337,7 +338,7 @@ static void judge_some(void *user, int thread, size_t from, size_t until)
         t->filter->verdict[i] = (uint8_t)judge(s, &s->hits[thread], t->weights, t->in, i);
 }
 
-/* Passes on the streamlines that passed all tests, or with `inverse` those that failed one. */
+/* Passes on the streamlines that passed all tests, or with `inverse` those that failed at least one. */
 static gls_status hand_on(filter *f, const gls_streamlines *in)
 {
     gls_selection *s = f->selection;

@@ -165,7 +165,7 @@ static gls_status add_curvature(gls_bundle_stats *s, const float (*point)[3], si
             double c = d[(r + 1) % 3] * e[(r + 2) % 3] - d[(r + 2) % 3] * e[(r + 1) % 3];
             cross += c * c;
         }
-        /* points that coincide have no direction */
+        /* where the two neighbours coincide, there is no direction */
         if (square == 0) continue;
         s->sum_curvature += sqrt(cross) / (square * sqrt(square));
         s->n_curvature++;
@@ -282,8 +282,8 @@ static double find_surface(const gls_bundle_stats *s)
     return area;
 }
 
-/* 1.5 times the mean distance of the voxels of mask m from their mean, world mm: the radius of a disc with this mean
- * distance. *count: number of these voxels. NaN without voxels. */
+/* 1.5 times the mean distance of the voxels of mask m from the mean of their positions, world mm: the radius of a disc
+ * with this mean distance. *count: number of these voxels. NaN without voxels. */
 static double find_radius(const gls_bundle_stats *s, int m, uint64_t *count)
 {
     double mean[3] = {0}, sum = 0, p[3];

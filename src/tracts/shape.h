@@ -5,7 +5,7 @@
 #include <glslines/image.h>
 #include <glslines/streamlines.h>
 
-/* Lengths in mm; all 0 without streamlines. */
+/* Lengths in mm. Without streamlines that have points, everything but `empty` is 0. */
 typedef struct gls_lengths {
     uint64_t n, points, empty;         /* empty: streamlines without points, which nothing else counts */
     double weight;                     /* sum of weights; without weights n */
@@ -26,7 +26,7 @@ typedef struct gls_shape {
     double irregularity; /* surface / (pi diameter mean length) */
     double area[2], radius[2],
         end_irregularity[2]; /* of the start region and the end region: area mm2, radius mm, ratio */
-    double mean_curvature;   /* 1 / mm, at points 1 mm apart */
+    double mean_curvature;   /* 1 / mm, at points about 1 mm apart */
 } gls_shape;
 /* Number of values of gls_shape in tables. */
 #define GLS_SHAPE_VALUES 14

@@ -28,7 +28,7 @@ typedef struct spread {
 } spread;
 
 struct gls_summary {
-    /* true: points are compared with `grid` */
+    /* true: counts points outside `grid` */
     bool has_grid;
     gls_grid grid;
     /* world mm to voxels */
@@ -52,7 +52,8 @@ static uint32_t bits_of(double value)
     return bits;
 }
 
-/* Allocates histogram and kept values. Returns false if memory ran out; the caller finishes the spread also then. */
+/* Allocates histogram and kept values. Returns false if memory ran out; the caller must call spread_finish() even then.
+ */
 static bool spread_init(spread *s)
 {
     s->bin = calloc(BINS, sizeof *s->bin);

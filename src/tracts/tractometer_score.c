@@ -75,7 +75,8 @@ static void spread_axis(const gls_score *s, bundle_set *map, int axis, int dista
     }
 }
 
-/* Widens all regions of a map by `distance` voxels along each axis, one axis after the other: a cube. */
+/* Widens all regions of a map by `distance` voxels along each axis, one axis after the other, so that a voxel becomes a
+ * cube. */
 static gls_status spread(const gls_score *s, bundle_set *map, int distance)
 {
     int longest = s->dim[0] > s->dim[1] ? s->dim[0] : s->dim[1];
@@ -225,7 +226,8 @@ static size_t voxel_of(const gls_score *s, const float point[3])
     return voxel_at(s, (const int64_t[3]){(int64_t)p[0], (int64_t)p[1], (int64_t)p[2]});
 }
 
-/* Cuts off what lies more than FAR_AWAY voxels outside the grid. Returns false if nothing remains. */
+/* Cuts off those parts of the segment from p to q that lie more than FAR_AWAY voxels outside the grid. Returns false if
+ * nothing remains. */
 static bool cut_far(const gls_score *s, double p[3], double q[3])
 {
     double from = 0, until = 1, d[3];

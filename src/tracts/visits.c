@@ -1,5 +1,5 @@
-/* Finds the voxels that a streamline visits: those of its points, of its upsampled points or of its ends, or with the
- * precise length in each. */
+/* Finds the voxels that a streamline visits: those of its points, upsampled or not, those of its ends, or those along
+ * its spline with the length in each. */
 #include "tracts/visits.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ static bool upsample(const float (*p)[3], size_t n, uint32_t ratio, upsampled *u
     return true;
 }
 
-/* Whether two voxels are the same. NaN counts as every voxel, so that a NaN coordinate never ends a segment. */
+/* Whether two voxels are the same. NaN equals every number, so that a NaN coordinate never ends a segment. */
 static bool is_same(const double a[3], const double b[3])
 {
     for (int r = 0; r < 3; r++)
@@ -157,7 +157,8 @@ static double leave(const upsampled *u, const gls_visit_grid *g, size_t k, doubl
     return mu;
 }
 
-/* Largest number of voxels that a step may pass: longer steps are damage, and following them would never end. */
+/* Largest number of voxels that a step may pass: longer steps come from damaged files and would take too long to
+ * follow. */
 #define MAX_VOXELS 1e6
 
 /* Whether a step passes more than MAX_VOXELS voxels, or is not a number. */
@@ -226,7 +227,7 @@ typedef struct point_stream {
     /* grid of the map */
     const gls_visit_grid *grid;
     bool turned; /* round voxel coordinates as MRtrix3 does; false: to the nearest voxel */
-    int n;       /* points so far, at most 2 */
+    int n;       /* number of points so far; stays 2 from the second on */
     float before[3], last[3];
 } point_stream;
 
@@ -243,7 +244,7 @@ static void visit_from(point_stream *t, const float p[3])
     visit(t->visits, t->grid, v, 1);
 }
 
-/* Visits p with the direction between its neighbours `from` and `to`. */
+/* Visits p with the direction from its neighbour `from` to its neighbour `to`. */
 static void visit_directed(point_stream *t, const float p[3], const float from[3], const float to[3])
 {
     double d[3], length = 0;

@@ -71,7 +71,7 @@ static inline size_t gls_visits_index(gls_visits *v, uint64_t voxel)
     return v->n - 1;
 }
 
-/* Adds mm to the visit of a voxel, which becomes a new visit if it is not in the list. */
+/* Adds mm to the visit of a voxel; a voxel that is not in the list yet is appended to it. */
 void gls_visits_note(gls_visits *visits, uint64_t voxel, double mm);
 /* Finds the visits for GLS_DENSITY_SEGMENT and GLS_DENSITY_LENGTH. measured: compute mm. */
 void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool measured, const float (*point)[3],

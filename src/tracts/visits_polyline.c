@@ -29,13 +29,13 @@ typedef struct path {
     /* difference of voxel indices for one step along each axis */
     int64_t stride[3];
     size_t at;    /* index of the last point's voxel among the visits; NONE: not noted yet */
-    size_t since; /* first of the consecutive points in this voxel */
+    size_t since; /* index of the first of the latest consecutive points that lie in one voxel */
     bool any;     /* at least one step has a length */
     /* of a block: voxel coordinates with corners at whole numbers, their integer parts, and the voxel's index or -1 */
     double c[3][BLOCK];
     int v[3][BLOCK];
     int64_t voxel[BLOCK];
-    uint16_t leaves[BLOCK]; /* steps whose ends lie in different voxels, or outside */
+    uint16_t leaves[BLOCK]; /* steps whose ends lie in different voxels, or that begin outside */
 } path;
 
 /* Finds coordinates and voxels of n <= BLOCK points, without branches that depend on a point. */
@@ -250,7 +250,7 @@ void gls_visits_polyline(gls_visits *visits, const gls_visit_grid *grid, bool me
     visits->places += n;
     /* note the points behind the last step that left its voxel */
     if (!w.sized) stay(&w, w.since, n - 1, w.voxel[last]);
-    /* all points coincide: one visit without length */
+    /* where all points coincide: one visit without length */
     if (w.any || visits->directed) return;
     if (w.voxel[last] >= 0)
         gls_visits_note(visits, (uint64_t)w.voxel[last], 0);

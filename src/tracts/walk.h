@@ -68,7 +68,7 @@ static inline bool gls_walk_begin(gls_walk *w, const double a[3], const double b
     }
     w->is_cut = w->at > 0 || w->end < 1;
     if (!(w->at < w->end)) return false;
-    /* next, face: a face before the start; gls_walk_next() moves on to the first face ahead */
+    /* next, face: at first a face before the start; gls_walk_next() moves on to the first face ahead */
     if (!gls_walk_is_near(a) || !gls_walk_is_near(b)) gls_walk_shorten(w, low, high);
     for (int r = 0; r < 3; r++) {
         const double at = w->a[r] + w->at * (w->b[r] - w->a[r]);

@@ -81,8 +81,8 @@ static bool find_folder(char *folder, size_t size)
 }
 
 /* Opens the library of src/blas. Looks in the folder of the program or shared library that contains this function, then
- * in its parent, then in the folder GLS_BLAS_FROM_PROGRAM counted from it, then where the system looks for libraries.
- */
+ * in its parent, then in the folder whose path relative to it is GLS_BLAS_FROM_PROGRAM, then where the system looks for
+ * libraries. */
 static void *open_library(void)
 {
     static const char *const places[] = {"", "/..", ("/" GLS_BLAS_FROM_PROGRAM)};
@@ -206,8 +206,8 @@ static _Thread_local int n_absent; /* open pairs of this thread that began while
 
 void gls_blas_begin(void)
 {
-    /* a begin inside a begin without OpenBLAS does without OpenBLAS, too, even if OpenBLAS has been loaded meanwhile,
-     * so that each end undoes its own begin */
+    /* if the outer gls_blas_begin() had no OpenBLAS, an inner one does without it, too, even if OpenBLAS has been
+     * loaded meanwhile, so that each gls_blas_end() undoes its own gls_blas_begin() */
     const gls_lapack_functions *blas = n_absent > 0 ? &absent : gls_lapack();
     if (!blas->get_parallel) {
         n_absent++;

@@ -11,7 +11,7 @@
 double gls_clock_seconds(void);
 /* For tests: moves the clock forward by this many seconds. */
 void gls_clock_skip(double seconds);
-/* In builds with tests alone: true stops the clock, except for gls_clock_skip(); false starts it again. */
+/* Only in builds with tests: true stops the clock, except for gls_clock_skip(); false starts it again. */
 void gls_clock_stop(bool stop);
 
 /* --- Timeline of a run: phases by thread and by device, for viewers of Chrome's trace format such as Perfetto. Phases

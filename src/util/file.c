@@ -13,7 +13,7 @@
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
-/* How often a writer to a pipe asks whether to go on. */
+/* Milliseconds between two questions of a writer to a pipe whether to go on. */
 #define WAIT_MS 100
 
 const char *gls_file_name(const char *path)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How often the host is asked whether to go on waiting. */
+/* Milliseconds between two questions to the host whether to go on waiting. */
 #define WAIT_MS 100
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
@@ -23,7 +23,7 @@ static struct {
     void *user;
 } host = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Renews the lock in a child process, where a thread of the parent would hold it for ever. */
+/* Renews the lock in a child process, where it may be held by a thread that only the parent has. */
 static void renew(void)
 {
     host.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -74,8 +74,8 @@ cJSON *gls_json_new_double(double v);
 cJSON *gls_json_new_uint(uint64_t v);
 /* Reads what gls_json_uint() wrote. Returns false if value is not such a number. */
 bool gls_json_get_uint(const cJSON *value, uint64_t *n);
-/* A copy of a value in which no number loses digits when it is printed, as cJSON alone would let it: whole numbers up
- * to 2^53 have no exponent, all others are written as by gls_json_double(). */
+/* A copy of a value whose numbers are printed with all digits, which cJSON alone does not do: whole numbers up to 2^53
+ * have no exponent, all others are written as by gls_json_double(). */
 cJSON *gls_json_exact(const cJSON *entry);
 /* Whether two values from files are equal to the last bit of every number. cJSON_Compare() tolerates differences. */
 bool gls_json_same(const cJSON *a, const cJSON *b);

@@ -37,7 +37,7 @@ static inline void gls_affine_invert(const double a[3][4], double out[3][4])
 
 /* --- float16: half precision, IEEE 754 binary16. */
 
-/* Nearest float16, ties to even. Values from 65520 on become infinity; NaN stays NaN. */
+/* Nearest float16, ties to even. Magnitudes from 65520 on become infinity; NaN stays NaN. */
 uint16_t gls_half(float value);
 /* Exact value of a float16. */
 float gls_half_value(uint16_t half);
