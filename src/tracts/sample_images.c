@@ -47,9 +47,8 @@ static bool sample_nearest(const gls_image *image, const double v[3], double *ou
     return true;
 }
 
-/* Like sample_nearest(), but linear. Beyond the centres of the outermost voxels, values stay the same for half a voxel;
- * zero_edge: they fall to 0 within one voxel. all: a voxel that is not finite counts even with a weight of 0, as in
- * MRtrix3 and DIPY. */
+/* Like sample_nearest(), but linear. Beyond the outermost centres, values stay the same for half a voxel; zero_edge:
+ * fall to 0 within one. all: a voxel that is not finite counts even with a weight of 0, as in MRtrix3 and DIPY. */
 static bool sample_linear(const gls_image *image, const double v[3], bool zero_edge, bool all, double *out)
 {
     const size_t n = gls_grid_voxels(&image->grid);
@@ -90,8 +89,8 @@ static bool replace_not_finite(double *value, size_t n, bool keep)
 
 enum { SAMPLE_FINITE, SAMPLE_NOT_FINITE, SAMPLE_OUTSIDE };
 
-/* Samples all volumes of an image at a point in world mm. Returns SAMPLE_OUTSIDE, SAMPLE_FINITE if the point is inside
- * and all values are finite, else SAMPLE_NOT_FINITE. */
+/* Samples all volumes of an image at a point in world mm. Returns SAMPLE_OUTSIDE; inside the image, SAMPLE_FINITE or
+ * SAMPLE_NOT_FINITE. */
 static int sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o, const float point[3],
                   double *out)
 {
@@ -335,8 +334,7 @@ static double statistic(const sampler *sampler, scratch *r, gls_track_stat stat,
     return sqrt(square / (s.total > 0 ? s.total : (double)s.m));
 }
 
-/* Number of values of a streamline, or of a point, in a column: 1 for a correlation of series, else one for each
- * volume. */
+/* Values of a streamline, or of a point, in a column: 1 for a correlation of series, else one for each volume. */
 static size_t components_of(const gls_sample_column *c)
 {
     return !c->per_vertex && c->stat == GLS_TRACK_ENDS_CORR ? 1 : c->image->n_volumes;

@@ -28,7 +28,7 @@ typedef enum gls_kind {
     GLS_KIND_CHOICE   /* one of the words of choices: an enum or int, the index of the word */
 } gls_kind;
 
-/* A row. Texts are constants; rows are never changed, only copied. */
+/* A row of a table of options. Texts are constants; rows are never changed, only copied. */
 typedef struct gls_option {
     const char *group; /* heading in the help; options of one group stand together */
     const char *name;  /* without dashes; NULL ends a table */

@@ -20,8 +20,8 @@
 
 /* Linux moves at most 0x7ffff000 bytes in one call; smaller pieces keep interruptions short. */
 #define MAX_PIECE ((size_t)1 << 30)
-/* Number of bytes after which the kernel is asked to write: enough for a disk to write at once, and little beside a
- * large tractogram. */
+/* Number of bytes after which the kernel is asked to write: enough for a disk to write efficiently, and few compared
+ * with a large tractogram. */
 #define SEND_BYTES ((uint64_t)64 << 20)
 
 gls_status gls_file_write(const char *path, bool overwrite, gls_output_group *group, const void *data, size_t bytes)

@@ -22,7 +22,7 @@ typedef struct gls_output {
     char *second;    /* name to use if another file has appeared under path meanwhile; NULL: such a file is an error */
     bool *took_second; /* set to true when the file gets its second name; NULL: no second name */
     bool overwrite;
-    uint64_t unsent;                /* bytes written since the disk was last asked to take them */
+    uint64_t unsent;                /* bytes written since the kernel was last asked to write the file to the disk */
     struct gls_output_group *group; /* the group with which the file is committed; NULL: alone */
 } gls_output;
 
@@ -73,7 +73,7 @@ void gls_output_discard(gls_output *output);
 /* Gives all files of the group their names, once all data are on the disk. If one name fails, no new file remains and
  * the replaced files are restored. The group is empty afterwards. */
 gls_status gls_output_group_commit(gls_output_group *group);
-/* Makes the file that joined the group last the first to get its name. */
+/* Moves the file that joined the group last to the front, so that it gets its name first. */
 void gls_output_group_lead(gls_output_group *group);
 /* Discards all files of the group. Also removes its folder, unless there are files in it. */
 void gls_output_group_discard(gls_output_group *group);

@@ -111,7 +111,7 @@ const char *gls_test_variable(const char *name)
 static int edit_distance(const char *a, const char *b)
 {
     int n = (int)strlen(a), m = (int)strlen(b);
-    int row[3][65]; /* rows i, i - 1 and i - 2 in rotation */
+    int row[3][65]; /* of the table of distances, the rows i, i - 1 and i - 2, row i at i % 3 */
     for (int j = 0; j <= m; j++) row[0][j] = j;
     for (int i = 1; i <= n; i++) {
         int *now = row[i % 3], *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
@@ -136,7 +136,7 @@ const char *gls_nearest_word(const char *text, const char *const *words, size_t 
     const char *found = NULL;
     for (size_t i = 0; i < n; i++) {
         if (strlen(words[i]) > 63) continue;
-        /* a text that is the beginning of a word counts as one edit */
+        /* the beginning of a word, if it has 3 characters or more, counts as one edit */
         int d = length >= 3 && strncmp(text, words[i], length) == 0 ? 1 : edit_distance(text, words[i]);
         if (d < best) {
             best = d;

@@ -52,7 +52,7 @@ static gls_status add(parser *s, double value)
     return GLS_OK;
 }
 
-/* Returns the error for a token that is no number. Shows its first 24 characters, with ? for those not printable. */
+/* Returns the error for a token that is no number. Shows its first 24 bytes, with ? for all but printable ASCII. */
 static gls_status not_a_number(const parser *s, const char *token, size_t n)
 {
     char shown[25];
@@ -63,7 +63,8 @@ static gls_status not_a_number(const parser *s, const char *token, size_t n)
                     m < n ? "..." : "");
 }
 
-/* Parses a decimal number, "nan" or "inf". Other forms that strtod() accepts are errors: hexadecimal, "nan(...)". */
+/* Parses a decimal number, "nan", "inf" or "infinity". Other forms that strtod() accepts are errors: hexadecimal,
+ * "nan(...)". */
 static bool parse_number(const char *token, size_t n, double *value)
 {
     static const char *const words[] = {"nan", "inf", "infinity"};

@@ -37,7 +37,7 @@ size_t gls_record_bytes(const char *text, const char *separators);
 typedef struct gls_records {
     char *rest; /* text not read yet; NULL at the end */
     char separator;
-    size_t line; /* line on which the last record began, from 1 */
+    size_t line; /* line on which the record that was read last began, from 1 */
     size_t next; /* line on which the next record begins, less 1 */
 } gls_records;
 

@@ -36,8 +36,8 @@ void gls_threads_apply(void);
 typedef void (*gls_parallel_task)(void *user, int thread, size_t from, size_t until);
 
 /* Calls task for items 0 .. n - 1, `grain` items at a time, on at most n_threads threads. Calls from several threads at
- * the same time each get their own helpers; a call from inside a task, or for at most `grain` items, calls task once,
- * for all items, on the calling thread. */
+ * the same time each get their own helpers; a call from inside a task, for one thread, or for at most `grain` items
+ * calls task once, for all items, on the calling thread. */
 void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task, void *user);
 
 /* --- Locks after fork(). The copy of a process has one thread: locks that other threads held stay locked, and their

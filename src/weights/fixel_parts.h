@@ -42,8 +42,9 @@ uint16_t gls_lobe_sphere_nearest(const gls_lobe_sphere *sphere, const double v[3
 
 /* A lobe: a local maximum with the directions that belong to it. */
 typedef struct gls_lobe {
-    double fd;           /* integral of the FOD over the lobe */
-    double peak;         /* largest amplitude; refined between samples with gls_fixel_options.refine */
+    double fd;   /* integral of the FOD over the lobe */
+    double peak; /* largest amplitude; found between samples with gls_fixel_options.refine, or if the sample is just
+                    below the threshold */
     double direction[3]; /* mean direction, unit length */
     uint16_t seed;       /* index of the largest sample of the lobe */
 } gls_lobe;

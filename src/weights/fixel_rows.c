@@ -33,7 +33,8 @@ typedef struct row_thread {
     size_t portion_capacity;
     /* entries of this thread's streamlines, one after the other */
     uint32_t *entry;
-    uint8_t *high_bits; /* for each entry, bits of the fixel that its word does not hold; used if entries are wide */
+    uint8_t *high_bits; /* for each entry, the bits of the fixel's index that do not fit its word; used if entries are
+                           wide */
     size_t n, capacity, high_capacity;
     uint64_t n_without_points, n_outside; /* counts of the current call */
     size_t bad;             /* index of the first streamline whose points cannot be mapped; SIZE_MAX: none */
@@ -207,8 +208,8 @@ typedef struct map_task {
     float *contribution;
 } map_task;
 
-/* Whether n >= 1 points can be mapped: they are finite, and no coordinate moves by more than GLS_WALK_MAX_STEP. If
- * so, extends the bounding box of the thread. */
+/* Whether n >= 1 points can be mapped: they are finite, and no coordinate changes by more than GLS_WALK_MAX_STEP from
+ * point to point. If so, extends the bounding box of the thread. */
 static bool look_at_points(row_thread *t, const float *x, size_t n)
 {
     enum { LANES = 12 }; /* compare the coordinates of four points at a time */
@@ -342,7 +343,7 @@ static gls_chunk *open_chunk(gls_rows *rows, size_t n)
 typedef struct row_copy {
     const gls_row_entries *row;
     const gls_chunk *to;
-    size_t first; /* number in the chunk of the first row */
+    size_t first; /* index in the chunk of the first of these rows */
 } row_copy;
 
 /* Copies the entries of streamlines from .. until - 1 from the threads that made them to the chunk; called by

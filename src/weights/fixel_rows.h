@@ -14,7 +14,7 @@
 
 /* Largest number of pieces of a segment between two points. */
 #define GLS_WALK_MAX_RATIO 32
-#define GLS_WALK_MAX_STEP 1e5 /* largest distance between two points, mm */
+#define GLS_WALK_MAX_STEP 1e5 /* largest change of a coordinate from point to point, mm */
 
 /* The passage of a streamline through one voxel. */
 typedef struct gls_visit {
@@ -58,7 +58,7 @@ typedef struct gls_walk {
 void gls_walk_finish(gls_walk *walk);
 
 /* Finds the visits of n points, in order; parts outside the grid are left out. With fewer than two points there are no
- * visits. Points must be finite and at most GLS_WALK_MAX_STEP apart. */
+ * visits. Points must be finite, and no coordinate may change by more than GLS_WALK_MAX_STEP from point to point. */
 void gls_walk_visits(gls_walk *walk, const gls_walk_grid *grid, const float (*point)[3], size_t n);
 
 /* --- The rows: a sparse matrix of lengths, one row for each streamline, in chunks. An entry takes 4 bytes, or 5 with

@@ -237,7 +237,7 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
         if (blocks[i].n > 0) memcpy(f->fixel + first, blocks[i].fixel, blocks[i].n * sizeof *f->fixel);
         for (size_t k = 0; k < blocks[i].n; k++) {
             gls_fixel_voxel *v = &f->voxel[blocks[i].fixel[k].voxel];
-            /* the first fixel of a voxel follows one of another voxel */
+            /* a fixel is the first of its voxel if the fixel before belongs to another voxel */
             if (k == 0 || blocks[i].fixel[k].voxel != blocks[i].fixel[k - 1].voxel) v->first = first + (uint32_t)k;
         }
         first += (uint32_t)blocks[i].n;

@@ -8,7 +8,8 @@
 #include "gpu/objects.h"
 #include "util/status.h"
 
-/* Largest number of work groups along x; more go to y, since drivers guarantee 65535 on an axis. */
+/* Largest number of work groups along x; further ones are arranged along y, since drivers guarantee only 65535 on an
+ * axis. */
 #define MAX_GROUPS_X 32768u
 /* Invocations of a work group, one for each streamline. */
 #define GROUP 64

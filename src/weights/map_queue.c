@@ -129,8 +129,8 @@ static gls_status store(gls_row_queue *q, line_buffer *p)
     return status;
 }
 
-/* Maps a buffer. While the device works on a run, stores the run before, which may belong to the buffer *last. Keeps
- * the device current: in some drivers releasing a device waits for its work. */
+/* Maps a buffer. While the device works on a run, stores the run before, which may belong to the buffer *last. Does not
+ * release the device in between, because releasing waits for its work in some drivers. */
 static gls_status map_lines(row_worker *w, line_buffer *p, line_buffer **last)
 {
     const gls_streamlines s = view(p, 0);

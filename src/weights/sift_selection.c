@@ -1,5 +1,5 @@
-/* SIFT (Smith et al. 2013): removes streamlines, best first, as long as this brings their densities closer to those
- * of the FODs. */
+/* SIFT (Smith et al. 2013): removes streamlines, the one whose removal gains most first, as long as this brings their
+ * densities closer to those of the FODs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
