@@ -181,7 +181,8 @@ static float make_row(const gls_rows *rows, row_thread *t)
     const size_t n = join_visits(t);
     size_t first = t->n;
     double contribution = 0;
-    /* portions of a voxel follow each other, so a fixel's earlier entries begin at the first entry of the voxel */
+    /* portions of a voxel follow each other, so the earlier entries of a fixel lie among those from `first`, the
+     * voxel's first entry, on */
     for (size_t i = 0; i < n; i++) {
         const portion *p = &t->portion[i];
         size_t voxel = (size_t)(p->key >> 11);

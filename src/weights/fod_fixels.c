@@ -156,7 +156,8 @@ static void add_voxel(const segmentation *s, block *b, size_t voxel, const gls_l
     b->n_dropped += (size_t)lobes->dropped;
 }
 
-/* Lists the voxels of a block that have an FOD, and copies their coefficients to sh. Returns their number. */
+/* Lists the voxels of a block whose FOD is finite and has a positive mean, and copies their coefficients to sh. Returns
+ * their number. */
 static size_t gather(const segmentation *s, size_t number, block *b, size_t voxel[GLS_FIXEL_BLOCK], float *sh)
 {
     const size_t n_voxels = gls_grid_voxels(&s->sh->grid), first = number * GLS_FIXEL_BLOCK;

@@ -21,7 +21,7 @@ enum { VOXELS_AT = STARTS_AT + N_STARTS, TABLE_WORDS = (GLS_LOBE_TABLE + 3) / 4 
 
 #define ROW_HEADER 8   /* bytes in front of the mapped streamlines: counts of visits and of entries */
 #define SPARE 8        /* visits for which each streamline has space beyond its number of points, as in map.comp */
-#define VISIT_BYTES 32 /* bytes of a visit, and as many to sort it */
+#define VISIT_BYTES 32 /* bytes for each visit: half for the visit, half for sorting */
 #define TOTAL_BYTES ((size_t)12) /* bytes of the totals of a fixel */
 #define SLOT_BYTES 48            /* bytes for each visit in the buffer: the visit, its entry, and its point */
 
@@ -177,8 +177,8 @@ void gls_mapper_destroy(gls_mapper *m)
     free(m);
 }
 
-/* Number of streamlines, n at most, whose visits fit into memory in one run; *points: number of their points. At least
- * one streamline, however long it is. */
+/* Number of streamlines, n at most, whose points and spare slots fit into memory in one run; *points: number of their
+ * points. At least one streamline, however long it is. */
 static size_t count_run(const gls_mapper *m, const gls_streamlines *s, size_t first, size_t n, size_t *points)
 {
     const uint64_t limit = m->source.device_bytes / 2 / SLOT_BYTES,
@@ -262,8 +262,8 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     return status ? status : run(m);
 }
 
-/* Reads what the run wrote for each streamline. counts[0]: number of visits beyond the slots of all streamlines, which
- * may exceed the capacity of the buffer; counts[1]: number of entries. */
+/* Reads what the run wrote for each streamline. counts[0]: number of visits for which their streamlines had no slots;
+ * the buffer may lack space for some of them; counts[1]: number of entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);

@@ -85,8 +85,8 @@ static gls_status create_mapper(row_worker *w)
     return gls_mapper_create(&source, &w->mapper);
 }
 
-/* Appends the rows of the last run of a buffer, and counts its streamlines that have fewer than two points, or visit no
- * voxel of the grid. */
+/* Appends the rows of the last run of a buffer, and counts the streamlines of the run that have fewer than two points,
+ * or visit no voxel of the grid. */
 static gls_status append_rows(gls_row_queue *q, line_buffer *p)
 {
     const gls_mapper_result r = p->mapped;
@@ -129,8 +129,8 @@ static gls_status store(gls_row_queue *q, line_buffer *p)
     return status;
 }
 
-/* Maps a buffer. While the device works on a run, stores the run before, which may belong to the buffer *last. Does not
- * release the device in between, because releasing waits for its work in some drivers. */
+/* Maps a buffer. While the device works on a run, stores the run before, that of the buffer *last, which may be this or
+ * an earlier one. Does not release the device in between, because releasing waits for its work in some drivers. */
 static gls_status map_lines(row_worker *w, line_buffer *p, line_buffer **last)
 {
     const gls_streamlines s = view(p, 0);
@@ -231,7 +231,7 @@ static gls_status give_up_devices(gls_row_queue *q)
     return status;
 }
 
-/* Waits until at most n buffers are with the devices. */
+/* Waits until at most n buffers are with the devices. If a device fails, maps all of them on the CPU. */
 static gls_status wait_for_devices(gls_row_queue *q, size_t n)
 {
     if (!q->by_device) return GLS_OK;

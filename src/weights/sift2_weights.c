@@ -160,7 +160,7 @@ static gls_status iterate(run *r, gls_weights_progress progress, void *user, int
         if (progress && !progress(user, i, total(now))) return gls_fail(GLS_ERR_CANCELLED, "interrupted");
         if (!finite || is_last(r, i)) {
             r->w->result.limit_reached = i >= r->o->max_iters && i > 0;
-            /* a cost that rises means divergence: the run is repeated up to its best iteration */
+            /* a cost that rises or is not finite means divergence: the run is repeated up to its best iteration */
             if (!r->diverged && (!finite || rises(r, i))) return give_up(r);
             return GLS_OK;
         }

@@ -141,7 +141,8 @@ static void take_out_idle(sift *s, uint64_t target)
     }
 }
 
-/* Ranks once, then removes streamlines until a removal no longer pays. *done: SIFT is finished. */
+/* Ranks once, then removes streamlines until a removal no longer pays or a target is reached. *done: SIFT is finished.
+ */
 static void filter(sift *s, bool *done)
 {
     const gls_weights_options *o = &s->w->options;
@@ -164,7 +165,8 @@ static void filter(sift *s, bool *done)
          * ranked */
         double limit = fmin(-o->term_ratio * share * before, gradient - d);
         if (s->quantised) limit = fmin(limit, -0.5 * quantum);
-        /* the next candidate no longer pays: ranks anew, or ends if the ranking was fresh */
+        /* the next candidate no longer pays: ranks anew. If the ranking was fresh: with a target goes on once without
+         * the limit by rounding, else ends. */
         if (!(d < fmin(limit, 0))) {
             if (removed > 0) return;
             *done = !(s->quantised && has_target);
@@ -178,8 +180,8 @@ static void filter(sift *s, bool *done)
     *done = removed == 0 || *done;
 }
 
-/* Order of streamlines that touch no fixel: by the hash of their index, which is as good as random and the same each
- * time. */
+/* Order of streamlines that contribute nothing: by the hash of their index, which is as good as random and the same
+ * each time. */
 static int compare_idle(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

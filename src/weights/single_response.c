@@ -320,7 +320,8 @@ static bool same_as_last(const passes *p, size_t n, uint8_t *last, size_t all)
     return same == n;
 }
 
-/* Alternates between finding voxels and estimating the response until the voxels stay the same. */
+/* Alternates between finding voxels and estimating the response until the voxels stay the same, at most MAX_PASSES
+ * times. */
 static gls_status repeat(passes *p, const gls_image *mask, size_t wanted, size_t shell, uint8_t *last,
                          gls_tissue_response **made)
 {

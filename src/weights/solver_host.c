@@ -71,7 +71,7 @@ void gls_solver_init(gls_solver *solver, const gls_solver_kind *kind, const gls_
     solver->tikhonov = (float)(o->reg_tikhonov * model->scale);
 }
 
-/* Adds v * 2^24 to a sum, limited to the range that the kernel can add. */
+/* Adds v to a sum that counts in units of 2^-24. v is limited to the range that the kernel can add. */
 static void add_fixed(int64_t *sum, float v)
 {
     *sum += (int64_t)(fixed_range(v) * 16777216.0f);
@@ -96,7 +96,7 @@ static inline uint32_t fixel_of(const row *r, uint32_t i)
 }
 
 /* Returns the coefficient that replaces one above the maximum: the mean coefficient of the fixels of the row, without
- * the fixel whose missing density costs most, which it marks. */
+ * the fixel whose missing density costs most, which it marks; 0 if no fixel lacks density. */
 static float replace_coefficient(const host_solver *h, host_thread *t, const row *r)
 {
     const uint32_t *entry = r->entry, n = r->n;
@@ -253,7 +253,7 @@ static void improve_chunk(host_solver *h, const gls_chunk *chunk, int from, floa
         float part[GLS_SOLVER_GROUP][2] = {{0}};
         for (size_t i = 0; i < GLS_SOLVER_GROUP && g * GLS_SOLVER_GROUP + i < chunk->n; i++) {
             size_t s = g * GLS_SOLVER_GROUP + i, at = chunk->first + s;
-            /* fetches the fixels of the next streamline while this one is computed */
+            /* prefetches the fixels of the next streamline while this one is computed */
             const uint32_t end = s + 2 <= chunk->n ? chunk->start[s + 2] : chunk->start[s + 1];
             for (uint32_t e = chunk->start[s + 1]; e < end; e++)
                 __builtin_prefetch(&h->fixel[gls_chunk_fixel(chunk, e)]);

@@ -78,7 +78,7 @@ static gls_status sum_entries(gls_weight_model *m)
     return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for %zu fixels", m->n);
 }
 
-/* Whether the options leave a fixel out: its mask becomes 0. */
+/* Whether the options leave a fixel out; if so, its mask becomes 0. */
 static bool is_removed(const gls_weight_model *m, const gls_weights_options *o, size_t k)
 {
     if (o->remove_untracked && m->length[k] == 0) return true;
@@ -121,7 +121,7 @@ static gls_status set_scale(gls_weight_model *m, const gls_weights_options *o)
     if (!(density > 0))
         return gls_fail(GLS_ERR_EMPTY,
                         "weights: no fixel has a fibre density above 0: is the mask, or --fd-threshold, too strict?");
-    /* mu makes the sum of the lengths equal to that of the fibre densities; scale: the sum of PM FD^2 divided by the
+    /* mu times the sum of the lengths is the sum of the fibre densities; scale: the sum of PM FD^2 divided by the
      * number of streamlines */
     m->mu = density / lengths;
     m->scale = squares / (double)rows->n;

@@ -125,7 +125,8 @@ uint32_t gls_weights_upsampling(double step, const gls_grid *grid)
 {
     double side = fmin(grid->voxel_size[0], fmin(grid->voxel_size[1], grid->voxel_size[2]));
     double ratio = ceil((double)((float)step / (float)(side * 0.1)));
-    /* MRtrix3's rule: pieces of at most a tenth of the smallest side, in single precision */
+    /* MRtrix3's rule: pieces of at most a tenth of the smallest side, in single precision; here at most
+     * GLS_WALK_MAX_RATIO pieces */
     return ratio >= 1 ? (uint32_t)fmin(ratio, GLS_WALK_MAX_RATIO) : 1;
 }
 
@@ -137,8 +138,8 @@ gls_status gls_weights_set_walk(gls_weights *w, uint32_t ratio, gls_walk_line li
     return GLS_OK;
 }
 
-/* Whether the hardware has double precision. Other drivers emulate doubles, slower than the CPU; software renderers run
- * on the CPU anyway. */
+/* Whether a device has double precision in hardware, judged by its vendor. Other drivers emulate doubles, slower than
+ * the CPU; software renderers run on the CPU anyway. */
 static bool has_doubles(const gls_device_info *info)
 {
     static const char *const vendors[] = {"NVIDIA", "AMD", "ATI "};
