@@ -24,7 +24,8 @@ gls_status gls_ranks_add(gls_ranks *ranks, double value);
 gls_status gls_ranks_end_pass(gls_ranks *ranks, const uint64_t *rank, size_t n_ranks, bool *again);
 /* The value of rank[k], once no further pass is needed. */
 double gls_ranks_get(const gls_ranks *ranks, size_t k);
-/* All values in ascending order if they were kept, *n of them; NULL if there were too many. Owned by `ranks`. */
+/* All values in ascending order if they were kept, *n of them; NULL if there were too many, or none. Owned by `ranks`.
+ */
 const double *gls_ranks_sorted(gls_ranks *ranks, size_t *n);
 
 #endif

@@ -162,7 +162,7 @@ static gls_status keep_inside(reshaper *f, const gls_streamlines *s, size_t i)
     return status;
 }
 
-/* Function `append` of the filter: hands on each streamline in its new shape. */
+/* Function `append` of the filter: hands on what becomes of each streamline of a block. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     reshaper *f = user;

@@ -29,8 +29,8 @@ gls_status gls_roi_distance_init(gls_roi_distance *distance, const gls_region_ar
 /* Frees the distances. */
 void gls_roi_distance_finish(gls_roi_distance *distance);
 /* Distance, mm, of a line of n >= 1 points that meets the widened region: the smallest `mm` of the voxels that the line
- * passes; 0 if it meets the region itself. *from_centre: smallest distance, mm, between the line and the region's
- * centre. */
+ * passes; 0 if it meets the region itself. For a sphere: the distance from its surface. *from_centre: smallest
+ * distance, mm, between the line and the region's centre. */
 double gls_roi_distance_measure(const gls_roi_distance *distance, const float (*point)[3], size_t n,
                                 double *from_centre);
 

@@ -89,8 +89,7 @@ static bool replace_not_finite(double *value, size_t n, bool keep)
 
 enum { SAMPLE_FINITE, SAMPLE_NOT_FINITE, SAMPLE_OUTSIDE };
 
-/* Samples all volumes of an image at a point in world mm. Returns SAMPLE_OUTSIDE; inside the image, SAMPLE_FINITE or
- * SAMPLE_NOT_FINITE. */
+/* Samples all volumes at a point, world mm. Returns SAMPLE_OUTSIDE, or inside SAMPLE_FINITE or SAMPLE_NOT_FINITE. */
 static int sample(const gls_image *image, const double inverse[3][4], const gls_sample_options *o, const float point[3],
                   double *out)
 {
@@ -298,7 +297,8 @@ static double weighted_median(const weighted *sorted, size_t n, bool below)
     return sorted[n - 1].value;
 }
 
-/* Median of volume t's samples, weighted by length if they are voxels. upper: of two middle values the upper one. */
+/* Median of volume t's samples, weighted by length if they are voxels. upper: without weights, of two middle values the
+ * upper one, NaN counted as the largest values. */
 static double median_of(const sampler *s, scratch *r, size_t n, size_t volumes, size_t t, bool upper)
 {
     size_t m = 0;

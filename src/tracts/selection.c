@@ -284,7 +284,7 @@ static gls_select_test judge(const gls_selection *s, gls_roi_hits *hits, const g
     return regions_fit(s, hits, in->point + in->offset[i], (size_t)n) ? GLS_SELECT_N_TESTS : GLS_SELECT_BY_REGION;
 }
 
-/* Finds the columns and groups that the tests need, and allocates verdicts. */
+/* Finds the column of weights, checks that the groups of the options exist, and allocates verdicts. */
 static gls_status prepare(filter *f, const gls_streamlines *in, const gls_column **weights)
 {
     const gls_select_options *o = &f->selection->options;
@@ -328,7 +328,7 @@ typedef struct trial {
     const gls_streamlines *in;
 } trial;
 
-/* Judges streamlines from .. until - 1 on one thread, and enlarges its box. */
+/* Judges streamlines from .. until - 1 on one thread, and, if there are regions, enlarges its box. */
 static void judge_some(void *user, int thread, size_t from, size_t until)
 {
     const trial *t = user;

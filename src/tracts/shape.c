@@ -260,7 +260,7 @@ gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *s)
     return l;
 }
 
-/* Area of the faces between voxels of the bundle and others, mm2. */
+/* Area of the faces between voxels of the bundle and other voxels or the outside of the grid, mm2. */
 static double find_surface(const gls_bundle_stats *s)
 {
     const int32_t *dim = s->grid.dim;

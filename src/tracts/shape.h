@@ -22,7 +22,8 @@ typedef struct gls_shape {
     double diameter; /* 2 sqrt(volume / (pi mean length)), mm */
     /* mean length / diameter */
     double elongation;
-    double surface_area; /* area of the faces between voxels of the bundle and other voxels, mm2 */
+    double
+        surface_area; /* area of the faces between voxels of the bundle and others, or the outside of the grid, mm2 */
     double irregularity; /* surface / (pi diameter mean length) */
     double area[2], radius[2],
         end_irregularity[2]; /* of the start region and the end region: area mm2, radius mm, ratio */

@@ -83,7 +83,8 @@ static void spread_add(spread *s, double value)
     s->sorted = false;
 }
 
-/* The value of a rank, from 0; the middle of its bin if not all values are kept. */
+/* The value of a rank, from 0. If not all values are kept: the middle of its bin, 0 for the first bin, limited to min
+ * .. max. */
 static double value_of_rank(const spread *s, uint64_t rank)
 {
     uint64_t before = 0;

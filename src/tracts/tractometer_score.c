@@ -315,8 +315,8 @@ static size_t end_regions(const gls_score *s, size_t voxel, uint32_t *region)
     return n;
 }
 
-/* Counts ends that no bundle joins: an invalid connection if they lie in different regions, otherwise no connection.
- * Each new pair of regions is a new invalid bundle. first, last: voxels of the ends. */
+/* Counts ends that no bundle joins: an invalid connection if they lie in or near different regions, otherwise no
+ * connection. Each new pair of regions is a new invalid bundle. first, last: voxels of the ends. */
 static void add_unjoined(gls_score *s, size_t first, size_t last)
 {
     uint32_t a[2 * GLS_SCORE_MAX_BUNDLES], b[2 * GLS_SCORE_MAX_BUNDLES];
@@ -348,7 +348,7 @@ static void add_one(gls_score *s, const float (*point)[3], size_t n)
     }
     bundle_set *const *m = s->map;
     /* bundles that have one end near the first point and the other near the last; a streamline is valid for those on
-     * whose route all its points lie */
+     * whose route all its points lie, with any_route for all of them */
     bundle_set joined = (m[NEAR_END_0][first] & m[NEAR_END_1][last]) | (m[NEAR_END_1][first] & m[NEAR_END_0][last]),
                valid = joined;
     for (size_t i = 0; i < n && valid && !s->any_route; i++) {
@@ -375,8 +375,10 @@ gls_status gls_score_add(void *score, const gls_streamlines *streamlines)
     return GLS_OK;
 }
 
-/* Computes overlap (share of the true voxels that streamlines visit), overreach (share of the visited voxels that lie
- * beyond the truth), and F1 of both. All are NaN for a bundle without truth. */
+/* Computes overlap (share of the true voxels that streamlines visit), overreach (voxels visited beyond the truth, as a
+ * share of these and the true voxels visited), overreach_gt (the same voxels divided by the true voxels), and F1 of
+ * overlap and overreach. Visited voxels of the ends outside the mask count only if ends_are_beyond. All are NaN for a
+ * bundle without truth. */
 static void complete_bundle(const gls_score *s, size_t b, gls_score_bundle *bundle)
 {
     bundle_set bit = (bundle_set)1 << b;

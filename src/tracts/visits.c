@@ -32,7 +32,8 @@ static bool index_of(const gls_visit_grid *g, const double v[3], uint64_t *voxel
     return true;
 }
 
-/* Counts a lookup of voxel v, whole numbers, and notes its visit with a length in mm. */
+/* Counts a lookup of voxel v, whole numbers, and notes its visit with a length in mm, or that it lies outside the grid.
+ */
 static void visit(gls_visits *s, const gls_visit_grid *g, const double v[3], double mm)
 {
     uint64_t voxel;
@@ -115,8 +116,8 @@ static bool is_same(const double a[3], const double b[3])
 }
 
 /* Finds by bisection where the spline leaves the voxel `here` between the points k - 1 and k. low: share of the way at
- * which the search begins; from: the point there. exit: the first point found behind the face; next: the voxel of exit.
- * Returns the share that was tested last, close to the face. */
+ * which the search begins; from: the point there. exit: the nearest point found behind the face; next: the voxel of
+ * exit. Returns the share that was tested last, close to the face. */
 static double find_face(const upsampled *u, const gls_visit_grid *g, size_t k, double low, const double here[3],
                         const float from[3], float exit[3], double next[3])
 {
@@ -244,7 +245,7 @@ static void visit_from(point_stream *t, const float p[3])
     visit(t->visits, t->grid, v, 1);
 }
 
-/* Visits p with the direction from its neighbour `from` to its neighbour `to`. */
+/* Visits p with the direction from its neighbour `from` to its neighbour `to`. Does nothing if these coincide. */
 static void visit_directed(point_stream *t, const float p[3], const float from[3], const float to[3])
 {
     double d[3], length = 0;
@@ -272,7 +273,8 @@ static void take_point(point_stream *t, const float p[3])
     t->n = t->n < 2 ? t->n + 1 : 2;
 }
 
-/* Visits the last point of a directed stream, with the direction from the point before; one point has no direction. */
+/* Visits the last point of a directed stream, with the direction from the point before; one point has no direction, and
+ * no visit. */
 static void end_stream(point_stream *t)
 {
     if (t->visits->directed && t->n > 1) visit_directed(t, t->last, t->before, t->last);
@@ -297,7 +299,7 @@ static void visit_points(gls_visits *s, const gls_visit_grid *g, bool turned, ui
     end_stream(&t);
 }
 
-/* Visits the voxels of the first and the last point; both count if they are the same. */
+/* Visits the voxels of the first and the last point, twice if both are one voxel; a single point is visited once. */
 static void visit_ends(gls_visits *s, const gls_visit_grid *g, const float (*p)[3], size_t n)
 {
     double v[3];
