@@ -22,8 +22,7 @@ typedef struct gls_shape {
     double diameter; /* 2 sqrt(volume / (pi mean length)), mm */
     /* mean length / diameter */
     double elongation;
-    double
-        surface_area; /* area of the faces between voxels of the bundle and others, or the outside of the grid, mm2 */
+    double surface_area; /* mm2: faces of voxels of the bundle towards other voxels or the edge of the grid */
     double irregularity; /* surface / (pi diameter mean length) */
     double area[2], radius[2],
         end_irregularity[2]; /* of the start region and the end region: area mm2, radius mm, ratio */

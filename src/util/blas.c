@@ -61,8 +61,8 @@ static bool has_room(size_t bytes)
     return probe != MAP_FAILED;
 }
 
-/* Stores in folder the folder of the program or shared library that contains this function. Returns false if it is
- * unknown. */
+/* folder: gets the path of the folder of the program or shared library that contains this function. Returns false if it
+ * is unknown. */
 static bool find_folder(char *folder, size_t size)
 {
     Dl_info info;

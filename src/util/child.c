@@ -77,7 +77,8 @@ bool gls_child_spawn(gls_child *child, char *const *arguments, char *const *envi
     return started;
 }
 
-/* Reads lines until the child closes its end of the pipe. Returns false when the time is over. */
+/* Reads lines until the child closes its end of the pipe; text behind the last line end is dropped. Returns false when
+ * the time is over, or poll() fails. */
 static bool read_lines(int fd, double seconds, gls_child_line line, void *user)
 {
     char text[8192];

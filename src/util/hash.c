@@ -42,7 +42,7 @@ gls_status gls_hash_parts(const char *path, int fd, uint64_t bytes, uint64_t *ha
     enum { PARTS = 64, BYTES = 1 << 18 };
     const size_t n = bytes < BYTES ? (size_t)bytes : BYTES;
     char *data = malloc(BYTES);
-    /* each hash covers the hash of the part before, so that the order of the parts counts */
+    /* sum[0]: hash of the last sum and of the hash of the next part, so that the order of the parts counts */
     uint64_t sum[2] = {bytes, 0};
     gls_status status = data ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     for (uint64_t i = 0; i < PARTS && !status; i++) {

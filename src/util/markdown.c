@@ -61,7 +61,7 @@ static char *take_paragraph(const char **text, size_t skip)
     return NULL;
 }
 
-/* Copies the cell at *text and moves *text behind its border. NULL at the end of the line. */
+/* Copies the cell at *text and moves *text behind its border. NULL at the end of the line, or if memory ran out. */
 static char *take_cell(const char **text)
 {
     const char *start = *text + strspn(*text, " "), *end = start;

@@ -361,7 +361,8 @@ static gls_status fail_naming(const gls_output *output)
 }
 
 /* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced
- * files are restored. All outputs are then as after gls_output_discard(). */
+ * files are restored; only where a replaced file could not be kept, the new one stays. All outputs are then as after
+ * gls_output_discard(). */
 static gls_status commit_outputs(gls_output *outputs, size_t n)
 {
     gls_status status = GLS_OK;

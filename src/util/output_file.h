@@ -71,7 +71,8 @@ gls_status gls_output_commit(gls_output *output);
 void gls_output_discard(gls_output *output);
 
 /* Gives all files of the group their names, once all data are on the disk. If one name fails, no new file remains and
- * the replaced files are restored. The group is empty afterwards. */
+ * the replaced files are restored; without hard links on the file system, new files that replaced others stay. The
+ * group is empty afterwards. */
 gls_status gls_output_group_commit(gls_output_group *group);
 /* Moves the file that joined the group last to the front, so that it gets its name first. */
 void gls_output_group_lead(gls_output_group *group);

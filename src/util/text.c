@@ -93,7 +93,8 @@ static uint32_t code_point(const char *text, size_t n)
     return code;
 }
 
-/* Whether a character beyond ASCII is invisible or changes the direction of text, so that it must be escaped. */
+/* Whether a character beyond ASCII controls the terminal, changes the direction of text, ends a line or is a byte order
+ * mark, so that it must be escaped. */
 static bool is_hidden(uint32_t code)
 {
     const bool controls = code <= 0x9f, turns = code == 0x61c || (code >= 0x200e && code <= 0x200f) ||

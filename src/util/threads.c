@@ -38,7 +38,7 @@ static void take_smaller_memory(gls_cgroup *limits, unsigned long long bytes)
     if (limits->memory_bytes == 0 || bytes < limits->memory_bytes) limits->memory_bytes = bytes;
 }
 
-/* Reads the first line of a file of a control group. */
+/* Reads the first line of a file of a control group. Returns false if there is none. */
 static bool read_setting(const char *folder, const char *name, char *line, int size)
 {
     char path[4300];
