@@ -23,7 +23,8 @@ struct reshaper {
     gls_roi_hits hits;
     /* options of crop(), which cuts streamlines at regions */
     gls_crop_options cropping;
-    /* used by turn() only; centre: of the region that is the start, in mm; standard: the streamline to run along */
+    /* used by turn() only. centre: centre, mm, of the region where streamlines shall start; standard: the streamline
+     * whose direction they shall have */
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];

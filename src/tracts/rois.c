@@ -114,9 +114,10 @@ static gls_status region_area_split(const gls_region_area *area, const char *nam
 typedef struct roi {
     /* the region as it stands on the command line; an owned copy */
     char *text;
-    /* distance, mm, by which the region is widened; -1: an end of a split region, which no text names */
+    /* distance, mm, by which the region is widened; -1: an end of a split region, which gls_rois_add() must not find by
+     * its text */
     double mm;
-    /* index in the store: regions of one grid share a layer */
+    /* index of the region's layer in the store; regions of one grid share a layer */
     size_t layer;
     bool is_graded;
     double low[3], high[3]; /* box, world mm */

@@ -118,7 +118,7 @@ static gls_spread spread_get(spread *s)
     return r;
 }
 
-/* Copies the names and types of the columns from the first block of streamlines. */
+/* Copies names, types and numbers of components of the columns from the first block of streamlines. */
 static gls_status define_columns(gls_summary *m, const gls_streamlines *s)
 {
     const struct {

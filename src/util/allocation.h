@@ -11,7 +11,7 @@
  * false when memory runs out; the list is then unchanged. */
 bool gls_list_reserve(void *list, size_t n, size_t *capacity, size_t least, size_t size);
 
-/* Limit on the address space of the process in MiB (ulimit -v); 0: no limit. */
+/* Limit on the address space of the process in MiB (ulimit -v), at least 1; 0: no limit. */
 uint64_t gls_address_limit(void);
 
 /* Allocates n zeros, aligned to 64 bytes and padded to a multiple of 64 bytes; the caller frees them. NULL: out of

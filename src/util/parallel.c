@@ -15,8 +15,8 @@ typedef struct job {
     size_t n, grain;
     /* first item that no thread has taken */
     atomic_size_t next;
-    int seats, taken, busy; /* seats: threads that may take part; taken: threads that have taken part; busy: threads at
-                               work beside the caller */
+    int seats, taken, busy; /* seats: threads that may take part, with the caller; taken: threads that have begun to;
+                               busy: threads at work beside the caller */
     pthread_cond_t left;    /* signalled when busy becomes 0 */
     /* next job of the list, an older one */
     struct job *following;
@@ -26,7 +26,7 @@ typedef struct job {
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t posted;
-    job *jobs;             /* jobs with items left, the newest first */
+    job *jobs;             /* jobs from post() to withdraw(), the newest first */
     int n_workers, wanted; /* wanted: helpers that all jobs together could use */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .posted = PTHREAD_COND_INITIALIZER};
 

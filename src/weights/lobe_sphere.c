@@ -86,8 +86,8 @@ static void make_icosahedron(mesh *m)
                 }
 }
 
-/* Index of the vertex in the middle of the edge from a to b, which is made at the first call for this edge. part[]
- * holds the barycentric coordinates over the corners of the icosahedron, times PARTS. */
+/* Index of the vertex in the middle of the edge from a to b. The first call for an edge makes this vertex. part[] holds
+ * the barycentric coordinates over the corners of the icosahedron, times PARTS. */
 static uint16_t middle(mesh *m, uint16_t a, uint16_t b)
 {
     uint16_t low = a < b ? a : b, high = a < b ? b : a;
@@ -183,8 +183,8 @@ static void take_half(gls_lobe_sphere *s, const mesh *m)
         for (int k = count[i]; k < GLS_LOBE_NEIGHBOURS; k++) s->neighbour[i][k] = s->neighbour[i][k - 1];
 }
 
-/* Walks along the mesh from a direction to the nearest one: because the mesh is a Delaunay triangulation, it is enough
- * to move to a nearer neighbour while there is one. */
+/* Walks along the mesh from the direction `from` to the one nearest to the line along v: because the mesh is a Delaunay
+ * triangulation, it is enough to move to a nearer neighbour while there is one. */
 static uint16_t walk(const gls_lobe_sphere *s, const double v[3], uint16_t from)
 {
     double best = -1;

@@ -109,8 +109,9 @@ static gls_status fill_fixels(const gls_weight_model *m, part *p)
     return status;
 }
 
-/* Makes kernels and buffers on one device. Without a limit half of its memory is used; what fixels and streamlines need
- * is taken off, and the rest is space for entries. */
+/* Makes kernels and buffers on one device. It may use device_bytes, or half of its memory if that is 0; what fixels and
+ * streamlines need is subtracted, and the rest is space for entries. If the size of its memory is not known, either,
+ * entries have no limit. */
 static gls_status build_part(device_solver *d, part *p)
 {
     const gls_weight_model *m = d->base.model;
@@ -217,7 +218,7 @@ static gls_status build(void *user, size_t i)
     return status ? status : build_chunks(d, p);
 }
 
-/* Logs how many chunks stay in the host's memory, if any. */
+/* Logs the number of chunks whose entries stay in the host's memory, if there are any. */
 static void log_waiting(const device_solver *d)
 {
     const size_t n = d->base.model->rows->n_chunks;

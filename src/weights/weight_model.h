@@ -71,7 +71,8 @@ typedef struct gls_solver gls_solver;
  * they return its error. */
 typedef struct gls_solver_kind {
     /* Computes new coefficients from the coefficients at index `from` (0 or 1), stores them at the other index, and
-     * sums them up in fixels. costs: of the coefficients at `from`. */
+     * adds length times weight and length times coefficient of each streamline to the sums of its fixels. costs: of the
+     * coefficients at `from`. */
     gls_status (*rows)(gls_solver *solver, int from, gls_row_costs *costs);
     /* Computes densities and means of fixels from the sums of the last rows(). */
     gls_status (*fixels)(gls_solver *solver, gls_fixel_costs *costs);
@@ -118,7 +119,7 @@ struct gls_weights {
     /* weight of each streamline; SIFT: 1 for those that stay, else 0 */
     float *weight;
     float *coefficient;     /* SIFT2 only */
-    gls_model_state *state; /* state of each fixel after the last iteration */
+    gls_model_state *state; /* state of each fixel: SIFT2: after the last iteration; else as in the model */
     gls_model_mean *mean;   /* SIFT2 only */
     gls_weights_iteration *iteration;
     /* counts, costs and times */
