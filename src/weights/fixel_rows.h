@@ -88,8 +88,9 @@ static inline uint32_t gls_chunk_fixel(const gls_chunk *c, size_t i)
     return c->entry[i] >> GLS_ROW_LENGTH_BITS | (c->high ? (uint32_t)c->high[i] << c->low_bits : 0);
 }
 
-/* The sparse matrix of lengths: a row for each streamline, an entry for each fixel that it passes through. Rows are
- * stored in chunks, in the order of the streamlines. Not thread-safe: one thread adds streamlines. */
+/* The sparse matrix of lengths: a row for each streamline, with an entry for each fixel that it passes through for more
+ * than half a unit of length, or several if one cannot hold the length. Rows are stored in chunks, in the order of the
+ * streamlines. Not thread-safe: one thread adds streamlines. */
 typedef struct gls_rows {
     /* borrowed; must outlive the rows */
     const gls_fixels *fixels;

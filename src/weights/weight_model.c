@@ -49,7 +49,7 @@ static void count_entries(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* Sums up entries on as many threads as have memory for their own sums. */
+/* Sums up entries on one thread, or on as many as MAX_PART_BYTES gives memory for sums of their own. */
 static gls_status sum_entries(gls_weight_model *m)
 {
     entry_counter c = {.part = {{m->length, m->count}}};

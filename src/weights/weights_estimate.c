@@ -14,7 +14,7 @@
 #include "weights/weight_model.h"
 
 /* --- The linear approximation: a streamline's weight is the mean of FD / (mu TD0) over its fixels, weighted by PM and
- * by its length in each fixel (symbols: weight_model.h). */
+ * by its length in each fixel (symbols: weight_model.h); 0 if it touches no fixel. */
 
 /* Sets the weights by the linear approximation. */
 static gls_status weights_run_linear(gls_weights *w)
@@ -24,7 +24,8 @@ static gls_status weights_run_linear(gls_weights *w)
         const gls_chunk *chunk = &w->rows.chunk[i];
 #pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
-            /* over the streamline's fixels, with l its length in a fixel: sum: PM l FD / TD0; length: PM l, mm */
+            /* over the streamline's fixels, with l its length in a fixel: sum: PM l FD / TD0; length: PM l, mm; without
+             * removed fixels replaced by the contribution, which is not rounded to units */
             double sum = 0, length = 0;
             for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++) {
                 uint32_t fixel = gls_chunk_fixel(chunk, k), units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
