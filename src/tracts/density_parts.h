@@ -110,7 +110,7 @@ struct gls_density {
     /* streamlines that were counted, left out and so on */
     gls_density_counts counts;
     size_t capacity; /* allocated elements of `used` */
-    /* for each streamline of the current call: UNUSED, USED or ZERO */
+    /* for each streamline of the current call: UNUSED, USED or ZERO, see density_map.c */
     uint8_t *used;
     /* largest number of threads of a call */
     int n_threads;

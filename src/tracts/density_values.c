@@ -33,7 +33,7 @@ static double value_at(const gls_density *d, size_t i)
     return weight != 0 ? d->scale * (sum / weight) : 0;
 }
 
-/* Where the values of a map go. */
+/* A map, and the type and memory of the values to compute from it. */
 typedef struct values {
     const gls_density *density;
     gls_type type; /* float64, float32 or int32 */

@@ -167,7 +167,7 @@ static double square_from(const double from[3], const float (*point)[3], size_t 
     return least;
 }
 
-/* Coordinates in the box, with corners of voxels at whole numbers. */
+/* Voxel coordinates of a point, counted from the first voxel of the box, with corners of voxels at whole numbers. */
 static void to_box(const gls_roi_distance *d, const float point[3], double c[3])
 {
     const double at[3] = {point[0], point[1], point[2]};

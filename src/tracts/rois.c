@@ -15,7 +15,8 @@
 
 /* --- Splits an image that holds both ends of a bundle into two blobs. ---- */
 
-/* Labels all voxels connected to `from` with `mark`. Returns their number. stack: memory for all voxels. */
+/* Gives the label `mark` to all voxels that are connected to voxel `from`. Returns how many these are. stack: memory
+ * for all voxels. */
 static uint64_t flood(const gls_region_area *area, uint32_t *number, uint32_t mark, size_t from, size_t *stack)
 {
     const int32_t *dim = area->grid.dim;

@@ -6,7 +6,7 @@
 
 #include "image/region_store.h"
 
-/* --- Distances from a region, which widen it, and which decide between bundles that claim the same streamline. */
+/* --- Distances from a region: to widen it, and to decide between bundles that claim the same streamline. */
 
 /* Widens a region: adds each voxel whose centre is at most `mm` from the centre of a voxel of the region; adds `mm` to
  * the radius of a sphere. */

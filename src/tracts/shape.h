@@ -44,9 +44,9 @@ gls_status gls_bundle_stats_add(gls_bundle_stats *stats, const float (*point)[3]
 /* Ends a pass. *again: add the lengths of all streamlines with points once more by gls_bundle_stats_add_again(), then
  * call this again. */
 gls_status gls_bundle_stats_end_pass(gls_bundle_stats *stats, bool *again);
-/* Adds the length of a streamline, mm, as gls_line_length() gives it, in a later pass. */
+/* For passes after the first: adds the length of a streamline, mm, as gls_line_length() gives it. */
 gls_status gls_bundle_stats_add_again(gls_bundle_stats *stats, double length);
-/* Figures of all lengths. Call it after the last pass. */
+/* Statistics of all lengths. Call it after the last pass. */
 gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *stats);
 /* Shape of the bundle. Call it after the first pass; needs a grid. */
 gls_shape gls_bundle_stats_shape(gls_bundle_stats *stats);

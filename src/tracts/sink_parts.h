@@ -23,7 +23,7 @@ gls_status gls_density_write_grouped(const gls_density *density, const char *pat
                                      gls_output_group *group);
 /* Whether append() reads more than the ends of streamlines: for regions on the way, or for lengths. */
 bool gls_connectome_needs_points(const gls_connectome *connectome);
-/* Fills in the regions of the ends of each streamline, for gls_connectome_add_pairs(). Not with GLS_ASSIGN_ALL. */
+/* pair[i]: gets the regions of both ends of streamline i, for gls_connectome_add_pairs(). Not with GLS_ASSIGN_ALL. */
 gls_status gls_connectome_find_pairs(gls_connectome *connectome, const gls_streamlines *streamlines,
                                      int32_t (*pair)[2]);
 /* Adds n streamlines by the regions of their ends, each with a weight. Not with options that need lengths.

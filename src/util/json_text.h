@@ -48,8 +48,8 @@ void gls_json_append_double(cJSON *array, double v);
 void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 /* Adds true or false. */
 void gls_json_bool(cJSON *object, const char *key, bool v);
-/* Adds members of a struct, under their own names, in the way of their types:
- * GLS_JSON_MEMBERS(object, result, seeds, points) adds result->seeds and result->points. Up to eight at a time. */
+/* Adds members of a struct under their own names, each by the function for its type: GLS_JSON_MEMBERS(object, result,
+ * seeds, points) adds result->seeds and result->points. Up to eight at a time. */
 #define GLS_JSON_MEMBERS(object, from, ...) \
     GLS_JSON_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(object, from, __VA_ARGS__)
 #define GLS_JSON_NTH(a, b, c, d, e, f, g, h, n, ...) GLS_JSON_##n

@@ -24,8 +24,8 @@ gls_cgroup gls_cgroup_read(const char *groups, const char *root);
 /* Limits of this process, read once. */
 const gls_cgroup *gls_cgroup_limits(void);
 
-/* Sets the number that gls_set_threads() chose as number of OpenMP threads of the calling thread. Call it on each
- * thread that the library starts, because OpenMP keeps a number for each thread. */
+/* Gives the calling thread the number of OpenMP threads that gls_set_threads() has set, if any. Call it on each thread
+ * that the library starts, because OpenMP keeps a number for each thread. */
 void gls_threads_apply(void);
 
 /* --- Work on many items by several threads, beside threads that read and write. OpenMP's threads meet at the end of
@@ -43,7 +43,8 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
 /* --- Locks after fork(). The copy of a process has one thread: locks that other threads held stay locked, and their
  * work stays unfinished, unless both are reset. */
 
-/* Registers a function that every copy of the process calls first. It may only reset variables of its own file. */
+/* Registers a function that every child process made by fork() calls first. It may only reset variables of its own
+ * file. */
 #define GLS_IN_COPIES(function)                                         \
     __attribute__((constructor)) static void function##_in_copies(void) \
     {                                                                   \

@@ -62,7 +62,7 @@ static gls_streamlines view(const line_buffer *p, size_t first)
     return (gls_streamlines){.n = p->n - first, .offset = p->offset + first, .point = (const float(*)[3])p->point};
 }
 
-/* Keeps the first failure. All threads end then. */
+/* Stores the status and message of the first failure, after which all threads end. */
 static void keep_failure(gls_row_queue *q, gls_status status)
 {
     pthread_mutex_lock(&q->lock);

@@ -44,7 +44,7 @@ typedef struct host_thread {
 
 /* The solver on the CPU. */
 typedef struct host_solver {
-    /* first member, so that a solver can be cast */
+    /* first member, so that a pointer to it can be cast to a host_solver */
     gls_solver base;
     /* state of each fixel */
     host_fixel *fixel;
@@ -316,7 +316,7 @@ static gls_status host_fixels(gls_solver *solver, gls_fixel_costs *costs)
     const gls_weight_model *m = h->base.model;
     const size_t groups = (m->n + GLS_SOLVER_GROUP - 1) / GLS_SOLVER_GROUP;
     *costs = (gls_fixel_costs){0};
-    /* one group a thread at a time; the sums of a group and of all groups have a fixed order */
+    /* each thread takes whole groups; sums within a group, and then over groups, have a fixed order */
 #pragma omp parallel for schedule(static) num_threads(h->n_threads)
     for (size_t g = 0; g < groups; g++) {
         float part[GLS_SOLVER_GROUP][2] = {{0}};

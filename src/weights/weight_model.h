@@ -1,6 +1,6 @@
 /* The model of streamline weights (SIFT2), its solvers on the CPU and on devices, and the struct behind gls_weights.
  * Symbols are those of Smith et al. 2015: FD, the density of a fixel by the FOD; TD, TD0, the length of streamlines in
- * the fixel with their weights, and with weights of 1; PM, its mask; mu, the scale between the two. */
+ * the fixel with their weights, and with weights of 1; PM, its mask; mu, the factor from TD to FD. */
 #ifndef GLS_WEIGHTS_WEIGHT_MODEL_H
 #define GLS_WEIGHTS_WEIGHT_MODEL_H
 
@@ -80,7 +80,7 @@ typedef struct gls_solver_kind {
     gls_status (*read)(gls_solver *solver, int which, float *coefficient);
     /* Reads states and means of all fixels; either may be NULL. */
     gls_status (*read_fixels)(gls_solver *solver, gls_model_state *state, gls_model_mean *mean);
-    /* Frees the solver, also one that was made in part. */
+    /* Frees the solver, even if it was made only in part. */
     void (*destroy)(gls_solver *solver);
 } gls_solver_kind;
 
