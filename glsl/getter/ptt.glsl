@@ -97,7 +97,7 @@ float sample_at(vec3 p, mat3 frame, ProbePoint at)
 #endif
 }
 
-// Sample q of a probe of curvature k along bend.
+// The ODF at sample q of a probe that has curvature k and bends towards `bend`.
 float probe_sample(vec3 p, mat3 frame, float k, vec2 bend, int q)
 {
     float length = float(q) * params.probe_step, angle = k * length;

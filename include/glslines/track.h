@@ -109,9 +109,10 @@ typedef enum gls_region_rule {
 } gls_region_rule;
 #define GLS_REGION_RULE_CHOICES "streamline|halves|halves-any|halves-ordered|halves-one-way"
 
-/* Values that are interpolated between voxels where ODFs come as SH. */
+/* Values that are interpolated between voxels where ODFs come as SH. ifod1, ifod2 and sdstream always interpolate
+ * coefficients. */
 typedef enum gls_odf_interpolation {
-    GLS_ODF_INTERPOLATE_AUTO,         /* coefficients for prob and det with SH of even orders, else amplitudes */
+    GLS_ODF_INTERPOLATE_AUTO,         /* prob, det, closest: coefficients if all orders are even, else amplitudes */
     GLS_ODF_INTERPOLATE_COEFFICIENTS, /* SH coefficients; negative lobes are clipped after interpolation: DIPY's
                                          from_shcoeff, MRtrix3 */
     GLS_ODF_INTERPOLATE_AMPLITUDES /* amplitudes on the sphere, clipped voxel by voxel: GPUStreamlines, DIPY's from_pmf

@@ -52,7 +52,7 @@ int model_files_get(const cmd_arguments *arguments, model_files files)
     if (n != 2 && n != 4 && n != 5)
         return cmd_error(CMD_EXIT_USAGE,
                          "%s: takes DWI PREFIX, DWI BVAL BVEC PREFIX or DWI BVAL BVEC MASK PREFIX, got %d argument%s; "
-                         "--mask FILE names a mask in each of these cases",
+                         "without MASK, --mask FILE names the mask",
                          arguments->command->name, n, n == 1 ? "" : "s");
     if (n == 5 && *files.mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
     if (access(file[n - 1], F_OK) == 0)

@@ -154,9 +154,11 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
         return GLS_OK;
     }
     if (r->n_bits == GLS_REGION_MAX_BITS)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s: %d regions of this kind are too many: at most %d are counted each by itself",
-                        gls_region_role_name(role), GLS_REGION_MAX_BITS + 1, GLS_REGION_MAX_BITS);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--%s: one region too many: a run has at most %d, of which the mask is one, each --include, "
+            "--include-ordered, --include-end and --stop-leaving one, and all of any other option together one",
+            gls_region_role_name(role), GLS_REGION_MAX_BITS);
     *bit = r->n_bits++;
     r->role_bits[role] |= 1u << *bit;
     return GLS_OK;

@@ -135,7 +135,9 @@ static gls_status hash_any(const char *path, int depth, uint64_t *hash)
 static gls_status hash_folder(const char *path, int depth, uint64_t *hash)
 {
     struct dirent **entry = NULL;
-    if (depth > MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "%s: is a folder in too many others", path);
+    if (depth > MAX_DEPTH)
+        return gls_fail(GLS_ERR_INPUT, "%s: lies too deep: at most %d levels of folders below an input are read", path,
+                        MAX_DEPTH);
     const int n = scandir(path, &entry, is_entry, by_name);
     if (n < 0) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(errno));
     gls_status status = GLS_OK;

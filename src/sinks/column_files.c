@@ -33,7 +33,8 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
     char *copy = gls_text_copy(t->header);
     gls_records tabs = gls_records_begin(t->header, '\t'), commas = gls_records_begin(copy, ',');
     if (!copy) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", path);
-    size_t n = gls_record_next(&tabs, names, n_cells), k = 0;
+    const size_t n_tabs = gls_record_next(&tabs, names, n_cells);
+    size_t n = n_tabs;
     if (n != n_cells) {
         n = gls_record_next(&commas, names, n_cells);
         free(t->header);
@@ -42,10 +43,12 @@ static gls_status cut_header(gls_tract_table *t, const char *path, char **names,
         /* tabs gave n_cells names: the copy that was to be cut at commas is not needed */
         free(copy);
     }
-    while (k < n && k < n_cells && *names[k]) k++;
-    return n == n_cells && k == n
-               ? GLS_OK
-               : gls_fail(GLS_ERR_INPUT, "%s: the header names %zu columns, but the rows have %zu", path, k, n_cells);
+    if (n != n_cells)
+        return gls_fail(GLS_ERR_INPUT, "%s: the header has %zu names, but the rows have %zu columns", path,
+                        n > n_tabs ? n : n_tabs, n_cells);
+    for (size_t k = 0; k < n; k++)
+        if (!*names[k]) return gls_fail(GLS_ERR_INPUT, "%s: the name of column %zu is empty", path, k + 1);
+    return GLS_OK;
 }
 
 /* Reads the names of columns and counts their components. */
