@@ -8,7 +8,8 @@
 #include <glslines/track.h>
 
 /* --- The results of checks, kept in a file of the user's cache folder: for each device with its driver, and each
- * variant, a mapping that works (after `glslines devices --check` the fastest one). */
+ * variant (a getter and an order, see gls_known_variant), a gls_mapping that works: after `glslines devices --check`
+ * the fastest one; GLS_MAPPING_AUTO if none does. */
 
 struct cJSON;
 /* The file of checked devices, with the results of earlier checks. Free with gls_checked_finish(). */

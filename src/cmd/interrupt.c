@@ -44,7 +44,7 @@ void cmd_interrupt_init(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGXCPU};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        /* Leave a signal ignored: a shell starts background jobs with SIGINT and SIGQUIT ignored, nohup with SIGHUP. */
+        /* A signal that is ignored at the start stays ignored: SIGHUP by nohup, SIGINT by some shells in background. */
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
         sigaction(numbers[i], &action, NULL);
     }

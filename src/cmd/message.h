@@ -60,8 +60,8 @@ bool cmd_message_info_enabled(void);
 /* Shows a line at the bottom of the terminal until the next call; NULL removes it. Call it only on a terminal. */
 void cmd_message_status_line(const char *line);
 
-/* --- The terminal at standard error: colours, and progress in its tab or on the task bar (escape sequence OSC 9;4,
- * which Windows Terminal, Konsole, Ghostty, WezTerm and iTerm2 understand). */
+/* --- Progress in the tab of the terminal at standard error, or on the task bar (escape sequence OSC 9;4, which Windows
+ * Terminal, Konsole, Ghostty, WezTerm and iTerm2 understand). */
 
 /* Shows a fraction from 0 to 1. Call it whenever the progress line is drawn. An unchanged percentage is written only at
  * every 40th call. */

@@ -126,21 +126,21 @@ static void average(const gls_image *part, const gls_gradients *gradients, const
 /* Requires at least min_voxels voxels. The message names the largest FA and the options that help. */
 static gls_status check_count(const gls_response_options *options, const int32_t size[3], size_t n, double largest)
 {
-    static const char larger[] = "enlarge the region (--response-radius, 0 for all), ";
+    static const char larger[] = "enlarge the region (--response-radius, 0 for the whole grid) or ";
+    const char *where = options->roi_radius ? "at the centre" : "of the whole grid";
     if (n >= options->min_voxels) return GLS_OK;
     if (options->n_voxels)
         return gls_fail(GLS_ERR_INPUT,
-                        "response: %zu of the %d x %d x %d %s voxels have an FA above 0, but at least %zu are needed: "
+                        "response: %zu of the %d x %d x %d voxels %s have an FA above 0, but at least %zu are needed: "
                         "%sgive a response (--response)",
-                        n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's",
-                        options->min_voxels, options->roi_radius ? larger : "");
+                        n, size[0], size[1], size[2], where, options->min_voxels, options->roi_radius ? larger : "");
     return gls_fail(
         GLS_ERR_INPUT,
-        "response: %zu of the %d x %d x %d %s voxels have FA above %g, but at least %zu are needed; the largest "
+        "response: %zu of the %d x %d x %d voxels %s have FA above %g, but at least %zu are needed; the largest "
         "is %.3g: lower the threshold (--response-fa), %stake those of highest FA (--response-voxels) or give a "
         "response (--response)",
-        n, size[0], size[1], size[2], options->roi_radius ? "central" : "whole grid's", options->fa_threshold,
-        options->min_voxels, largest, options->roi_radius ? larger : "");
+        n, size[0], size[1], size[2], where, options->fa_threshold, options->min_voxels, largest,
+        options->roi_radius ? "enlarge the region (--response-radius, 0 for the whole grid), " : "");
 }
 
 gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *gradients, const size_t *volume,

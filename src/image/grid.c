@@ -35,7 +35,7 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     if ((uint64_t)dim[0] * (uint64_t)dim[1] > MAX_VOXELS / (uint64_t)dim[2])
         return gls_fail(GLS_ERR_ARGUMENT, "grid of %d x %d x %d voxels: these are more than 2^48", dim[0], dim[1],
                         dim[2]);
-    /* relative to the volume of a voxel, so that the unit of length does not matter; the comparison also rejects NaN */
+    /* relative to the product of the edges, so that the unit does not matter; the comparison also rejects NaN */
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
         return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");

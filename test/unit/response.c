@@ -97,7 +97,7 @@ static void selection(void **state)
     assert_int_equal(gls_response_estimate(long_series, table, volume, &options, &same), GLS_OK);
     assert_same(&same, &response);
     expect(gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT,
-           "0 of the 6 x 6 x 6 central voxels have FA above 0.7, but at least 30 are needed; the largest is 0.113");
+           "0 of the 6 x 6 x 6 voxels at the centre have FA above 0.7, but at least 30 are needed; the largest is 0.113");
     options.n_voxels = 40;
     assert_int_equal(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_OK);
     assert_int_equal(response.n_voxels, 40);
