@@ -15,8 +15,8 @@ const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 // streamlines, at most SLOTS; SLOT is the number of a streamline in its group.
 //
 // SLOT_ARRAY(type, name, size) declares an array for each streamline. SLOT_ELEMENT(name, size, i) is its element i.
-// What one lane writes to an element is visible to the other lanes after lane_sync(); lane_writes_done() suffices if
-// one of the functions below has just combined the lanes.
+// Writes of one lane to an element are visible to the other lanes after lane_sync(); lane_writes_done() suffices if one
+// of the functions below has just combined the lanes.
 // - lane_sum, lane_max, lane_min: over all lanes
 // - lane_upto: the sum over this lane and all lanes before it; total: the sum over all lanes
 // - lane_range: the largest and the smallest value

@@ -11,7 +11,7 @@
 
 #define MAX_COEFFICIENT 1e6f /* a response gives coefficients of about 1, a q-ball model at most some thousand */
 
-/* --- What the options of a model say. */
+/* --- Answers from the options of a model. */
 
 bool gls_fit_on_device(const gls_model_options *o)
 {

@@ -11,7 +11,7 @@
 #include "dwi/series.h"
 #include "util/monitor.h"
 
-/* --- What the options of a model say. */
+/* --- Answers from the options of a model. */
 
 /* Name of a model in options and sidecars, such as "csd". */
 const char *gls_model_name(gls_model_kind model);

@@ -1,5 +1,4 @@
-/* What the options of a model say: whether they go together, and along which axes and in which basis SH coefficients
- * are. */
+/* Checks that the options of a model go together, and finds the axes and the basis of SH coefficients from them. */
 #include "dwi/fit_model.h"
 #include "util/status.h"
 

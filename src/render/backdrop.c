@@ -1,5 +1,5 @@
-/* What a picture shows around the streamlines: the image behind them where the user names none (the stop map of the run
- * that tracked them, or their density), and the outline of a brain, drawn like glass: nearly clear where its surface
+/* Makes the image behind the streamlines of a picture if the user names none (the stop map of the run that tracked
+ * them, or their density), and the outline of a brain. The outline is drawn like glass: nearly clear where its surface
  * faces the viewer, and bright at its rim. */
 #include <math.h>
 #include <stdio.h>

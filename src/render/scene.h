@@ -47,7 +47,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 #define GLS_MAX_COLUMNS 32
 #define GLS_MAX_POINT_COLUMNS 4
 
-/* What the rows of a column belong to. */
+/* Objects of a scene to which the rows of a column belong. */
 typedef enum gls_column_of {
     GLS_OF_LINES,  /* a number for each line */
     GLS_OF_GROUP,  /* 1 for members of the group, 0 for other lines */

@@ -1,5 +1,5 @@
-/* What all sinks of probtrackx2's results share: numbers of voxels and regions, and the half-streamlines that
- * probtrackx2 counts. */
+/* Functions that all sinks of probtrackx2's results use: they number voxels and regions, and choose the
+ * half-streamlines that probtrackx2 counts. */
 #include "sinks/fdt.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
-/* What the workers of a run and the thread that started it share: the queue of seeds, the first failure, and progress.
- * The queue hands ranges to workers in order, and takes back what a worker could not finish. Ranges are disjoint, and
- * each seed is delivered once; which worker tracks a seed never changes the result. */
+/* The state of a run, which its workers share with the thread that started it: the queue of seeds, the first failure,
+ * and progress. The queue hands ranges to workers in order, and takes back what a worker could not finish. Ranges are
+ * disjoint, and each seed is delivered once; which worker tracks a seed never changes the result. */
 #include "track/run/track_run.h"
 
 #include <assert.h>
