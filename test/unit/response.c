@@ -96,8 +96,9 @@ static void selection(void **state)
     assert_float_equal(response.evals[0], 0.0012 + 49.5e-6, 1e-8);
     assert_int_equal(gls_response_estimate(long_series, table, volume, &options, &same), GLS_OK);
     assert_same(&same, &response);
-    expect(gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT,
-           "0 of the 6 x 6 x 6 voxels at the centre have FA above 0.7, but at least 30 are needed; the largest is 0.113");
+    expect(
+        gls_response_estimate(isotropic, table, NULL, &options, &response), GLS_ERR_INPUT,
+        "0 of the 6 x 6 x 6 voxels at the centre have FA above 0.7, but at least 30 are needed; the largest is 0.113");
     options.n_voxels = 40;
     assert_int_equal(gls_response_estimate(dwi, table, NULL, &options, &response), GLS_OK);
     assert_int_equal(response.n_voxels, 40);
