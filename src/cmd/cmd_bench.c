@@ -4,7 +4,6 @@
 #include "bench/bench.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/track_options.h"
 #include "record/sidecar.h"
 #include "record/tract_run.h"
 #include "util/clock.h"
@@ -77,7 +76,7 @@ static const gls_option measure_rows[] = {
 };
 
 /* Defaults of the command: every getter, the best device, and the mask rule of `track`. */
-static void set_defaults(void *values)
+static void set_bench_defaults(void *values)
 {
     const gls_job_options job = gls_job_options_default();
     *(bench_values *)values = (bench_values){.dg = "all",
@@ -129,7 +128,7 @@ static int run_bench(void *values, const cmd_arguments *arguments)
 }
 
 const cmd_command command_bench = {
-    .name = "bench",
+    CMD_ENTRY(bench),
     .synopsis = "[options]",
     .summary = "Measure how fast the devices here track, phase by phase",
     .description =
@@ -159,7 +158,4 @@ const cmd_command command_bench = {
         "glslines bench --dg boot,prob,ptt --device 0 --mapping single,subgroup --nseeds 1000000 --json bench.json",
         "A quick look at the software renderer:",
         "glslines bench --dg boot --device llvmpipe --shape 40x52x38 --nseeds 1000 --repeat 3 --no-write"),
-    .values_size = sizeof(bench_values),
-    .set_defaults = set_defaults,
-    .run = run_bench,
 };

@@ -5,11 +5,10 @@
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
-#include "cmd/track_options.h"
 #include "render/illustrate.h"
 
 /* Values of the command's options; options of `track` follow "--" and are checked for each unit. */
-typedef struct bids_options {
+typedef struct bids_values {
     cmd_common common;
     /* input, output, participants and the other choices that the workflow of data sets takes */
     gls_dataset_options data;
@@ -20,8 +19,8 @@ typedef struct bids_options {
     int jobs;
     /* list: show the units only; stop_on_error: end with the first failure */
     bool list, stop_on_error, no_report;
-} bids_options;
-#define OPTION_OWNER bids_options
+} bids_values;
+#define OPTION_OWNER bids_values
 
 #define SELECTION "Selection"
 #define SEEDS "Seeds"
@@ -83,9 +82,9 @@ static const gls_option table[] = {
 };
 
 /* Sets the defaults other than 0; all values are 0 before. */
-static void set_defaults(void *values)
+static void set_bids_defaults(void *values)
 {
-    bids_options *o = values;
+    bids_values *o = values;
     o->data.fa = 0.2;
     o->region = "auto";
     o->jobs = 1;
@@ -157,7 +156,7 @@ static void end_process(void)
 }
 
 /* Tracks the chosen units, or lists them. Returns the exit code of the worst unit. */
-static int participants(const bids_options *o, gls_dataset_options *d, const cmd_arguments *arguments)
+static int participants(const bids_values *o, gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
     static cmd_arguments track_arguments;
@@ -234,7 +233,7 @@ static int group(const gls_dataset_options *d)
 /* Entry of the command: checks the options, then tracks participants or makes the tables of the group. */
 static int run_bids(void *values, const cmd_arguments *arguments)
 {
-    const bids_options *o = values;
+    const bids_values *o = values;
     if (arguments->n_positionals < 3)
         return cmd_error(CMD_EXIT_USAGE, "bids: needs BIDS_DIR OUT_DIR participant|group");
     const char *level = arguments->positional[2];
@@ -271,7 +270,7 @@ static int run_bids(void *values, const cmd_arguments *arguments)
 }
 
 const cmd_command command_bids = {
-    .name = "bids",
+    CMD_ENTRY(bids),
     .synopsis = "BIDS_DIR OUT_DIR participant|group [options] [-- options of track]",
     .summary = "Track a whole BIDS data set into another",
     .description =
@@ -299,7 +298,4 @@ const cmd_command command_bids = {
         "With the connectome of an atlas, weighted by SIFT2:",
         "glslines bids qsiprep tracts participant --atlas 4S156Parcels -- --model csd --weights",
         "One part of a job array:", "glslines bids qsiprep tracts participant --shard 3/20"),
-    .values_size = sizeof(bids_options),
-    .set_defaults = set_defaults,
-    .run = run_bids,
 };

@@ -10,15 +10,15 @@
 #include "track/track_params.h"
 #include "util/json_text.h"
 
-typedef struct devices_options {
+typedef struct devices_values {
     cmd_common common;
     check_options how; /* the device, and options of --check */
     /* file of --json; "" for standard output; NULL: text */
     const char *json;
     /* doctor: look for faults; check: run the test; force: replace the file of --json */
     bool doctor, check, force;
-} devices_options;
-#define OPTION_OWNER devices_options
+} devices_values;
+#define OPTION_OWNER devices_values
 
 static const gls_option table[] = {
     GLS_OPTION("Device", CHOICE, how.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
@@ -46,14 +46,14 @@ static const gls_option table[] = {
     {.name = NULL},
 };
 
-static void set_defaults(void *values)
+static void set_devices_defaults(void *values)
 {
-    *(devices_options *)values = (devices_options){.how.device = "auto", .how.seconds = 120};
+    *(devices_values *)values = (devices_values){.how.device = "auto", .how.seconds = 120};
 }
 
 /* Prints n devices as text or JSON. The JSON is a list; with --doctor it is an object that contains the list. report:
  * findings of --doctor; NULL: without. */
-static int list_devices(const devices_options *o, const gls_device_info *list, size_t n, cJSON *report)
+static int list_devices(const devices_values *o, const gls_device_info *list, size_t n, cJSON *report)
 {
     int code;
     if (report) gls_doctor_examine(report, list, n);
@@ -78,7 +78,7 @@ static int list_devices(const devices_options *o, const gls_device_info *list, s
 static int run_devices(void *values, const cmd_arguments *arguments)
 {
     static const char *const of_checks[] = {"compile-only", "device", "seconds", NULL};
-    const devices_options *o = values;
+    const devices_values *o = values;
     gls_device_info *list = NULL;
     size_t n = 0;
     const char *idle = o->how.only || o->check ? NULL : cmd_options_first(arguments, of_checks);
@@ -98,7 +98,7 @@ static int run_devices(void *values, const cmd_arguments *arguments)
 }
 
 const cmd_command command_devices = {
-    .name = "devices",
+    CMD_ENTRY(devices),
     .synopsis = "[--doctor] [--json [FILE.json]] [--api auto|gl|gles]",
     .summary = "List the devices that can track, and say what is missing",
     .description =
@@ -107,7 +107,4 @@ const cmd_command command_devices = {
     .rows = {{.table = table}},
     .examples = CMD_TEXTS("What there is, best first:", "glslines devices", "Why is my GPU not in the list?",
                           "glslines devices --doctor"),
-    .values_size = sizeof(devices_options),
-    .set_defaults = set_defaults,
-    .run = run_devices,
 };

@@ -61,7 +61,7 @@ static int run_merge(void *values, const cmd_arguments *arguments)
 }
 
 const cmd_command command_merge = {
-    .name = "merge",
+    CMD_ENTRY(merge),
     .synopsis = "SHARD... --output FILE",
     .summary = "Join the files of 'track --shard' into the file of a single run",
     .description =
@@ -79,7 +79,4 @@ const cmd_command command_merge = {
     .examples = CMD_TEXTS("The three parts of a run into the file that one run writes:",
                           "glslines merge -o tracks.trx tracks_shard-*of3.trx",
                           "The maps of three parts:", "glslines merge -o density.nii.gz density_shard-*of3.nii.gz"),
-    .values_size = sizeof(merge_values),
-    .set_defaults = set_merge_defaults,
-    .run = run_merge,
 };

@@ -7,7 +7,7 @@
 #include "phantom/parts.h"
 #include "util/status.h"
 
-typedef struct phantom_options {
+typedef struct phantom_values {
     cmd_common common;
     /* the parameters that are plain numbers; make_params() adds the other parameters */
     gls_phantom_params params;
@@ -17,8 +17,8 @@ typedef struct phantom_options {
     const char *orientation, *bids;
     /* true: replace existing files */
     bool force;
-} phantom_options;
-#define OPTION_OWNER phantom_options
+} phantom_values;
+#define OPTION_OWNER phantom_values
 
 static const gls_option table[] = {
     GLS_OPTION("Grid", NUMBERS, shape, "shape", 0, "X Y Z", "voxels", GLS_VALUES(16, 512, false, 3, 3, true), NULL,
@@ -50,14 +50,14 @@ static const gls_option table[] = {
 };
 
 /* Takes the defaults of the library, as lists of numbers where options are lists. */
-static void set_defaults(void *values)
+static void set_phantom_defaults(void *values)
 {
     gls_phantom_params p = gls_phantom_params_default();
     /* static, because the help reads it after the parameters are gone */
     static char orientation[4];
     memcpy(orientation, p.orientation, sizeof orientation);
-    phantom_options *o = values;
-    *o = (phantom_options){.params = p, .orientation = orientation};
+    phantom_values *o = values;
+    *o = (phantom_values){.params = p, .orientation = orientation};
     o->shape.n = o->voxel_size.n = o->oblique.n = 3;
     for (int a = 0; a < 3; a++) {
         o->shape.value[a] = p.shape[a];
@@ -82,7 +82,7 @@ static int check_orientation(const char *codes)
 }
 
 /* Copies the options into the parameters of the phantom, and checks what the table of options cannot. */
-static int make_params(const phantom_options *o, gls_phantom_params *p)
+static int make_params(const phantom_values *o, gls_phantom_params *p)
 {
     *p = o->params;
     if (o->voxel_size.n == 2) return cmd_error(CMD_EXIT_USAGE, "--voxel-size: needs one value or three, got 2");
@@ -102,7 +102,7 @@ static int make_params(const phantom_options *o, gls_phantom_params *p)
 }
 
 /* Writes a BIDS data set with a phantom for each subject of --bids. Messages of each phantom are muted. */
-static int write_data_set(const phantom_options *o, const gls_phantom_params *params, const char *directory)
+static int write_data_set(const phantom_values *o, const gls_phantom_params *params, const char *directory)
 {
     size_t n = 0;
     gls_log_mute_info(true);
@@ -119,7 +119,7 @@ static int write_data_set(const phantom_options *o, const gls_phantom_params *pa
 /* Entry of the command: writes a phantom with its ground truth, or with --bids a data set of phantoms. */
 static int run_phantom(void *values, const cmd_arguments *arguments)
 {
-    const phantom_options *o = values;
+    const phantom_values *o = values;
     gls_phantom_params params;
     gls_phantom *phantom = NULL;
     if (arguments->n_positionals != 1)
@@ -150,7 +150,7 @@ static int run_phantom(void *values, const cmd_arguments *arguments)
 }
 
 const cmd_command command_phantom = {
-    .name = "phantom",
+    CMD_ENTRY(phantom),
     .synopsis = "DIR [options]",
     .summary = "Write the built-in phantom: a brain-like data set with known bundles",
     .description = "Writes a synthetic diffusion data set with crossing, fanning, bending and kissing bundles, grey "
@@ -165,7 +165,4 @@ const cmd_command command_phantom = {
                   "Two shells, anisotropic and oblique, without noise:",
                   "glslines phantom odd --bvals 1000 2000 --voxel-size 1.7 2 3.1 --oblique 10 0 25 --snr 0",
                   "A data set of two subjects for 'glslines bids':", "glslines phantom qsiprep --bids 01,02"),
-    .values_size = sizeof(phantom_options),
-    .set_defaults = set_defaults,
-    .run = run_phantom,
 };

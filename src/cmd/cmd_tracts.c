@@ -1,8 +1,85 @@
 /* Commands on tractograms: names, arguments and help. src/sinks and src/bench do their work. */
+#include <cJSON.h>
+#include <string.h>
 
 #include "bench/bench.h"
 #include "cmd/commands.h"
-#include "cmd/tract_command.h"
+#include "cmd/message.h"
+#include "record/sidecar.h"
+#include "sinks/tract_results.h"
+
+/* Work of one command on tractograms, to which cmd_command.work points. */
+typedef struct tract_work {
+    const char *description; /* what the run did, in one sentence for the sidecar */
+    gls_status (*work)(gls_tract_run *run, const void *options, const char *const *file, size_t n);
+    /* error text for a wrong number of arguments; the upper limit is the command's max_positionals */
+    const char *arguments; /* such as "takes IN and OUT" */
+    int min_files;
+} tract_work;
+
+/* Values of a command on tractograms. The struct of the command's own rows follows at the offset TRACT_AT. */
+typedef struct tract_values {
+    cmd_common common;
+    gls_tract_common shared;
+} tract_values;
+#define TRACT_AT sizeof(tract_values)
+
+/* The shared rows of a command that reads tractograms, and of one that reads none. */
+#define TRACT_FORCE                                                        \
+    {                                                                      \
+        .table = gls_tract_force_row, .at = offsetof(tract_values, shared) \
+    }
+#define TRACT_FILES {.table = gls_tract_input_rows, .at = offsetof(tract_values, shared)}, TRACT_FORCE
+
+/* Members of a command whose rows and defaults come from tract_table.def: rows NAME_rows at TRACT_AT, the shared rows,
+ * the work, the size of the values, the defaults and tract_run(). */
+#define TRACT_NAME(before, name, after) TRACT_JOIN(before, name, after)
+#define TRACT_JOIN(before, name, after) before##name##after
+#define TRACT_COMMAND(name_, work_, description_, arguments_, min_files_, ...)      \
+    .name = #name_, .rows = {{.table = name_##_rows, .at = TRACT_AT}, __VA_ARGS__}, \
+    .work = &(const tract_work){description_, work_, arguments_, min_files_},       \
+    .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = tract_run
+
+/* For gls_tract_run.go_on: whether no signal has asked to stop. The share of the work done is not needed: the monitor
+ * shows progress. */
+static bool go_on(void *user, double share)
+{
+    (void)user;
+    (void)share;
+    return !cmd_interrupted();
+}
+
+/* Entry of all commands on tractograms: makes a run from the command line, and an exit code from the run. */
+static int tract_run(void *values, const cmd_arguments *arguments)
+{
+    const cmd_command *command = arguments->command;
+    const tract_work *work = command->work;
+    const size_t n = (size_t)arguments->n_positionals;
+    if (arguments->n_positionals < work->min_files || arguments->n_positionals > command->max_positionals)
+        return cmd_error(CMD_EXIT_USAGE, "%s: %s, got %zu arguments", command->name, work->arguments, n);
+    /* the sidecar begins with program, command line and parameters; the work adds its results */
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddStringToObject(root, "Description", work->description);
+    gls_sidecar_add_software(root, arguments->argc, arguments->argv);
+    cmd_options_json(cJSON_AddObjectToObject(root, "parameters"), arguments, values);
+    gls_tract_run run;
+    gls_tract_run_init(&run, &((const tract_values *)values)->shared, root);
+    run.go_on = go_on;
+    run.monitor = cmd_monitor(true);
+    cmd_interrupt_catch();
+    gls_status status = work->work(&run, (const char *)values + TRACT_AT, arguments->positional, n);
+    /* outputs have temporary names until all of them are complete */
+    if (!status) status = gls_tract_run_commit(&run);
+    /* text for standard output is printed after the files are in place */
+    char *printed = status ? NULL : run.printed;
+    if (printed) run.printed = NULL;
+    int code = printed ? cmd_print(printed) : CMD_EXIT_OK;
+    /* a run may write all of its files and still fail, for example because a check finds errors */
+    if (!status) status = run.verdict;
+    gls_tract_run_finish(&run);
+    cmd_interrupt_release();
+    return status ? cmd_error_status(status) : code;
+}
 
 /* `glslines info`: what a tractogram of any program holds. */
 #define NAME info
@@ -10,8 +87,7 @@
 #include "cmd/tract_table.def"
 
 const cmd_command command_info = {
-    TRACT_COMMAND(info, gls_tract_info, "Tractograms as glslines reads them", "needs a tractogram", 1,
-                  tract_shared_rows),
+    TRACT_COMMAND(info, gls_tract_info, "Tractograms as glslines reads them", "needs a tractogram", 1, TRACT_FILES),
     .synopsis = "TRACKS... [options]",
     .summary = "Show what tractograms hold: format, grid, counts, lengths, columns, groups",
     .description = "Prints format, grid, columns, groups and keys of tractograms of any program. Without --count only "
@@ -31,8 +107,7 @@ const cmd_command command_info = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_convert = {
-    TRACT_COMMAND(convert, gls_tract_convert, "Tractogram converted by glslines", "takes IN and OUT", 2,
-                  tract_shared_rows),
+    TRACT_COMMAND(convert, gls_tract_convert, "Tractogram converted by glslines", "takes IN and OUT", 2, TRACT_FILES),
     .synopsis = "IN OUT [options]",
     .summary = "Convert a tractogram to TRX, TRK, TCK or VTK, with columns and groups",
     .description =
@@ -54,7 +129,7 @@ const cmd_command command_convert = {
 
 const cmd_command command_edit = {
     TRACT_COMMAND(edit, gls_tract_edit, "Streamlines selected and shaped by glslines", "takes one IN or more, and OUT",
-                  2, tract_shared_rows),
+                  2, TRACT_FILES),
     .synopsis = "IN... OUT [options]",
     .summary = "Select streamlines by regions, length, weight, groups; crop, resample, turn round",
     .description =
@@ -88,7 +163,7 @@ const cmd_command command_edit = {
 
 const cmd_command command_stats = {
     TRACT_COMMAND(stats, gls_tract_stats, "Statistics of tractograms by glslines", "takes one TRACKS or more", 1,
-                  tract_shared_rows),
+                  TRACT_FILES),
     .synopsis = "TRACKS... [options]",
     .summary = "Tabulate lengths and shapes of tractograms and of their groups",
     .description = "A row for each file, and with --groups for each group: number, weight, points, mean, median, "
@@ -107,7 +182,7 @@ const cmd_command command_stats = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_segment = {
-    TRACT_COMMAND(segment, gls_tract_segment, "Bundles by glslines", "takes TRACKS and BUNDLES", 2, tract_shared_rows),
+    TRACT_COMMAND(segment, gls_tract_segment, "Bundles by glslines", "takes TRACKS and BUNDLES", 2, TRACT_FILES),
     .synopsis = "TRACKS BUNDLES [options]",
     .summary = "Find bundles by regions, lengths and directions",
     .description = "Columns of the table, of which only the first is required: bundle (name); include, exclude "
@@ -142,7 +217,7 @@ const cmd_command command_segment = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_score = {
-    TRACT_COMMAND(score, gls_tract_score, "Scores by glslines", "takes TRACKS or nothing", 0, tract_shared_rows),
+    TRACT_COMMAND(score, gls_tract_score, "Scores by glslines", "takes TRACKS or nothing", 0, TRACT_FILES),
     .synopsis = "[TRACKS] [options]",
     .summary = "Score a tractogram against known bundles, or every method on the phantom",
     .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all "
@@ -175,7 +250,7 @@ const cmd_command command_score = {
 
 const cmd_command command_sample = {
     TRACT_COMMAND(sample, gls_tract_sample, "Values along streamlines by glslines",
-                  "takes TRACKS and one IMAGE or more", 2, tract_shared_rows),
+                  "takes TRACKS and one IMAGE or more", 2, TRACT_FILES),
     .synopsis = "TRACKS IMAGE... [options]",
     .summary = "Sample images along streamlines: at each point, or as mean, median ... of each",
     .description = "Images are interpolated at the points of streamlines, or, with --by voxel, taken from the voxels "
@@ -198,7 +273,7 @@ const cmd_command command_sample = {
 
 const cmd_command command_profile = {
     TRACT_COMMAND(profile, gls_tract_profile, "Bundle profiles by glslines", "takes TRACKS and one IMAGE or more", 2,
-                  tract_shared_rows),
+                  TRACT_FILES),
     .synopsis = "TRACKS IMAGE... [options]",
     .summary = "Profile images along bundles",
     .description = "Streamlines of a bundle are turned one way, cleaned if asked for, and resampled to nodes at equal "
@@ -221,8 +296,7 @@ const cmd_command command_profile = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_density = {
-    TRACT_COMMAND(density, gls_tract_density, "Track density by glslines", "takes TRACKS and OUT", 2,
-                  tract_shared_rows),
+    TRACT_COMMAND(density, gls_tract_density, "Track density by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
     .synopsis = "TRACKS OUT [options]",
     .summary = "Map how many streamlines lie in each voxel",
     .description = "Counts for each voxel the streamlines that pass through it, each once. By default a streamline is "
@@ -251,7 +325,7 @@ const cmd_command command_density = {
 
 const cmd_command command_connectome = {
     TRACT_COMMAND(connectome, gls_tract_connectome, "Connectome by glslines", "takes TRACKS, LABELS and OUT", 3,
-                  tract_shared_rows),
+                  TRACT_FILES),
     .synopsis = "TRACKS LABELS OUT [options]",
     .summary = "Count the streamlines between each two regions of an image of labels",
     .description =
@@ -279,7 +353,7 @@ const cmd_command command_connectome = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_fixels = {
-    TRACT_COMMAND(fixels, gls_tract_fixels, "Fixels by glslines", "takes SH and DIR", 2, tract_force_row),
+    TRACT_COMMAND(fixels, gls_tract_fixels, "Fixels by glslines", "takes SH and DIR", 2, TRACT_FORCE),
     .synopsis = "SH DIR [options]",
     .summary = "Segment fibre orientation distributions into fixels",
     .description = "Writes index.nii and directions.nii, fd.nii (fibre density: the integral of a lobe and its "
@@ -297,7 +371,7 @@ const cmd_command command_fixels = {
 #include "cmd/tract_table.def"
 
 const cmd_command command_peaks = {
-    TRACT_COMMAND(peaks, gls_tract_peaks, "Peaks by glslines", "takes SH", 1, tract_force_row),
+    TRACT_COMMAND(peaks, gls_tract_peaks, "Peaks by glslines", "takes SH", 1, TRACT_FORCE),
     .synopsis = "SH -o FILE [options]",
     .summary = "Find the peaks of fibre orientation distributions",
     .description = "Writes the largest maxima of each voxel as vectors along the scanner axes, whose length is the "
@@ -320,7 +394,7 @@ const cmd_command command_peaks = {
 
 const cmd_command command_weights = {
     TRACT_COMMAND(weights, gls_tract_weigh, "Weights of streamlines by glslines", "takes TRACKS and SH", 2,
-                  tract_shared_rows),
+                  TRACT_FILES),
     .synopsis = "TRACKS SH [OUT] [options]",
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
     .description = "Fits the density of streamlines in each fixel to the fibre density of the FODs. "

@@ -1,8 +1,9 @@
-/* The list of commands of the program. */
+/* The list of commands of the program, and the options that several commands share: of `track`, and of a model. */
 #ifndef GLS_CMD_COMMANDS_H
 #define GLS_CMD_COMMANDS_H
 
 #include "options/options.h"
+#include "record/run_params.h"
 
 /* One row for each command, in the order of the help. The file of the command defines command_NAME. */
 /* clang-format off */
@@ -42,5 +43,43 @@ CMD_COMMANDS(CMD_DECLARE)
 extern const cmd_command *const cmd_commands[];
 /* Prints the text of `glslines help` without arguments. */
 void cmd_print_overview(FILE *out);
+
+/* --- Options of `track`, which are the rows of glslines/params.def; options and arguments of all commands that fit a
+ * model. */
+
+/* Values of the options of `track`. */
+typedef struct track_options {
+    cmd_common common;
+    /* the options of gls_params: options of the job, and options of the program alone (--dry-run, --report ...) */
+    gls_run_options run;
+} track_options;
+
+/* cmd_command.set_defaults of `track`. values: a track_options. */
+void track_options_default(void *values);
+
+/* Checks combinations of options, which the table of options cannot express. Also stores the files of the arguments in
+ * the options, chooses the model and the direction getter if they are not given, and draws random seeds. After a fault
+ * prints a message. Returns an exit code. */
+int track_options_check(track_options *options, const cmd_arguments *arguments);
+
+/* Entry of cmd_command.rows: the options of a model, for a command whose values have a gls_model_options as a
+ * member. */
+#define CMD_MODEL_ROWS(values, member, ...)                                                                 \
+    {                                                                                                       \
+        .table = gls_params, .at = offsetof(values, member) - offsetof(gls_job_options, model), __VA_ARGS__ \
+    }
+/* Alternative names of options of a model. */
+extern const char *const model_option_aliases[];
+/* Checks combinations of the options of a model. Prints a message if they are at fault. Returns an exit code. */
+int model_options_check(const gls_model_options *options, const cmd_arguments *arguments);
+
+/* Names and descriptions of the arguments DWI, BVAL and BVEC for help and manual. */
+#define CMD_SERIES_POSITIONALS                                                                                       \
+    "DWI", "Diffusion series, NIfTI (.nii, .nii.gz) or MRtrix's .mif, 4D.", "BVAL",                                  \
+        "Text file of b-values in s/mm2, a row or a column; or with - for BVEC one of rows x y z b (MRtrix); or -: " \
+        "in a .mif. Default: in the header of DWI, or beside it.",                                                   \
+        "BVEC",                                                                                                      \
+        "Text file of gradient directions, three rows or three columns; or -, see BVAL. Default: in the header "     \
+        "of DWI, or beside it."
 
 #endif

@@ -34,9 +34,6 @@ bool manual_write_topic_page(FILE *out, const manual_topic *topic);
 bool manual_write_command_page(FILE *out, const cmd_command *command);
 /* Writes the manual page of the program, which lists commands and topics, for section 1. */
 bool manual_write_overview_page(FILE *out, const cmd_command *const *commands);
-/* Writes a command or a topic as JSON. If both are NULL, writes all commands, topics and exit codes. */
-bool manual_write_json(FILE *out, const cmd_command *const *commands, const cmd_command *command,
-                       const manual_topic *topic);
 /* Writes completions for bash. "glslines help installation" says where files of completions belong. */
 bool manual_write_bash(FILE *out, const cmd_command *const *commands);
 /* Writes completions for zsh. */

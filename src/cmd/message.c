@@ -1,5 +1,5 @@
-/* Messages on standard error, the line of progress in the terminal, and exit codes; progress for other programs as JSON
- * events, one a line (--progress json, --progress-file). */
+/* Messages on standard error, the line of progress in the terminal, exit codes and signals; progress for other programs
+ * as JSON events, one a line (--progress json, --progress-file). */
 #include <cJSON.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +15,7 @@
 
 #include "cmd/message.h"
 #include "record/sidecar.h"
+#include "util/clock.h"
 #include "util/json_text.h"
 
 #define FORMAT 1 /* version of the format of events */
@@ -275,29 +276,6 @@ static struct {
     bool status_shown;
 } messages = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Writes to a descriptor if a reader takes it at once: a signal handler must not block. */
-static void write_at_once(int fd, const char *text, size_t n)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    if (fd < 0 || poll(&ready, 1, 0) <= 0) return;
-    ssize_t written = write(fd, text, n);
-    (void)written;
-}
-
-void cmd_end_by_signal(int code)
-{
-    /* a signal handler must not use cJSON, malloc and locks: the digits of the code go into a fixed line, whose list of
-     * outputs is empty */
-    static const char message[] = "\r\033[Kglslines: interrupted\n";
-    char end[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n",
-         *digits = strstr(end, "000");
-    const size_t skip = messages.status_shown ? 0 : 4; /* without a progress bar there is none to remove */
-    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
-    if (progress_shown) write_at_once(STDERR_FILENO, PROGRESS_END, sizeof PROGRESS_END - 1);
-    if (events.fd != STDERR_FILENO) write_at_once(STDERR_FILENO, message + skip, sizeof message - 1 - skip);
-    if (!events.broken) write_at_once(events.fd, end, sizeof end - 1);
-}
-
 /* Prints a line above the progress bar, unless standard error belongs to events. Call it with the lock held. */
 static void print_line(const char *prefix, const char *line)
 {
@@ -412,4 +390,110 @@ void cmd_message_status_line(const char *line)
     messages.status_shown = line != NULL;
     fflush(stderr);
     pthread_mutex_unlock(&messages.lock);
+}
+
+/* --- Signals: ask the command to stop while unfinished files exist, and end the program otherwise. */
+
+/* Time, s, during which further signals count as the same request as the last one that counted: a scheduler signals
+ * every process of a job, and a parent signals its child as well. */
+#define SECONDS_OF_ONE_END 0.5
+
+/* catching: open calls of cmd_interrupt_catch(); done: outputs are complete; signalled: number of the signal, or 0 */
+static volatile sig_atomic_t catching, done, signalled;
+static double first; /* time of the last signal that counts */
+
+/* Writes to a descriptor if a reader takes it at once: a signal handler must not block. */
+static void write_at_once(int fd, const char *text, size_t n)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    if (fd < 0 || poll(&ready, 1, 0) <= 0) return;
+    ssize_t written = write(fd, text, n);
+    (void)written;
+}
+
+/* Removes the progress from the terminal, prints "glslines: interrupted", and writes the event end with the exit code.
+ * For signal handlers. */
+static void end_by_signal(int code)
+{
+    /* a signal handler must not use cJSON, malloc and locks: the digits of the code go into a fixed line, whose list of
+     * outputs is empty */
+    static const char message[] = "\r\033[Kglslines: interrupted\n";
+    char end[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n",
+         *digits = strstr(end, "000");
+    const size_t skip = messages.status_shown ? 0 : 4; /* without a progress bar there is none to remove */
+    for (int i = 2; i >= 0; i--, code /= 10) digits[i] = (char)('0' + code % 10);
+    if (progress_shown) write_at_once(STDERR_FILENO, PROGRESS_END, sizeof PROGRESS_END - 1);
+    if (events.fd != STDERR_FILENO) write_at_once(STDERR_FILENO, message + skip, sizeof message - 1 - skip);
+    if (!events.broken) write_at_once(events.fd, end, sizeof end - 1);
+}
+
+/* Handler of SIGINT, SIGTERM and others. It notes the first signal while a command catches signals or has complete
+ * outputs. Otherwise, and at the second signal, it ends the process at once. It calls only functions that are safe in
+ * handlers. */
+static void on_signal(int number)
+{
+    const double now = gls_clock_seconds();
+    if (signalled && now - first < SECONDS_OF_ONE_END) return;
+    first = now;
+    /* end the program at the second signal, or at the first if no command catches signals or has complete outputs */
+    if (signalled || (!catching && !done)) {
+        end_by_signal(CMD_EXIT_SIGNAL + number);
+        _exit(CMD_EXIT_SIGNAL + number);
+    }
+    signalled = number;
+}
+
+/* Called by the library while it waits for a pipe. Returns whether to go on waiting. */
+static bool waits_on(void *user)
+{
+    (void)user;
+    return cmd_goes_on();
+}
+
+void cmd_interrupt_init(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
+    static const int numbers[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGXCPU};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        /* A signal that is ignored at the start stays ignored: SIGHUP by nohup, SIGINT by some shells in background. */
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) continue;
+        sigaction(numbers[i], &action, NULL);
+    }
+    /* The parent process may ignore SIGCHLD, but then this program could not see how its child processes ended. */
+    signal(SIGCHLD, SIG_DFL);
+    /* Ignore these signals: then writes to a closed pipe, or beyond the size limit of files, fail with a message. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    gls_set_wait(waits_on, NULL);
+}
+
+void cmd_interrupt_catch(void)
+{
+    if (catching++ == 0) signalled = 0;
+}
+
+void cmd_interrupt_release(void)
+{
+    catching--;
+}
+
+void cmd_interrupt_done(void)
+{
+    done = 1;
+}
+
+bool cmd_interrupted(void)
+{
+    return signalled != 0 && !done;
+}
+
+bool cmd_goes_on(void)
+{
+    return !cmd_interrupted();
+}
+
+int cmd_interrupt_code(void)
+{
+    return signalled ? CMD_EXIT_SIGNAL + (int)signalled : CMD_EXIT_INTERRUPTED;
 }

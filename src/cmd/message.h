@@ -76,9 +76,6 @@ void cmd_terminal_progress_end(void);
  * After cmd_interrupt_done(), when all outputs are complete, the first signal has no effect. SIGPIPE and SIGXFSZ are
  * ignored, so that a write fails with a message instead. */
 
-/* Removes the progress from the terminal, prints "glslines: interrupted", and writes the event end with the exit code.
- * For signal handlers. */
-void cmd_end_by_signal(int code);
 /* Sets the handlers of signals. Call this once when the program starts. */
 void cmd_interrupt_init(void);
 /* Begins a part of the program in which a signal only asks to stop. Calls nest. */
@@ -94,26 +91,13 @@ bool cmd_goes_on(void);
 /* Exit code of a program that a signal ended: 128 + its number; 130 without a signal. */
 int cmd_interrupt_code(void);
 
-/* --- Progress on the icon in the desktop's launcher (Ubuntu dock, Plasma, Plank) and notifications, through libunity.
- * Needs a session bus, and a program that was built with libunity. */
-
-typedef struct cmd_launcher cmd_launcher;
-
-/* Shows progress of 0 on the icon. NULL: no launcher, or out of memory; the functions below accept NULL. Call all of
- * them from one thread. */
-cmd_launcher *cmd_launcher_create(void);
-/* Shows a fraction from 0 to 1. */
-void cmd_launcher_update(cmd_launcher *launcher, double fraction);
-/* Removes the progress and frees the launcher. */
-void cmd_launcher_destroy(cmd_launcher *launcher);
-/* Shows a notification. Does nothing without a desktop. */
-void cmd_launcher_notify(const char *title, const char *text);
-
 /* --- Progress of a run: a bar with rate and time left on a terminal, plain lines elsewhere, and the launcher icon. */
 
 /* The monitor of the command: it shows the progress of each phase, and asks the run to stop after a signal. lines: also
  * show progress where standard error is not a terminal. */
 const gls_monitor *cmd_monitor(bool lines);
+/* Shows a notification. Does nothing without a desktop with a session bus, or in a program built without libunity. */
+void cmd_launcher_notify(const char *title, const char *text);
 
 /* --- Progress for other programs: one JSON object a line (--progress json, --progress-file). */
 

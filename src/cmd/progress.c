@@ -2,12 +2,139 @@
 #include "cmd/message.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "util/clock.h"
 #include "util/text.h"
+
+/* --- The icon in the desktop's launcher, and notifications, through libunity. */
+
+#ifdef GLS_HAVE_UNITY
+/* unity.h and the headers that it includes use extensions that -Wpedantic would report. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include <unity.h>
+#pragma GCC diagnostic pop
+
+/* The icon; its owner holds one reference. */
+typedef UnityLauncherEntry launcher_icon;
+
+/* Whether a session bus exists. Without this test GIO would start a bus, or wait for one. */
+static int session_bus_exists(void)
+{
+    char path[64];
+    const char *address = getenv("DBUS_SESSION_BUS_ADDRESS");
+    if (address && *address) return 1;
+    snprintf(path, sizeof path, "/run/user/%u/bus", (unsigned)getuid());
+    return access(path, R_OK | W_OK) == 0;
+}
+
+/* Sends the messages that libunity queued on the default main context, which nothing else runs here. */
+static void deliver(void)
+{
+    for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
+}
+
+/* Shows progress of 0 on the icon. NULL: no launcher; the functions below accept NULL. Call all of them from one
+ * thread. */
+static launcher_icon *create_icon(void)
+{
+    if (!session_bus_exists()) return NULL;
+    /* A program of the command line has no icon unless its .desktop file is installed. The variable names another icon,
+     * such as that of the terminal. */
+    const char *id = getenv("GLSLINES_DESKTOP_ID");
+    GError *error = NULL;
+    GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
+    if (!bus) {
+        g_clear_error(&error);
+        return NULL;
+    }
+    /* the program must survive the end of the bus */
+    g_dbus_connection_set_exit_on_close(bus, FALSE);
+    launcher_icon *icon = unity_launcher_entry_get_for_desktop_id(id && *id ? id : "glslines.desktop");
+    g_object_unref(bus);
+    if (!icon) return NULL;
+    unity_launcher_entry_set_progress(icon, 0.0);
+    unity_launcher_entry_set_progress_visible(icon, TRUE);
+    deliver();
+    return icon;
+}
+
+/* Shows a fraction from 0 to 1. */
+static void update_icon(launcher_icon *icon, double fraction)
+{
+    if (!icon) return;
+    unity_launcher_entry_set_progress(icon, fraction);
+    deliver();
+}
+
+/* Removes the progress and frees the icon. */
+static void destroy_icon(launcher_icon *icon)
+{
+    if (!icon) return;
+    unity_launcher_entry_set_progress_visible(icon, FALSE);
+    deliver();
+    /* flush the bus before the program ends, else the icon would show progress for ever */
+    GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
+    if (bus) {
+        g_dbus_connection_flush_sync(bus, NULL, NULL);
+        g_object_unref(bus);
+    }
+    g_object_unref(icon);
+}
+
+void cmd_launcher_notify(const char *title, const char *text)
+{
+    GVariantBuilder actions, hints;
+    GDBusConnection *bus = session_bus_exists() ? g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL) : NULL;
+    if (!bus) return;
+    g_dbus_connection_set_exit_on_close(bus, FALSE);
+    g_variant_builder_init(&actions, G_VARIANT_TYPE("as"));
+    g_variant_builder_init(&hints, G_VARIANT_TYPE("a{sv}"));
+    /* arguments of Notify by the Desktop Notifications Specification: program, id 0 for a new one, no icon, title,
+     * text, actions, hints, and -1 for the desktop's own time of display */
+    GVariant *what = g_variant_new("(susssasa{sv}i)", "glslines", 0u, "", title, text, &actions, &hints, -1);
+    /* wait at most two seconds for a desktop that does not answer */
+    GVariant *answer = g_dbus_connection_call_sync(bus, "org.freedesktop.Notifications",
+                                                   "/org/freedesktop/Notifications", "org.freedesktop.Notifications",
+                                                   "Notify", what, NULL, G_DBUS_CALL_FLAGS_NONE, 2000, NULL, NULL);
+    if (answer) g_variant_unref(answer);
+    g_object_unref(bus);
+}
+
+#else
+
+typedef void launcher_icon;
+
+void cmd_launcher_notify(const char *title, const char *text)
+{
+    (void)title;
+    (void)text;
+}
+
+static launcher_icon *create_icon(void)
+{
+    return NULL;
+}
+
+static void update_icon(launcher_icon *icon, double fraction)
+{
+    (void)icon;
+    (void)fraction;
+}
+
+static void destroy_icon(launcher_icon *icon)
+{
+    (void)icon;
+}
+
+#endif
+
+/* --- Progress. */
 
 /* The state of a phase. */
 typedef struct cmd_progress {
@@ -19,7 +146,7 @@ typedef struct cmd_progress {
     /* number of seeds, voxels or bytes that were done when the last bar or line was due */
     uint64_t last_done;
     /* the icon; NULL: none */
-    cmd_launcher *launcher;
+    launcher_icon *launcher;
 } cmd_progress;
 
 /* Decides at the first report of a phase how progress is shown: as a bar, as lines, or not at all. */
@@ -33,7 +160,7 @@ static void begin_progress(cmd_progress *progress)
     progress->last_done = 0;
     progress->start = gls_clock_seconds();
     progress->last_time = progress->last_event = progress->start;
-    progress->launcher = cmd_launcher_create();
+    progress->launcher = create_icon();
 }
 
 /* Draws the bar over the previous line. fraction: share of the work done, 0 to 1; width: columns of the terminal. */
@@ -123,7 +250,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
     const double now = gls_clock_seconds(), elapsed = now - progress->start, fraction = fraction_of(p->done, p->total);
     const bool tracks = p->phase == GLS_PHASE_TRACK;
     if (!counted[p->phase].what || !is_due(progress, now, p->done, p->total)) return;
-    cmd_launcher_update(progress->launcher, fraction);
+    update_icon(progress->launcher, fraction);
     if (!progress->shown) return;
     char done[32], total[32], rate[32], left[32], clock[16], rejected[300], lines[400] = "", text[600];
     counted[p->phase].print(p->done, done, sizeof done);
@@ -181,7 +308,7 @@ static void end(void *user, gls_phase phase)
         cmd_message_status_line(NULL);
         cmd_terminal_progress_end();
     }
-    if (progress->begun) cmd_launcher_destroy(progress->launcher);
+    if (progress->begun) destroy_icon(progress->launcher);
     progress->begun = false;
     cmd_interrupt_release();
 }

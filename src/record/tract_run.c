@@ -14,6 +14,25 @@
 #include "util/clock.h"
 #include "util/json_text.h"
 
+#define OPTION_OWNER gls_tract_common
+const gls_option gls_tract_input_rows[] = {
+    GLS_OPTION(
+        "Files", STRING, reference, "reference", 0, "IMAGE", NULL, GLS_ANY, "none", NULL,
+        "Image on whose grid the streamlines lie, for TRK files without an affine, and for tractograms without a grid "
+        "where a grid is needed."),
+    GLS_OPTION(
+        "Files", CHOICE, vtk_space, "vtk-space", 0, NULL, NULL, GLS_ANY, NULL, "stated|ras|lps",
+        "Axes of VTK files. stated: as SPACE=RAS or SPACE=LPS in their second line says; files without this line are "
+        "refused."),
+    GLS_OPTION("Files", FLAG, recover, "recover", 0, NULL, NULL, GLS_ANY, NULL, NULL,
+               "If a TCK file is truncated, leave out its last streamline instead of refusing the file."),
+    {.name = NULL},
+};
+const gls_option gls_tract_force_row[] = {
+    GLS_OPTION("Files", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
+    {.name = NULL},
+};
+
 void gls_tract_run_init(gls_tract_run *run, const gls_tract_common *options, cJSON *root)
 {
     *run = (gls_tract_run){.options = *options, .root = root};

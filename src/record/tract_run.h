@@ -14,12 +14,14 @@
 
 struct cJSON;
 
-#define ROW GLS_ROW_FIELD
-/* Options that all commands on tractograms share, from common.def. */
+/* Options that all commands on tractograms share. */
 typedef struct gls_tract_common {
-#include "record/common.def"
+    const char *reference; /* image; NULL: none */
+    int vtk_space;         /* a gls_vtk_space */
+    bool recover, force;
 } gls_tract_common;
-#undef ROW
+/* Their rows: how tractograms are read, and --force, which commands that write files have alone. */
+extern const gls_option gls_tract_input_rows[], gls_tract_force_row[];
 
 /* The run of a command on tractograms. */
 typedef struct gls_tract_run {
