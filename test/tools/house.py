@@ -17,10 +17,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 17550),
-    "files of glue": ("<=", 87),
-    "median lines of a file": (">=", 130),
-    "files under 50 lines, %": ("<=", 18.5),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 17470),
+    "files of glue": ("<=", 74),
+    "median lines of a file": (">=", 136),
+    "files under 50 lines, %": ("<=", 18.0),
     "internal functions used by one other file, %": ("<=", 48.6),
     "internal headers with one includer": ("<=", 9),
     "file names that stand twice": ("<=", 0),
