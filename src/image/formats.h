@@ -23,6 +23,16 @@ bool gls_grid_same(const gls_grid *a, const gls_grid *b);
  * `grid` that has the same values at the same world positions. Otherwise leaves the image as it is. name: name of the
  * image for messages. */
 gls_status gls_image_reorient(gls_image **image, const char *name, const gls_grid *grid);
+/* Which positions of an image count. */
+typedef struct gls_image_choice {
+    bool interpolated; /* true: take values between voxels, where voxels outside are 0; else of the nearest voxel */
+    float above;       /* values above this one count, unless there are labels */
+    const int *label;  /* values of the nearest voxel that count; NULL: no labels */
+    size_t n_labels;
+} gls_image_choice;
+/* Reads an image of one volume and of any grid, and makes an image on `grid` that is 1 where the centre of a voxel
+ * counts, else 0. */
+gls_status gls_image_choose(const char *path, const gls_image_choice *choice, const gls_grid *grid, gls_image **chosen);
 
 /* Requires one volume for GLS_IMAGE_3D, and two or more for GLS_IMAGE_4D. GLS_ERR_INPUT names the file. */
 gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls_grid *grid, size_t n_volumes);

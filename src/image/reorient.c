@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "image/formats.h"
+#include "image/region_store.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 /* For each axis of the wanted grid: the parallel axis of the image (from), and whether that axis runs in the opposite
@@ -130,4 +132,78 @@ gls_status gls_image_require_values(const gls_image *image, const char *name, co
     for (size_t i = 0; i < n; i++)
         if (isfinite(image->data[i]) && image->data[i] != 0) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT, "%s: has no %s: all values are 0 or no numbers", name, what);
+}
+
+/* --- Images of any grid that are brought to another grid as 0 and 1. */
+
+/* Value of a voxel; 0 outside the image. */
+static float voxel(const gls_image *image, int x, int y, int z)
+{
+    const int32_t *d = image->grid.dim;
+    if (x < 0 || y < 0 || z < 0 || x >= d[0] || y >= d[1] || z >= d[2]) return 0;
+    return image->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x];
+}
+
+/* Interpolates the image at a position in voxels. Voxels outside the image are 0. */
+static float trilinear(const gls_image *image, const double p[3])
+{
+    double low[3], sum = 0;
+    for (int i = 0; i < 3; i++) low[i] = floor(p[i]);
+    for (int corner = 0; corner < 8; corner++) {
+        double weight = 1;
+        int at[3];
+        for (int i = 0; i < 3; i++) {
+            int up = corner >> i & 1;
+            at[i] = (int)low[i] + up;
+            weight *= up ? p[i] - low[i] : 1 - (p[i] - low[i]);
+        }
+        if (weight > 0) sum += weight * (double)voxel(image, at[0], at[1], at[2]);
+    }
+    return (float)sum;
+}
+
+/* Whether position p, in voxels of the image, counts. */
+static bool is_chosen(const gls_image *image, const gls_image_choice *choice, const double p[3])
+{
+    /* positions beyond `far`, and NaN, must not be cast to int, which would be undefined */
+    const double far = 1e6; /* outside any grid, and no overflow of int */
+    size_t v;
+    /* the comparison is also false for NaN */
+    for (int i = 0; i < 3; i++)
+        if (!(fabs(p[i]) < far)) return false;
+    if (choice->interpolated) return trilinear(image, p) > choice->above;
+    const float nearest = gls_region_voxel_at(&image->grid, p, &v) ? image->data[v] : 0;
+    if (!choice->label) return nearest > choice->above;
+    if (!(nearest >= 0 && nearest < 1e9F)) return false; /* not a label */
+    for (size_t i = 0; i < choice->n_labels; i++)
+        if (choice->label[i] == (int)lrintf(nearest)) return true;
+    return false;
+}
+
+gls_status gls_image_choose(const char *path, const gls_image_choice *choice, const gls_grid *grid, gls_image **chosen)
+{
+    gls_image *image = NULL;
+    double inverse[3][4];
+    gls_status status = gls_image_read(path, GLS_IMAGE_3D, &image);
+    if (!status) status = gls_image_create(grid, 1, chosen);
+    if (status) {
+        gls_image_destroy(image);
+        return status;
+    }
+    /* voxel of the grid -> world mm -> voxel of the image */
+    gls_grid_inverse(&image->grid, inverse);
+    const int32_t *d = grid->dim;
+#pragma omp parallel for schedule(static)
+    for (int32_t z = 0; z < d[2]; z++)
+        for (int32_t y = 0; y < d[1]; y++)
+            for (int32_t x = 0; x < d[0]; x++) {
+                const double at[3] = {x, y, z};
+                double world[3], p[3];
+                gls_affine_apply(grid->affine, at, world);
+                gls_affine_apply((const double(*)[4])inverse, world, p);
+                (*chosen)->data[((size_t)z * (size_t)d[1] + (size_t)y) * (size_t)d[0] + (size_t)x] =
+                    is_chosen(image, choice, p);
+            }
+    gls_image_destroy(image);
+    return GLS_OK;
 }

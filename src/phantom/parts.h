@@ -5,6 +5,8 @@
 
 #include <glslines/phantom.h>
 
+#include "util/text.h"
+
 /* Anatomy and tubes use a reference frame: RAS, in mm of a brain 172 mm long, origin at the centre of the head.
  * PHANTOM_HEAD_...: half of the head's extent along each axis, mm. */
 #define PHANTOM_HEAD_X 72.0
@@ -66,5 +68,15 @@ gls_status gls_phantom_voxels_fill(gls_phantom *phantom, const phantom_tube *tub
 /* Describes, for people, the files that gls_phantom_write() wrote to this directory. From malloc; NULL: out of
  * memory. */
 char *gls_phantom_text(const gls_phantom *phantom, const char *directory);
+
+/* Appends the b-values, in one line, or the b-vectors as FSL reads them, with x negated where the determinant of the
+ * affine is positive; or MRtrix3's table: a row for each volume, its direction along the scanner axes and its b-value.
+ */
+void gls_phantom_print_bvals(const gls_phantom *phantom, gls_text *text);
+void gls_phantom_print_bvecs(const gls_phantom *phantom, gls_text *text);
+void gls_phantom_print_table(const gls_phantom *phantom, gls_text *text);
+/* Makes an image of the fractions of a tissue (0 white matter, 1 grey matter, 2 fluid, which takes the remainder of
+ * each voxel that has any tissue) on a grid of twice the resolution over the same space. */
+gls_status gls_phantom_fine_tissue(const gls_phantom *phantom, size_t which, gls_image **image);
 
 #endif

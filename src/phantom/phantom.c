@@ -406,3 +406,40 @@ gls_status gls_phantom_five_tissues(const gls_phantom *phantom, gls_image **imag
     for (size_t v = 0; v < n && !status; v++) fill_up(*image, v);
     return status;
 }
+
+enum { FINER = 2 }; /* number of voxels of the finer grid along the side of a voxel of the phantom */
+
+/* Fraction of tissue `which`: 0 white matter, 1 grey matter, 2 fluid, which takes the remainder of each voxel that has
+ * any tissue. */
+static float fraction(const gls_image *tissue, size_t which, size_t voxel)
+{
+    const size_t n = gls_grid_voxels(&tissue->grid);
+    const float white = tissue->data[voxel], grey = tissue->data[n + voxel], fluid = tissue->data[2 * n + voxel];
+    return which == 0 ? white : which == 1 ? grey : white + grey + fluid > 0 ? 1 - white - grey : 0;
+}
+
+gls_status gls_phantom_fine_tissue(const gls_phantom *phantom, size_t which, gls_image **image)
+{
+    const gls_image *tissue = phantom->tissue;
+    gls_grid grid = tissue->grid;
+    for (int a = 0; a < 3; a++) {
+        grid.dim[a] *= FINER;
+        grid.voxel_size[a] /= FINER;
+        for (int k = 0; k < 3; k++) {
+            /* the centre of the first fine voxel lies a quarter of a coarse voxel nearer to the corner */
+            grid.affine[k][3] -= tissue->grid.affine[k][a] * (0.5 - 0.5 / FINER);
+            grid.affine[k][a] /= FINER;
+        }
+    }
+    gls_status status = gls_image_create(&grid, 1, image);
+    if (status) return status;
+    const int32_t *n = tissue->grid.dim;
+    size_t v = 0;
+    for (int32_t z = 0; z < grid.dim[2]; z++)
+        for (int32_t y = 0; y < grid.dim[1]; y++)
+            for (int32_t x = 0; x < grid.dim[0]; x++)
+                (*image)->data[v++] = fraction(
+                    tissue, which,
+                    ((size_t)(z / FINER) * (size_t)n[1] + (size_t)(y / FINER)) * (size_t)n[0] + (size_t)(x / FINER));
+    return GLS_OK;
+}

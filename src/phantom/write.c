@@ -93,17 +93,38 @@ static gls_status targets_check(const writer *w, bool overwrite)
     return status;
 }
 
-/* Prints b-vectors as FSL reads them: with x negated where the determinant of the affine is positive. */
-static void print_vectors(FILE *file, const gls_phantom *p)
+void gls_phantom_print_bvals(const gls_phantom *phantom, gls_text *text)
 {
-    const gls_gradients *g = p->gradients;
-    bool flip = gls_grid_determinant(&p->dwi->grid) > 0;
+    const gls_gradients *g = phantom->gradients;
+    for (size_t i = 0; i < g->n; i++) gls_text_printf(text, "%s%.10g", i ? " " : "", g->bval[i]);
+    gls_text_puts(text, "\n");
+}
+
+void gls_phantom_print_bvecs(const gls_phantom *phantom, gls_text *text)
+{
+    const gls_gradients *g = phantom->gradients;
+    bool flip = gls_grid_determinant(&phantom->dwi->grid) > 0;
     for (int k = 0; k < 3; k++) {
         for (size_t i = 0; i < g->n; i++) {
             double v = k == 0 && flip ? -g->bvec[i][k] : g->bvec[i][k];
-            gls_fprintf(file, "%s%.9f", i ? " " : "", v + 0.0); /* adding 0.0 turns -0 into 0 */
+            gls_text_printf(text, "%s%.9f", i ? " " : "", v + 0.0); /* adding 0.0 turns -0 into 0 */
         }
-        fputc('\n', file);
+        gls_text_puts(text, "\n");
+    }
+}
+
+void gls_phantom_print_table(const gls_phantom *phantom, gls_text *text)
+{
+    const gls_gradients *g = phantom->gradients;
+    const gls_grid *grid = &phantom->dwi->grid;
+    for (size_t i = 0; i < g->n; i++) {
+        for (int k = 0; k < 3; k++) {
+            double world = 0;
+            /* voxel axes to scanner axes by the rotation of the affine */
+            for (int a = 0; a < 3; a++) world += grid->affine[k][a] / grid->voxel_size[a] * g->bvec[i][a];
+            gls_text_printf(text, "%.9f ", world + 0.0);
+        }
+        gls_text_printf(text, "%.10g\n", g->bval[i]);
     }
 }
 
@@ -111,27 +132,14 @@ static void print_vectors(FILE *file, const gls_phantom *p)
 static gls_status text_write(const char *path, bool overwrite, gls_output_group *group, const item *it,
                              const gls_phantom *p)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *file = open_memstream(&text, &n);
-    if (!file) return gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path);
-    if (it->what == BVAL) {
-        for (size_t i = 0; i < p->gradients->n; i++) gls_fprintf(file, "%s%.10g", i ? " " : "", p->gradients->bval[i]);
-        fputc('\n', file);
-    } else if (it->what == BVEC) {
-        print_vectors(file, p);
-    } else {
-        for (size_t i = 0; i < it->bundle->n_points; i++) {
-            const double *c = it->bundle->centre_line[i];
-            gls_fprintf(file, "%.4f %.4f %.4f\n", c[0], c[1], c[2]);
-        }
+    gls_text text = {0};
+    if (it->what == BVAL) gls_phantom_print_bvals(p, &text);
+    if (it->what == BVEC) gls_phantom_print_bvecs(p, &text);
+    for (size_t i = 0; it->what == LINE && i < it->bundle->n_points; i++) {
+        const double *c = it->bundle->centre_line[i];
+        gls_text_printf(&text, "%.4f %.4f %.4f\n", c[0], c[1], c[2]);
     }
-    bool bad = ferror(file);
-    bad = fclose(file) || bad;
-    gls_status status =
-        bad ? gls_fail(GLS_ERR_MEMORY, "out of memory for %s", path) : gls_file_write(path, overwrite, group, text, n);
-    free(text);
-    return status;
+    return gls_text_write(&text, path, overwrite, group, GLS_OK);
 }
 
 /* Writes the phantom's three tissues as the five of MRtrix3, for anatomically constrained tracking. */
