@@ -6,7 +6,7 @@
 
 #include "bids/dataset.h"
 #include "bids/dataset_parts.h"
-#include "run/run_shards.h"
+#include "run/job.h"
 #include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"

@@ -33,13 +33,6 @@ enum {
     ALL_MODELS = (SAMPLES << 1) - 1
 };
 
-/* Index of each row of params.def, in the order of gls_params. */
-enum {
-#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
-#include <glslines/params.def>
-#undef GLS_PARAM
-};
-
 /* A row of defaults.def. presets, getters, models: sets of bits for which the row holds. */
 typedef struct row {
     int presets, getters, models;

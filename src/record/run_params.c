@@ -39,15 +39,7 @@
 #define MM_STRING(field) 0
 #define MM_CHOICE(field) 0
 
-/* Index of each row. ROW_field is for code that treats one option specially. */
-enum {
-#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
-#include <glslines/params.def>
-#undef GLS_PARAM
-    N_ROWS
-};
-
-const gls_option gls_params[N_ROWS + 1] = {
+const gls_option gls_params[GLS_N_PARAMS + 1] = {
 /* one gls_option for each row; options of other tables have no owner, role and user */
 #define GLS_PARAM(owner_, group, type, field, name, letter, metavar, unit, range, default_, default_text, choices,     \
                   user_, role_, help)                                                                                  \
@@ -225,7 +217,7 @@ static bool is_word(size_t row, const cJSON *value)
 static void keep_identity(cJSON *object)
 {
     char key[96];
-    for (size_t i = 0; i < N_ROWS; i++) {
+    for (size_t i = 0; i < GLS_N_PARAMS; i++) {
         gls_option_key(&gls_params[i], key, sizeof key);
         if (gls_params[i].role == GLS_ROLE_RESULT || is_word(i, gls_json_at(object, key))) continue;
         cJSON_DeleteItemFromObjectCaseSensitive(object, key);

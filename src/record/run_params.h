@@ -26,6 +26,13 @@ typedef struct gls_run_options {
  * gls_job_options. */
 typedef gls_option gls_param;
 extern const gls_option gls_params[];
+/* Index of each row in gls_params. ROW_field is for code that treats one option specially. */
+enum {
+#define GLS_PARAM(owner, group, type, field, ...) ROW_##field,
+#include <glslines/params.def>
+#undef GLS_PARAM
+    GLS_N_PARAMS
+};
 
 /* Options with the defaults of params.def, without the defaults by preset and getter of record/defaults.def. */
 gls_job_options gls_job_options_bare(void);

@@ -40,16 +40,7 @@ static void add_field(cJSON *fields, row field)
 
 /* The type is passed as text, because bool is a macro that would be expanded. */
 #define ROW(struct_, field, type) ((row){#field, type, offsetof(struct_, field), sizeof(((struct_ *)NULL)->field)})
-/* Calls of add_field() for a list of members, which all have the same type. */
-#define FIELDS_1(struct_, type, field) add_field(fields, ROW(struct_, field, type));
-#define FIELDS_2(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_1(struct_, type, __VA_ARGS__)
-#define FIELDS_3(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_2(struct_, type, __VA_ARGS__)
-#define FIELDS_4(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_3(struct_, type, __VA_ARGS__)
-#define FIELDS_5(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_4(struct_, type, __VA_ARGS__)
-#define FIELDS_6(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_5(struct_, type, __VA_ARGS__)
-#define FIELDS_7(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_6(struct_, type, __VA_ARGS__)
-#define FIELDS_8(struct_, type, field, ...) FIELDS_1(struct_, type, field) FIELDS_7(struct_, type, __VA_ARGS__)
-#define FIELDS_NTH(a, b, c, d, e, f, g, h, n, ...) FIELDS_##n
+#define FIELD(struct_, type, field) add_field(fields, ROW(struct_, field, type))
 
 /* Adds the values of all enumerators. */
 static void add_constants(cJSON *root)
@@ -75,10 +66,10 @@ static void add_structs(cJSON *root)
 {
     cJSON *structs = cJSON_AddObjectToObject(root, "structs"), *fields;
 #define VALUE(name)
-#define FIELDS(struct_, type, ...) FIELDS_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(struct_, #type, __VA_ARGS__)
+#define FIELDS(struct_, type, ...) GLS_EACH(FIELD, struct_, #type, __VA_ARGS__);
 #define STRUCT(struct_, type, ...)                           \
     fields = add_struct(structs, #struct_, sizeof(struct_)); \
-    FIELDS_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(struct_, #type, __VA_ARGS__)
+    GLS_EACH(FIELD, struct_, #type, __VA_ARGS__);
 #include "run/abi.def"
     STRUCT(gls_job_options, pointer, dwi, bval, bvec)
     FIELDS(gls_job_options, gls_track_params, track)

@@ -1,4 +1,4 @@
-/* Tissue, seeds and regions of a run: where streamlines start, and what they may enter. */
+/* Peaks, tissue, seeds and regions of a run: what streamlines follow, where they start, and what they may enter. */
 #include "run/job_inputs.h"
 
 #include <inttypes.h>
@@ -9,113 +9,126 @@
 #include "image/formats.h"
 #include "image/region_set.h"
 #include "record/run_params.h"
+#include "sinks/weight_files.h"
+#include "util/clock.h"
 
 /* Largest number of seeds with --nseeds 0, where --select ends the run. */
 #define MAX_SEEDS UINT32_MAX
 
-/* --- Options. */
+/* --- Peaks, for getters that follow them: of files, or of ODFs. */
 
-/* Checks combinations of options for tissue, and of options that need tissue. */
-static gls_status check_tissue(const gls_job_options *o)
+gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
 {
-    /* tissue: whether any source of tissue is given, so that tissue decides where streamlines end */
-    bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
-         tissue = o->act || fractions || maps;
-    const gls_track_params *t = &o->track;
-    /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
-     * and exclude ends */
-    if (o->act && (fractions || o->pve_sgm))
-        return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other: leave out one of them");
-    if (maps && (o->act || fractions || o->pve_sgm))
-        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other: leave out one of them",
-                        o->act ? "act" : "pve-wm");
-    if (maps && !(o->map_include && o->map_exclude))
-        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
-    if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--map-include: is for --act-rule cmc or pve");
-    if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
-        return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
-    if (o->pve_sgm && !fractions)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
-    /* the first option given that has no meaning without tissue; NULL: none */
-    const char *lone = t->pft                               ? "pft"
-                       : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
-                       : t->backtrack                       ? "backtrack"
-                       : t->crop_at_gmwmi                   ? "crop-at-gmwmi"
-                       : t->keep_all_ends                   ? "keep-all-ends"
-                       : o->seed_gmwmi                      ? "seed-gmwmi"
-                                                            : NULL;
-    if (lone && !tissue)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
-                        t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "");
-    /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
-    if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft cannot be used with --act-rule act: give --act-rule cmc or pve");
-    if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
-                        t->backtrack ? "backtrack" : "crop-at-gmwmi");
-    if (t->backtrack && t->keep_all_ends)
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other: leave out one of them");
-    if (t->pft && o->stop_leaving.n > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft and --stop-leaving exclude each other: leave out one of them");
-    gls_status status = gls_track_tissue_check(t, tissue);
-    if (status) return status;
-    if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, because "
-                                          "otherwise the stop map is not used");
-    return GLS_OK;
+    if (o->peaks_frame != GLS_FRAME_AUTO) return (gls_bvec_frame)(o->peaks_frame - 1);
+    return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
 }
 
-/* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
-static gls_status check_seeds(const gls_job_options *o)
+void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
 {
-    /* options that place seeds, of which a run may have one */
-    const char *given[] = {o->seeds ? "seeds" : NULL,
-                           o->seeds_per_voxel > 0 ? "seeds-per-voxel" : NULL,
-                           o->seed_sphere ? "seed-sphere" : NULL,
-                           o->seed_rejection ? "seed-rejection" : NULL,
-                           o->seed_gmwmi ? "seed-gmwmi" : NULL,
-                           o->seed_grid > 0 ? "seed-grid" : NULL};
-    const char *first = NULL;
-    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
-        if (first && given[i])
-            return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other: leave out one of them", first,
-                            given[i]);
-        if (given[i]) first = given[i];
+    static const char *const roles[2][GLS_MAX_PEAK_FILES] = {
+        {"peaks", "peaks_2", "peaks_3", "peaks_4", "peaks_5", "peaks_6", "peaks_7", "peaks_8"},
+        {"peaks_values", "peaks_values_2", "peaks_values_3", "peaks_values_4", "peaks_values_5", "peaks_values_6",
+         "peaks_values_7", "peaks_values_8"}};
+    for (int i = 0; i < GLS_MAX_PEAK_FILES; i++) {
+        file[GLS_FILE_PEAKS + i] =
+            (gls_input_file){.role = roles[0][i], .path = i < o->peaks.n ? o->peaks.value[i] : NULL};
+        file[GLS_FILE_PEAKS_VALUES + i] =
+            (gls_input_file){.role = roles[1][i], .path = i < o->peaks_values.n ? o->peaks_values.value[i] : NULL};
     }
-    /* counted: --nseeds sets the number of seeds */
-    bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
-    if (counted && o->nseeds == 0 && o->track.select == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
-    const gls_numbers *d = &o->seed_direction;
-    if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
-        return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: needs three numbers x,y,z that are not all 0");
-    if (o->shard && counted && o->nseeds == 0)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--nseeds 0 cannot be used with --shard, which divides the seeds: give their number");
-    if (o->shard && o->track.select > 0 && (o->density || o->connectome))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s cannot be used with --select and --shard: merge the shards, then run 'glslines %s'",
-                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
-    return GLS_OK;
 }
 
-/* Checks combinations of options of regions. */
-static gls_status check_regions(const gls_job_options *o)
+/* Returns an error for .pam5, DIPY's format for peaks in HDF5, which cannot be read. */
+static gls_status check_name(const char *path)
 {
-    if (o->include_ordered.n > 0 && !o->track.seed_unidirectional)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--include-ordered: needs --seed-unidirectional: without it a streamline has no first end");
-    if (o->track.stop_at_all && o->include.n == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
-    return GLS_OK;
+    if (!gls_case_ends(path, ".pam5")) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
+                    "(or the command dipy_pam_to_niftis) and give its peaks_dirs, with --peaks-frame image",
+                    path);
 }
 
-gls_status gls_anatomy_check(const gls_job_options *o)
+/* Reads file i of --peaks and appends its volumes to inputs->odf_image. */
+static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int i)
 {
-    gls_status status = check_tissue(o);
-    if (!status) status = check_seeds(o);
-    return status ? status : check_regions(o);
+    const char *path = o->peaks.value[i];
+    const gls_bvec_frame frame = gls_peaks_frame(o, i);
+    const gls_grid *grid = inputs->series.dwi ? &inputs->series.dwi->grid : i > 0 ? &inputs->odf_image->grid : NULL;
+    const char *first = inputs->series.dwi ? inputs->file[GLS_FILE_DWI].path : o->peaks.value[0];
+    gls_image *image = NULL;
+    gls_status status = check_name(path);
+    if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    if (!status) gls_peaks_doubt(image, path);
+    /* Reordering voxel axes does not change vectors along the scanner axes. */
+    if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
+    if (!status && grid) status = gls_grid_require_equal(grid, first, &image->grid, path);
+    if (!status) status = gls_peaks_append(&inputs->odf_image, image, path, frame);
+    gls_image_destroy(image);
+    return status;
+}
+
+/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: another number of values than peaks. */
+static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
+{
+    const size_t n_peaks = inputs->odf_image->n_volumes / 3;
+    size_t n = 0;
+    gls_status status = GLS_OK;
+    for (int i = 0; i < o->peaks_values.n && !status; i++) {
+        const char *path = o->peaks_values.value[i];
+        gls_image *image = NULL;
+        status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+        if (!status) status = gls_image_reorient(&image, path, &inputs->odf_image->grid);
+        if (!status) status = gls_peaks_set_values(inputs->odf_image, n, image, path);
+        if (!status) n += image->n_volumes;
+        gls_image_destroy(image);
+    }
+    if (status || o->peaks_values.n == 0 || n == n_peaks) return status;
+    return gls_fail(GLS_ERR_INPUT,
+                    "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: one is needed for each", n,
+                    n_peaks);
+}
+
+gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *o)
+{
+    gls_status status = GLS_OK;
+    for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(inputs, o, i);
+    if (!status) status = add_values(inputs, o);
+    if (!status) status = gls_image_require_values(inputs->odf_image, o->peaks.value[0], "peak");
+    if (!status)
+        gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
+                o->peaks.n > 1 ? " and others" : "", inputs->odf_image->n_volumes / 3,
+                gls_odf_frame_name(gls_peaks_frame(o, 0)));
+    return status;
+}
+
+/* --- Peaks of ODFs. */
+
+/* Number of peaks to find in each voxel: as many as the getter reads, or 3 if it sets no number. */
+static size_t n_peaks(const gls_job_options *o)
+{
+    const uint32_t n = gls_getter_facts_of(o->track.dg).n_peaks;
+    return n > 0 ? n : 3;
+}
+
+gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source, gls_bvec_frame frame,
+                          gls_image **peaks)
+{
+    if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
+    const double start = gls_clock_seconds();
+    if (!source || !source->is_sh || source->full)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dg %s: needs peaks: --peaks FILE, or symmetric ODFs as spherical harmonics of even orders",
+                        gls_getter_name(o->track.dg));
+    gls_status status =
+        gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(o), 0, peaks);
+    if (!status)
+        gls_log(GLS_LOG_INFO, "peaks: up to %zu a voxel, %s", n_peaks(o), GLS_DURATION(gls_clock_seconds() - start));
+    return status;
+}
+
+gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *o)
+{
+    if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
+    return gls_image_create(inputs->grid, 3 * n_peaks(o), &inputs->peaks);
 }
 
 /* --- Tissue. */

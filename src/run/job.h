@@ -2,12 +2,12 @@
 #ifndef GLS_RUN_JOB_H
 #define GLS_RUN_JOB_H
 
+#include <cJSON.h>
 #include <time.h>
 
 #include "gpu/devices.h"
 #include "record/run.h"
 #include "run/job_inputs.h"
-#include "run/run_shards.h"
 #include "sinks/sinks.h"
 #include "track/run/journal.h"
 #include "util/output_file.h"
@@ -41,8 +41,8 @@ struct gls_job {
     char *mask;           /* path of the mask to write; NULL: none */
     gls_job_file file[GLS_JOB_FILES]; /* the n_files files that the run writes, except the sidecar */
     size_t n_files;
-    struct cJSON *written; /* entries of the sidecar for the files that this run, or an earlier equal run, wrote; NULL:
-                              not known yet */
+    cJSON *written;        /* entries of the sidecar for the files that this run, or an earlier equal run, wrote; NULL:
+                                     not known yet */
     char *journal;         /* path of the journal of --resume; NULL: none */
     uint64_t other_inputs; /* hash of regions, tissue and inputs of sinks, which are not among the files of `inputs`; 0:
                               none */
@@ -151,5 +151,37 @@ gls_status gls_resume_complete(const gls_job *job, gls_journal *journal);
 gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar);
 /* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);
+
+/* --- Shards: the part of a run that one process tracks. */
+
+/* Sets index and count of the shard. text: "3/8", or "auto": from the variables of Slurm, Open MPI or PMI. */
+gls_status gls_shard_choose(const char *text, gls_shard *shard);
+
+/* Restricts the seeds to the part of this shard. select: number of streamlines of --select. Does nothing if the shard's
+ * count is 0. */
+gls_status gls_shard_restrict(gls_shard *shard, gls_seeds *seeds, uint64_t select);
+
+/* --- Merging sidecars: check that shards belong to one run, and make the sidecar of that run. */
+
+/* A shard and its sidecar. */
+typedef struct gls_merge_shard {
+    /* path of the shard */
+    const char *path;
+    char *sidecar; /* path of the sidecar */
+    cJSON *root;   /* contents of the sidecar */
+} gls_merge_shard;
+
+/* Reads the sidecar that lies beside a shard: for x.trx x.trx.json, else x.json. GLS_ERR_INPUT: there is none, or it
+ * records another size, count of streamlines or index than the shard has: the shard was cut, changed or renamed. */
+gls_status gls_merge_shard_read(gls_merge_shard *shard);
+/* Frees the sidecar. path is borrowed. */
+void gls_merge_shard_finish(gls_merge_shard *shard);
+/* Returns GLS_ERR_INPUT if b is not a shard of the same run as a; the message names the first difference. Warns once if
+ * devices differ. *warned: false before the first call. */
+gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_shard *b, bool *warned);
+/* Fills in *sidecar: the sidecar of the whole run. output: the complete merged tractogram. Sorts shards by index. */
+gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_options *options,
+                             const gls_warnings *warnings, const gls_merge_result *result, const gls_output *output,
+                             cJSON **sidecar);
 
 #endif

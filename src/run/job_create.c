@@ -216,7 +216,7 @@ static gls_status check_inputs(const gls_job_options *o)
     if (odf && !o->dwi && o->cache_dir)
         return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: has no effect, because this run "
                                           "fits nothing");
-    return gls_anatomy_check(o);
+    return GLS_OK;
 }
 
 /* Checks that the getter can use the model, and that it has the parameters that the options set. */
@@ -263,12 +263,111 @@ static gls_status check_getter(const gls_job_options *o)
     return GLS_OK;
 }
 
+/* Checks combinations of options for tissue, and of options that need tissue. */
+static gls_status check_tissue(const gls_job_options *o)
+{
+    /* tissue: whether any source of tissue is given, so that tissue decides where streamlines end */
+    bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
+         tissue = o->act || fractions || maps;
+    const gls_track_params *t = &o->track;
+    /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
+     * and exclude ends */
+    if (o->act && (fractions || o->pve_sgm))
+        return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other: leave out one of them");
+    if (maps && (o->act || fractions || o->pve_sgm))
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other: leave out one of them",
+                        o->act ? "act" : "pve-wm");
+    if (maps && !(o->map_include && o->map_exclude))
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
+    if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include: is for --act-rule cmc or pve");
+    if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
+        return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
+    if (o->pve_sgm && !fractions)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pve-sgm: needs --pve-wm, --pve-gm and --pve-csf");
+    /* the first option given that has no meaning without tissue; NULL: none */
+    const char *lone = t->pft                               ? "pft"
+                       : o->act_rule != GLS_TISSUE_RULE_ACT ? "act-rule"
+                       : t->backtrack                       ? "backtrack"
+                       : t->crop_at_gmwmi                   ? "crop-at-gmwmi"
+                       : t->keep_all_ends                   ? "keep-all-ends"
+                       : o->seed_gmwmi                      ? "seed-gmwmi"
+                                                            : NULL;
+    if (lone && !tissue)
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
+                        t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "");
+    /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
+    if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft cannot be used with --act-rule act: give --act-rule cmc or pve");
+    if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
+                        t->backtrack ? "backtrack" : "crop-at-gmwmi");
+    if (t->backtrack && t->keep_all_ends)
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other: leave out one of them");
+    if (t->pft && o->stop_leaving.n > 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft and --stop-leaving exclude each other: leave out one of them");
+    gls_status status = gls_track_tissue_check(t, tissue);
+    if (status) return status;
+    if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, because "
+                                          "otherwise the stop map is not used");
+    return GLS_OK;
+}
+
+/* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
+static gls_status check_seeds(const gls_job_options *o)
+{
+    /* options that place seeds, of which a run may have one */
+    const char *given[] = {o->seeds ? "seeds" : NULL,
+                           o->seeds_per_voxel > 0 ? "seeds-per-voxel" : NULL,
+                           o->seed_sphere ? "seed-sphere" : NULL,
+                           o->seed_rejection ? "seed-rejection" : NULL,
+                           o->seed_gmwmi ? "seed-gmwmi" : NULL,
+                           o->seed_grid > 0 ? "seed-grid" : NULL};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        if (first && given[i])
+            return gls_fail(GLS_ERR_ARGUMENT, "--%s and --%s exclude each other: leave out one of them", first,
+                            given[i]);
+        if (given[i]) first = given[i];
+    }
+    /* counted: --nseeds sets the number of seeds */
+    bool counted = !o->seeds && o->seeds_per_voxel == 0 && o->seed_grid == 0;
+    if (counted && o->nseeds == 0 && o->track.select == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0: needs --select N, which ends the run");
+    const gls_numbers *d = &o->seed_direction;
+    if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
+        return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: needs three numbers x,y,z that are not all 0");
+    if (o->shard && counted && o->nseeds == 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--nseeds 0 cannot be used with --shard, which divides the seeds: give their number");
+    if (o->shard && o->track.select > 0 && (o->density || o->connectome))
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s cannot be used with --select and --shard: merge the shards, then run 'glslines %s'",
+                        o->density ? "density" : "connectome", o->density ? "density" : "connectome");
+    return GLS_OK;
+}
+
+/* Checks combinations of options of regions. */
+static gls_status check_region_roles(const gls_job_options *o)
+{
+    if (o->include_ordered.n > 0 && !o->track.seed_unidirectional)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--include-ordered: needs --seed-unidirectional: without it a streamline has no first end");
+    if (o->track.stop_at_all && o->include.n == 0)
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
+    return GLS_OK;
+}
+
 /* Checks all that needs options alone, before any file is opened. */
 static gls_status check_options(const gls_job_options *o)
 {
     GLS_REQUIRE(o->sphere && o->device);
     GLS_REQUIRE(o->ngpus >= 1 && o->ngpus <= GLS_TRACKER_MAX_DEVICES);
     gls_status status = check_inputs(o);
+    if (!status) status = check_tissue(o);
+    if (!status) status = check_seeds(o);
+    if (!status) status = check_region_roles(o);
     if (!status) status = check_getter(o);
     if (!status) status = gls_model_options_check(&o->model);
     return status ? status : check_source(o);

@@ -366,7 +366,7 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
     if (gls_needs_odf(options)) {
         if (fitted) status = fit_odf(input, options, monitor);
         if (!status) status = make_source(input, options);
-        if (!status) status = gls_job_inputs_find_peaks(input, options);
+        if (!status) status = gls_find_peaks(options, input->odf, input->odf_frame, &input->peaks);
     }
     if (!status && !input->seeds) status = make_region(input, options, monitor);
     if (!status && input->wants_fa) status = fit_fa(input, options, monitor);

@@ -126,15 +126,11 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
  * frame: axes of the coefficients of source. */
 gls_status gls_find_peaks(const gls_job_options *options, const gls_odf_source *source, gls_bvec_frame frame,
                           gls_image **peaks);
-/* Calls gls_find_peaks() for the inputs and sets inputs->peaks. Call it after their ODFs are made. */
-gls_status gls_job_inputs_find_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 /* Makes inputs->peaks for a plan: an image without values. */
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
 
-/* Checks that need only the options. */
-gls_status gls_anatomy_check(const gls_job_options *options);
 /* Call the three functions below in this order, once grid, mask and seed mask are known. */
 /* Reads the tissue image or the maps that the options name into input->tissue. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "record/sidecar.h"
-#include "run/run_shards.h"
+#include "run/job.h"
 #include "sinks/sinks.h"
 #include "tractogram/writers.h"
 #include "util/json_text.h"

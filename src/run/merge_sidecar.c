@@ -1,5 +1,5 @@
 /* Sidecars of shards: checks that they belong to one run, and makes the sidecar of the whole run. */
-#include "run/run_shards.h"
+#include "run/job.h"
 
 #include <errno.h>
 #include <inttypes.h>

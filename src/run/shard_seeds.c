@@ -1,5 +1,5 @@
 /* The part of a run that one process tracks: which part, from options or from a launcher, and its seeds. */
-#include "run/run_shards.h"
+#include "run/job.h"
 
 #include <inttypes.h>
 #include <stdio.h>

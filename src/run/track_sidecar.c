@@ -274,6 +274,9 @@ static void add_seconds(cJSON *object, const char *key, double seconds)
     gls_json_double(object, key, round(1e6 * seconds) / 1e6);
 }
 
+/* Adds the member seconds_NAME of a result as NAME. */
+#define ADD_SECONDS(object, from, name) add_seconds(object, #name, (from)->seconds_##name)
+
 /* Adds the share of one device. */
 static void add_share(cJSON *devices, const gls_device_info *device, const gls_track_share *share)
 {
@@ -301,19 +304,9 @@ static void add_run(cJSON *root, const gls_job *job)
 
     /* wall times of the stages in seconds; "parts" are times within "track" */
     cJSON *seconds = cJSON_AddObjectToObject(root, "seconds");
-    add_seconds(seconds, "read", job->result.seconds_read);
-    add_seconds(seconds, "fit", job->result.seconds_fit);
-    add_seconds(seconds, "upload", job->result.seconds_upload);
-    add_seconds(seconds, "track", job->result.seconds_track);
-    add_seconds(seconds, "write", job->result.seconds_write);
-    add_seconds(seconds, "total", job->result.seconds_total);
+    GLS_EACH(ADD_SECONDS, seconds, &job->result, read, fit, upload, track, write, total);
     cJSON *parts = cJSON_AddObjectToObject(seconds, "parts");
-    add_seconds(parts, "compile", r->seconds_compile);
-    add_seconds(parts, "initial", r->seconds_initial);
-    add_seconds(parts, "scan", r->seconds_scan);
-    add_seconds(parts, "track", r->seconds_track);
-    add_seconds(parts, "gather", r->seconds_gather);
-    add_seconds(parts, "readback", r->seconds_readback);
+    GLS_EACH(ADD_SECONDS, parts, r, compile, initial, scan, track, gather, readback);
     add_seconds(parts, "wait_for_writer", r->seconds_sink);
 }
 

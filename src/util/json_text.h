@@ -50,10 +50,8 @@ void gls_json_uint(cJSON *object, const char *key, uint64_t v);
 void gls_json_bool(cJSON *object, const char *key, bool v);
 /* Adds members of a struct under their own names, each by the function for its type: GLS_JSON_MEMBERS(object, result,
  * seeds, points) adds result->seeds and result->points. Up to eight at a time. */
-#define GLS_JSON_MEMBERS(object, from, ...) \
-    GLS_JSON_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(object, from, __VA_ARGS__)
-#define GLS_JSON_NTH(a, b, c, d, e, f, g, h, n, ...) GLS_JSON_##n
-#define GLS_JSON_1(object, from, member) \
+#define GLS_JSON_MEMBERS(object, from, ...) GLS_EACH(GLS_JSON_MEMBER, object, from, __VA_ARGS__)
+#define GLS_JSON_MEMBER(object, from, member) \
     _Generic((from)->member,                \
              bool: gls_json_bool,           \
              double: gls_json_double,       \
@@ -61,13 +59,17 @@ void gls_json_bool(cJSON *object, const char *key, bool v);
              char *: gls_json_text,         \
              const char *: gls_json_text,   \
              default: gls_json_uint)(object, #member, (from)->member)
-#define GLS_JSON_2(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_1(object, from, __VA_ARGS__))
-#define GLS_JSON_3(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_2(object, from, __VA_ARGS__))
-#define GLS_JSON_4(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_3(object, from, __VA_ARGS__))
-#define GLS_JSON_5(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_4(object, from, __VA_ARGS__))
-#define GLS_JSON_6(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_5(object, from, __VA_ARGS__))
-#define GLS_JSON_7(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_6(object, from, __VA_ARGS__))
-#define GLS_JSON_8(object, from, member, ...) (GLS_JSON_1(object, from, member), GLS_JSON_7(object, from, __VA_ARGS__))
+/* each(a, b, item) for each of up to eight items. */
+#define GLS_EACH(each, a, b, ...) GLS_EACH_NTH(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(each, a, b, __VA_ARGS__)
+#define GLS_EACH_NTH(a, b, c, d, e, f, g, h, n, ...) GLS_EACH_##n
+#define GLS_EACH_1(each, a, b, item) each(a, b, item)
+#define GLS_EACH_2(each, a, b, item, ...) (each(a, b, item), GLS_EACH_1(each, a, b, __VA_ARGS__))
+#define GLS_EACH_3(each, a, b, item, ...) (each(a, b, item), GLS_EACH_2(each, a, b, __VA_ARGS__))
+#define GLS_EACH_4(each, a, b, item, ...) (each(a, b, item), GLS_EACH_3(each, a, b, __VA_ARGS__))
+#define GLS_EACH_5(each, a, b, item, ...) (each(a, b, item), GLS_EACH_4(each, a, b, __VA_ARGS__))
+#define GLS_EACH_6(each, a, b, item, ...) (each(a, b, item), GLS_EACH_5(each, a, b, __VA_ARGS__))
+#define GLS_EACH_7(each, a, b, item, ...) (each(a, b, item), GLS_EACH_6(each, a, b, __VA_ARGS__))
+#define GLS_EACH_8(each, a, b, item, ...) (each(a, b, item), GLS_EACH_7(each, a, b, __VA_ARGS__))
 
 /* Makes the values that gls_json_double() and gls_json_uint() add. */
 cJSON *gls_json_new_double(double v);

@@ -7,7 +7,7 @@
 #include "folder.h"
 #include "grid.h"
 #include "record/sidecar.h"
-#include "run/run_shards.h"
+#include "run/job.h"
 
 #define STREAMLINES 3 /* of each shard, as fuzz_append_lines() writes them */
 #define POINTS 7
