@@ -23,55 +23,52 @@ typedef struct bench_values {
 #define OUTPUT "Output"
 
 static const gls_option data_rows[] = {
-    GLS_OPTION(DATA, STRING, shape, "shape", 0, "AxBxC", NULL, GLS_ANY, "81x106x76", NULL,
-               "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
-               "of them with b = 0."),
-    GLS_OPTION(DATA, UINT64, o.nseeds, "nseeds", 0, "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
-               "100000; 5000, and 100 for ptt, where a device is a software renderer", NULL,
+    GLS_TEXT(DATA, shape, "shape", "AxBxC", "81x106x76",
+             "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
+             "of them with b = 0."),
+    GLS_NUMBER(DATA, UINT64, o.nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
+               "100000; 5000, and 100 for ptt, where a device is a software renderer",
                "Number of random seeds in white matter."),
     {.name = NULL},
 };
 
 #define GETTER_WORD(value, word) #word ", "
 static const gls_option measure_rows[] = {
-    GLS_OPTION(
-        MEASURED, STRING, dg, "dg", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
+    GLS_TEXT(
+        MEASURED, dg, "dg", "LIST", NULL,
         "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
                                                                   "the table."),
-    GLS_OPTION(MEASURED, STRING, device, "device", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Devices to compare, separated by commas, each as for 'track --device'."),
-    GLS_OPTION(MEASURED, STRING, mapping, "mapping", 0, "LIST", NULL, GLS_ANY, NULL, NULL,
-               "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
-               "has no column for subgroup, with a warning."),
-    GLS_OPTION(MEASURED, CHOICE, o.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+    GLS_TEXT(MEASURED, device, "device", "LIST", NULL,
+             "Devices to compare, separated by commas, each as for 'track --device'."),
+    GLS_TEXT(MEASURED, mapping, "mapping", "LIST", NULL,
+             "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
+             "has no column for subgroup, with a warning."),
+    GLS_CHOICE(MEASURED, o.api, "api", GLS_GRAPHICS_CHOICES,
                "Graphics interface. gl: OpenGL. gles: OpenGL ES. auto: OpenGL where the device offers both."),
-    GLS_OPTION(MEASURED, CHOICE, o.precision, "precision", 0, NULL, NULL, GLS_ANY, NULL, GLS_PRECISION_CHOICES,
+    GLS_CHOICE(MEASURED, o.precision, "precision", GLS_PRECISION_CHOICES,
                "Precision of the model's volumes on the device. half: float16. float: float32, which takes twice "
                "the memory."),
-    GLS_OPTION(MEASURED, CHOICE, o.mask_stop, "mask-stop", 0, NULL, NULL, GLS_ANY, NULL, GLS_MASK_STOP_CHOICES,
+    GLS_CHOICE(MEASURED, o.mask_stop, "mask-stop", GLS_MASK_STOP_CHOICES,
                "Where streamlines end at the border of the brain mask, as for 'glslines track'."),
-    GLS_OPTION(MEASURED, UINT64, o.chunk_size, "chunk-size", 0, "N", "seeds", GLS_BATCHES,
-               "as the device's limits allow", NULL, "Largest number of seeds in a batch."),
-    GLS_OPTION(MEASURED, INT, o.repeat, "repeat", 0, "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL, NULL,
+    GLS_NUMBER(MEASURED, UINT64, o.chunk_size, "chunk-size", "N", "seeds", GLS_BATCHES, "as the device's limits allow",
+               "Largest number of seeds in a batch."),
+    GLS_NUMBER(MEASURED, INT, o.repeat, "repeat", "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL,
                "Number of counted runs, after one that is not counted. The table shows the median and, in "
                "brackets, the extremes."),
-    GLS_OPTION(MEASURED, FLAG, o.no_write, "no-write", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Write no file: streamlines are read back and dropped."),
-    GLS_OPTION(MEASURED, FLAG, o.no_ceilings, "no-ceilings", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
-    GLS_OPTION(OUTPUT, STRING, json, "json", 0, "[FILE.json]", NULL, GLS_ANY, "none", NULL,
-               "Write all results as JSON, with versions, device, host, command line, and the values of each "
-               "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table."),
-    GLS_OPTION(
-        OUTPUT, STRING, trace, "trace", 0, "FILE", NULL, GLS_ANY, "", NULL,
-        "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
-        "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
-    GLS_OPTION(
-        OUTPUT, STRING, o.write_data, "write-data", 0, "DIR", NULL, GLS_ANY, "none", NULL,
+    GLS_FLAG(MEASURED, o.no_write, "no-write", "Write no file: streamlines are read back and dropped."),
+    GLS_FLAG(MEASURED, o.no_ceilings, "no-ceilings",
+             "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
+    GLS_TEXT(OUTPUT, json, "json", "[FILE.json]", "none",
+             "Write all results as JSON, with versions, device, host, command line, and the values of each "
+             "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table."),
+    GLS_TEXT(OUTPUT, trace, "trace", "FILE", "",
+             "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
+             "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
+    GLS_TEXT(
+        OUTPUT, o.write_data, "write-data", "DIR", "none",
         "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
         "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json)."),
-    GLS_OPTION(OUTPUT, FLAG, o.force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Overwrite existing files of --json, --trace and --write-data."),
+    GLS_FLAG(OUTPUT, o.force, "force", "Overwrite existing files of --json, --trace and --write-data."),
     {.name = NULL},
 };
 

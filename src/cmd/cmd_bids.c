@@ -27,57 +27,51 @@ typedef struct bids_values {
 #define RUN "Run"
 
 static const gls_option table[] = {
-    GLS_OPTION(SELECTION, STRINGS, data.participants, "participant-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
-               "Participants with or without sub-, blanks or commas between them; may be repeated."),
-    GLS_OPTION(SELECTION, STRINGS, data.sessions, "session-label", 0, "LABEL ...", NULL, GLS_ANY, "all", NULL,
-               "Sessions with or without ses-, blanks or commas between them; may be repeated."),
-    GLS_OPTION(SELECTION, STRINGS, data.filters, "filter", 0, "KEY=VALUE", NULL, GLS_ANY, "", NULL,
-               "Track only series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
-    GLS_OPTION(SELECTION, STRING, filter_file, "bids-filter-file", 0, "FILE", NULL, GLS_ANY, "none", NULL,
-               "BIDS filter file (JSON): its object dwi has the entities that a series must have, by their names in "
-               "pybids; a list of values allows each of them."),
-    GLS_OPTION(SELECTION, FLAG, data.raw, "raw", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Take series that are not preprocessed, of a raw data set."),
-    GLS_OPTION(SELECTION, FLAG, list, "list", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
-               "region, files of options with braces, state (ready, tracked, or why it cannot be tracked)."),
-    GLS_OPTION(SELECTION, STRING, unit, "unit", 0, "NAME", NULL, GLS_ANY, "all", NULL,
-               "Track only this unit, named as in a line of --list: for workflow managers."),
-    GLS_OPTION(SELECTION, STRING, shard, "shard", 0, "I/N|auto", NULL, GLS_ANY, "all", NULL,
-               "Track every N-th unit from the I-th (1 to N) on: for job arrays. auto: I and N from srun or mpirun."),
-    GLS_OPTION(SEEDS, STRINGS, data.derivatives, "derivatives", 0, "DIR", NULL, GLS_ANY, "", NULL,
-               "Further data set in which masks and segmentations are looked for; may be repeated."),
-    GLS_OPTION(
-        SEEDS, STRING, region, "seed-region", 0, "auto|wm|aseg|dseg|fa|fa:X|KEY-VALUE_SUFFIX", NULL, GLS_ANY, NULL,
-        NULL,
+    GLS_TEXTS(SELECTION, data.participants, "participant-label", "LABEL ...", "all",
+              "Participants with or without sub-, blanks or commas between them; may be repeated."),
+    GLS_TEXTS(SELECTION, data.sessions, "session-label", "LABEL ...", "all",
+              "Sessions with or without ses-, blanks or commas between them; may be repeated."),
+    GLS_TEXTS(SELECTION, data.filters, "filter", "KEY=VALUE", "",
+              "Track only series whose name has this entity, such as space=ACPC or acq=dir98; may be repeated."),
+    GLS_TEXT(SELECTION, filter_file, "bids-filter-file", "FILE", "none",
+             "BIDS filter file (JSON): its object dwi has the entities that a series must have, by their names in "
+             "pybids; a list of values allows each of them."),
+    GLS_FLAG(SELECTION, data.raw, "raw", "Take series that are not preprocessed, of a raw data set."),
+    GLS_FLAG(SELECTION, list, "list",
+             "Print what would be tracked, a line each, tabs between columns: unit, subject, session, dwi, mask, "
+             "region, files of options with braces, state (ready, tracked, or why it cannot be tracked)."),
+    GLS_TEXT(SELECTION, unit, "unit", "NAME", "all",
+             "Track only this unit, named as in a line of --list: for workflow managers."),
+    GLS_TEXT(SELECTION, shard, "shard", "I/N|auto", "all",
+             "Track every N-th unit from the I-th (1 to N) on: for job arrays. auto: I and N from srun or mpirun."),
+    GLS_TEXTS(SEEDS, data.derivatives, "derivatives", "DIR", "",
+              "Further data set in which masks and segmentations are looked for; may be repeated."),
+    GLS_TEXT(
+        SEEDS, region, "seed-region", "auto|wm|aseg|dseg|fa|fa:X|KEY-VALUE_SUFFIX", NULL,
         "Where seeds lie. wm: label-WM_probseg above 0.5. aseg: white matter and deep grey matter of desc-aseg_dseg. "
         "dseg: white matter of a dseg whose table (.tsv) names it. fa, fa:X: FA above --seed-fa, or above X. auto: "
         "the first of these that exists. KEY-VALUE_SUFFIX: an image in the space of the series, such as "
         "label-WM_mask."),
-    GLS_OPTION(SEEDS, DOUBLE, data.fa, "seed-fa", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_NUMBER(SEEDS, DOUBLE, data.fa, "seed-fa", "X", NULL, GLS_BETWEEN(0, 1), NULL,
                "FA above which seeds lie with --seed-region fa."),
-    GLS_OPTION(SEEDS, FLAG, data.tissue, "tissue", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
-               "--pve-gm and --pve-csf, for --pft or other tissue options given after --."),
-    GLS_OPTION(RUN, INT, jobs, "jobs", 0, "N", NULL, GLS_BETWEEN(1, 256), NULL, NULL,
+    GLS_FLAG(SEEDS, data.tissue, "tissue",
+             "Take label-WM_probseg, label-GM_probseg and label-CSF_probseg in the space of the series as --pve-wm, "
+             "--pve-gm and --pve-csf, for --pft or other tissue options given after --."),
+    GLS_NUMBER(RUN, INT, jobs, "jobs", "N", NULL, GLS_BETWEEN(1, 256), NULL,
                "Number of units that are tracked at a time, each in a process of its own. If --device (behind --) "
                "names several devices, each process takes one of them."),
-    GLS_OPTION(RUN, FLAG, no_report, "no-report", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Leave out reports and pictures."),
-    GLS_OPTION(
-        RUN, STRINGS, data.atlases, "atlas", 0, "NAME", NULL, GLS_ANY, "none", NULL,
-        "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
-        "seg-NAME_relmat.tsv; may be repeated."),
-    GLS_OPTION(RUN, FLAG, data.fit_outputs, "fit-outputs", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Also write FA and the spherical harmonics of the model: model-tensor_param-fa_dwimap and "
-               "model-MODEL_param-sh_dwimap."),
-    GLS_OPTION(RUN, FLAG, data.legacy_names, "legacy-names", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Write TRK files and name them _tractography, as pyAFQ does."),
-    GLS_OPTION(RUN, FLAG, data.force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Track anew what was tracked before with other options or from other files, and replace what is there "
-               "under the names of outputs."),
-    GLS_OPTION(RUN, FLAG, stop_on_error, "stop-on-error", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "End with the first unit that fails."),
+    GLS_FLAG(RUN, no_report, "no-report", "Leave out reports and pictures."),
+    GLS_TEXTS(RUN, data.atlases, "atlas", "NAME", "none",
+              "Also write the connectome of each tractogram for seg-NAME_dseg (or atlas-NAME, desc-NAME) in its space: "
+              "seg-NAME_relmat.tsv; may be repeated."),
+    GLS_FLAG(RUN, data.fit_outputs, "fit-outputs",
+             "Also write FA and the spherical harmonics of the model: model-tensor_param-fa_dwimap and "
+             "model-MODEL_param-sh_dwimap."),
+    GLS_FLAG(RUN, data.legacy_names, "legacy-names", "Write TRK files and name them _tractography, as pyAFQ does."),
+    GLS_FLAG(RUN, data.force, "force",
+             "Track anew what was tracked before with other options or from other files, and replace what is there "
+             "under the names of outputs."),
+    GLS_FLAG(RUN, stop_on_error, "stop-on-error", "End with the first unit that fails."),
     {.name = NULL},
 };
 

@@ -21,28 +21,25 @@ typedef struct devices_values {
 #define OPTION_OWNER devices_values
 
 static const gls_option table[] = {
-    GLS_OPTION("Device", CHOICE, how.api, "api", 0, NULL, NULL, GLS_ANY, NULL, GLS_GRAPHICS_CHOICES,
+    GLS_CHOICE("Device", how.api, "api", GLS_GRAPHICS_CHOICES,
                "Graphics interface. gl: OpenGL. gles: OpenGL ES. auto: OpenGL where the device offers both."),
-    GLS_OPTION("Output", FLAG, doctor, "doctor", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Also say what was looked for, what is missing and how to fix it."),
-    GLS_OPTION(
-        "Output", STRING, json, "json", 0, "[FILE.json]", NULL, GLS_ANY, "none", NULL,
+    GLS_FLAG("Output", doctor, "doctor", "Also say what was looked for, what is missing and how to fix it."),
+    GLS_TEXT(
+        "Output", json, "json", "[FILE.json]", "none",
         "Write the results as JSON with sizes in bytes, to FILE.json. Without FILE.json, print the JSON in place of "
         "the text."),
-    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Overwrite an existing FILE of --json."),
-    GLS_OPTION("Check", FLAG, check, "check", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
-               "track a small known scene with them."),
-    GLS_OPTION("Check", FLAG, how.compile_only, "compile-only", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Compile the kernels and do not wait for a device to run them: for a driver without its hardware."),
-    GLS_OPTION("Check", STRING, how.device, "device", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
-               "The device to check, as --device of track takes it."),
-    GLS_OPTION("Check", DOUBLE, how.seconds, "seconds", 0, "S", NULL, GLS_BETWEEN(1, 3600), NULL, NULL,
+    GLS_FLAG("Output", force, "force", "Overwrite an existing FILE of --json."),
+    GLS_FLAG("Check", check, "check",
+             "Compile the kernels of every direction getter in every mapping, each in a process of its own, and "
+             "track a small known scene with them."),
+    GLS_FLAG("Check", how.compile_only, "compile-only",
+             "Compile the kernels and do not wait for a device to run them: for a driver without its hardware."),
+    GLS_TEXT("Check", how.device, "device", "NAME", NULL, "The device to check, as --device of track takes it."),
+    GLS_NUMBER("Check", DOUBLE, how.seconds, "seconds", "S", NULL, GLS_BETWEEN(1, 3600), NULL,
                "End a process of --check that takes longer than S seconds; its variant counts as failed."),
-    GLS_OPTION("Check", STRING, how.only, "variant", 0, "NAME", NULL, GLS_ANY, NULL, NULL,
-               "Check one getter only, such as boot4 (boot with order 4), or one getter in one mapping, such as "
-               "boot4:group. Without --check, check it in this process and print the messages of the driver."),
+    GLS_TEXT("Check", how.only, "variant", "NAME", NULL,
+             "Check one getter only, such as boot4 (boot with order 4), or one getter in one mapping, such as "
+             "boot4:group. Without --check, check it in this process and print the messages of the driver."),
     {.name = NULL},
 };
 

@@ -5,9 +5,8 @@
 #include "cmd/message.h"
 
 /* The row of --mask, for the table of options of a command that takes the arguments above. */
-#define CMD_MASK_OPTION                                                                        \
-    GLS_OPTION("Input", STRING, mask, "mask", 0, "FILE", NULL, GLS_ANY, "made from DWI", NULL, \
-               "Brain mask, in place of the argument MASK.")
+#define CMD_MASK_OPTION \
+    GLS_TEXT("Input", mask, "mask", "FILE", "made from DWI", "Brain mask, in place of the argument MASK.")
 
 /* Where to store the arguments DWI [BVAL BVEC [MASK]] PREFIX. *mask holds the file of --mask, or NULL. */
 typedef struct model_files {
@@ -48,24 +47,22 @@ CMD_VALUES(fit, gls_fit_options, gls_fit_options_default())
 static const gls_option mask_row[] = {CMD_MASK_OPTION, {.name = NULL}};
 
 static const gls_option output_rows[] = {
-    GLS_OPTION(
-        "Tensor", CHOICE, tensor, "tensor", 0, NULL, NULL, GLS_ANY, NULL, GLS_TENSOR_CHOICES,
+    GLS_CHOICE(
+        "Tensor", tensor, "tensor", GLS_TENSOR_CHOICES,
         "Weights of the tensor's least-squares fit. dipy: from an unweighted fit, as in DIPY's WLS. mrtrix: from the "
         "signal, then twice from the fit before, as in dwi2tensor. ols: no weights, as in dwi2tensor -ols -iter 0."),
-    GLS_OPTION(
-        "Tensor", FLAG, tensor_maps, "tensor-maps", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-        "Also write PREFIX_md.nii.gz, _ad and _rd (mean, axial and radial diffusivity, mm2/s), _evals (the three "
-        "eigenvalues), _v1, _v2 and _v3 (their vectors along the voxel axes) and _rgb (FA in the colours of v1)."),
-    GLS_OPTION("Tensor", FLAG, no_model, "no-model", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Fit the tensor alone, no orientation model."),
+    GLS_FLAG("Tensor", tensor_maps, "tensor-maps",
+             "Also write PREFIX_md.nii.gz, _ad and _rd (mean, axial and radial diffusivity, mm2/s), _evals (the three "
+             "eigenvalues), _v1, _v2 and _v3 (their vectors along the voxel axes) and _rgb (FA in the colours of v1)."),
+    GLS_FLAG("Tensor", no_model, "no-model", "Fit the tensor alone, no orientation model."),
     GLS_OPTION("Output", CHOICE, model.sh_basis, "sh-basis", 0, "BASIS", NULL, GLS_ANY, NULL, GLS_BASIS_CHOICES,
                "Basis of the spherical harmonics to write: tournier07 (MRtrix3), tournier07_legacy (MRtrix 0.2), "
                "descoteaux07, or descoteaux07_legacy (DIPY's default)."),
-    GLS_OPTION(
-        "Output", CHOICE, model.sh_frame, "sh-frame", 0, NULL, NULL, GLS_ANY, NULL, "auto|" GLS_FRAME_CHOICES,
+    GLS_CHOICE(
+        "Output", model.sh_frame, "sh-frame", "auto|" GLS_FRAME_CHOICES,
         "Axes of the spherical harmonics to write. fsl: axes of b-vectors by FSL's rule. image: voxel axes. world: "
         "scanner axes. auto: world for the tournier07 bases, as in MRtrix3, else fsl, as in DIPY."),
-    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
+    GLS_FLAG("Output", force, "force", "Overwrite existing files."),
     {.name = NULL},
 };
 
@@ -129,46 +126,45 @@ CMD_VALUES(response, gls_respond_options, gls_respond_options_default())
 
 #define OPTION_OWNER gls_respond_options
 static const gls_option response_rows[] = {
-    GLS_OPTION(
-        "Method", CHOICE, algorithm, "algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_RESPONSE_CHOICES,
+    GLS_CHOICE(
+        "Method", algorithm, "algorithm", GLS_RESPONSE_CHOICES,
         "How responses are estimated. dhollander: of white matter, grey matter and CSF, from all shells, for msmt. "
         "msmt_5tt: the same, with an image of tissues. tournier, fa: of single fibres, from one shell, for csd. "
         "manual: from all shells, of the voxels of MASK, which must hold a single bundle each."),
-    GLS_OPTION("Method", STRING, act, "act", 0, "FILE", NULL, GLS_ANY, NULL, NULL,
-               "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
-    GLS_OPTION("Method", DOUBLE, estimate.pvf, "pvf", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_TEXT("Method", act, "act", "FILE", NULL,
+             "msmt_5tt: image of five tissues (5ttgen), on any grid that lies over the series."),
+    GLS_NUMBER("Method", DOUBLE, estimate.pvf, "pvf", "X", NULL, GLS_BETWEEN(0, 1), NULL,
                "msmt_5tt: a voxel with more than this fraction of a tissue counts as purely of this tissue."),
-    GLS_OPTION("Method", CHOICE, estimate.wm, "wm-algorithm", 0, NULL, NULL, GLS_ANY, NULL, GLS_SINGLE_FIBRES_CHOICES,
+    GLS_CHOICE("Method", estimate.wm, "wm-algorithm", GLS_SINGLE_FIBRES_CHOICES,
                "msmt_5tt: how single bundles are found in white matter."),
-    GLS_OPTION("Method", NUMBERS, model.shells, "shells", 0, "B", "s/mm2",
-               GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all", NULL,
+    GLS_NUMBER("Method", NUMBERS, model.shells, "shells", "B", "s/mm2",
+               GLS_VALUES(0, INFINITY, true, 1, GLS_MAX_NUMBERS, false), "tournier, fa: the highest; else all",
                "b-values of the shells to use, in addition to b = 0; tournier, fa: b-value of one shell."),
-    GLS_OPTION("Method", INT, estimate.erode, "erode", 0, "N", NULL, GLS_BETWEEN(0, 100), NULL, NULL,
+    GLS_NUMBER("Method", INT, estimate.erode, "erode", "N", NULL, GLS_BETWEEN(0, 100), NULL,
                "dhollander, fa: number of times that the mask is eroded by one voxel."),
-    GLS_OPTION("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", 0, "X", NULL, GLS_BETWEEN(0, 1), NULL, NULL,
+    GLS_NUMBER("Method", DOUBLE, estimate.fa_threshold, "fa-threshold", "X", NULL, GLS_BETWEEN(0, 1), NULL,
                "dhollander: voxels with FA above X are first taken as white matter. msmt_5tt: voxels of grey matter "
                "and CSF have FA below X. fa: the response is estimated from all voxels with FA above X, in place of "
                "--voxels."),
-    GLS_OPTION("Method", DOUBLE, estimate.wm_percent, "wm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_NUMBER("Method", DOUBLE, estimate.wm_percent, "wm-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
                "dhollander: share of the refined white matter voxels from which its response is estimated."),
-    GLS_OPTION("Method", DOUBLE, estimate.gm_percent, "gm-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_NUMBER("Method", DOUBLE, estimate.gm_percent, "gm-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
                "dhollander: share of the refined grey matter voxels from which its response is estimated."),
-    GLS_OPTION("Method", DOUBLE, estimate.csf_percent, "csf-percent", 0, "P", "%", GLS_ABOVE_TO(0, 100), NULL, NULL,
+    GLS_NUMBER("Method", DOUBLE, estimate.csf_percent, "csf-percent", "P", "%", GLS_ABOVE_TO(0, 100), NULL,
                "dhollander: share of the refined CSF voxels from which its response is estimated."),
-    GLS_OPTION("Method", UINT64, estimate.n_voxels, "voxels", 0, "N", NULL, GLS_BETWEEN(1, 1000000), NULL, NULL,
+    GLS_NUMBER("Method", UINT64, estimate.n_voxels, "voxels", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
                "tournier, fa: number of voxels from which the response is estimated; msmt_5tt: number for the "
                "response of white matter."),
-    GLS_OPTION("Method", STRING, model.csd_directions, "csd-directions", 0, "small|repulsion724|symmetric362|FILE",
-               NULL, GLS_ANY, "repulsion600", NULL,
-               "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
+    GLS_TEXT("Method", model.csd_directions, "csd-directions", "small|repulsion724|symmetric362|FILE", "repulsion600",
+             "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
     CMD_MASK_OPTION,
-    GLS_OPTION("Input", CHOICE, model.bvec_frame, "bvec-frame", 0, NULL, NULL, GLS_ANY, NULL, GLS_FRAME_CHOICES,
+    GLS_CHOICE("Input", model.bvec_frame, "bvec-frame", GLS_FRAME_CHOICES,
                "Axes of the b-vectors, as --bvec-frame of 'glslines track'."),
-    GLS_OPTION("Input", DOUBLE, model.b0_threshold, "b0-threshold", 0, "B", "s/mm2", GLS_AT_LEAST(0), NULL, NULL,
+    GLS_NUMBER("Input", DOUBLE, model.b0_threshold, "b0-threshold", "B", "s/mm2", GLS_AT_LEAST(0), NULL,
                "Volumes with a b-value up to this count as b = 0."),
-    GLS_OPTION("Input", CHOICE, model.bvalue_scaling, "bvalue-scaling", 0, NULL, NULL, GLS_ANY, NULL,
-               GLS_SCALING_CHOICES, "Scaling of b-values by the lengths of their vectors, as for 'glslines track'."),
-    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
+    GLS_CHOICE("Input", model.bvalue_scaling, "bvalue-scaling", GLS_SCALING_CHOICES,
+               "Scaling of b-values by the lengths of their vectors, as for 'glslines track'."),
+    GLS_FLAG("Output", force, "force", "Overwrite existing files."),
     {.name = NULL},
 };
 

@@ -307,14 +307,14 @@ typedef struct help_values {
 #define OPTION_OWNER help_values
 
 static const gls_option option_table[] = {
-    GLS_OPTION("Output", CHOICE, format, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|markdown|man|json|bash|zsh|fish",
+    GLS_CHOICE("Output", format, "format", "text|markdown|man|json|bash|zsh|fish",
                "Form of the help. text: for the terminal. markdown: the option table of a command, or the source of a "
                "topic. man: a manual page. json: for programs. bash, zsh, fish: the completion file of that shell."),
-    GLS_OPTION("Output", STRING, directory, "directory", 0, "DIR", NULL, GLS_ANY, NULL, NULL,
-               "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
-               "and print nothing."),
-    GLS_OPTION("Output", STRING, search, "search", 0, "WORDS", NULL, GLS_ANY, NULL, NULL,
-               "Print each option, and each paragraph of the manual, that has all of these words."),
+    GLS_TEXT("Output", directory, "directory", "DIR", NULL,
+             "Write all manual pages and completion files under DIR, in the folders in which /usr/share has them, "
+             "and print nothing."),
+    GLS_TEXT("Output", search, "search", "WORDS", NULL,
+             "Print each option, and each paragraph of the manual, that has all of these words."),
     {.name = NULL},
 };
 

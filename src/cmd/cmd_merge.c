@@ -13,12 +13,12 @@ CMD_VALUES(merge, gls_merge_options, gls_merge_options_default())
 static const gls_option table[] = {
     GLS_OPTION("Output", STRING, output, "output", 'o', "FILE", NULL, GLS_ANY, "", NULL,
                "Required: file to write, in the format of the shards."),
-    GLS_OPTION("Output", STRING, sidecar, "sidecar", 0, "FILE", NULL, GLS_ANY, "the output's name with .json", NULL,
-               "JSON file with parameters, counts and times, made from the sidecars of the shards. With 'none' "
-               "sidecars are neither read nor written."),
-    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
-    GLS_OPTION("Output", FLAG, fail_if_empty, "fail-if-empty", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),
+    GLS_TEXT("Output", sidecar, "sidecar", "FILE", "the output's name with .json",
+             "JSON file with parameters, counts and times, made from the sidecars of the shards. With 'none' "
+             "sidecars are neither read nor written."),
+    GLS_FLAG("Output", force, "force", "Overwrite existing output files."),
+    GLS_FLAG("Output", fail_if_empty, "fail-if-empty",
+             "Exit with code 6 if no shard has a streamline (an empty, valid file is still written)."),
     {.name = NULL},
 };
 

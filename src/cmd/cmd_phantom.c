@@ -21,31 +21,31 @@ typedef struct phantom_values {
 #define OPTION_OWNER phantom_values
 
 static const gls_option table[] = {
-    GLS_OPTION("Grid", NUMBERS, shape, "shape", 0, "X Y Z", "voxels", GLS_VALUES(16, 512, false, 3, 3, true), NULL,
-               NULL, "Number of voxels along each axis."),
-    GLS_OPTION("Grid", NUMBERS, voxel_size, "voxel-size", 0, "X [Y Z]", "mm", GLS_VALUES(0.1, 20, false, 1, 3, false),
-               NULL, NULL, "Edges of a voxel; one number is for all three."),
-    GLS_OPTION("Grid", STRING, orientation, "orientation", 0, "CODES", NULL, GLS_ANY, NULL, NULL,
-               "Direction in which each voxel axis grows: one of L/R, one of P/A and one of I/S, in any order."),
-    GLS_OPTION("Grid", NUMBERS, oblique, "oblique", 0, "X Y Z", "degrees", GLS_VALUES(-180, 180, false, 3, 3, false),
-               NULL, NULL, "Rotation of the grid about the world axes x, y and z."),
-    GLS_OPTION("Measurement", NUMBERS, bvals, "bvals", 0, "B ...", "s/mm2",
-               GLS_VALUES(100, 20000, false, 1, GLS_PHANTOM_MAX_SHELLS, false), NULL, NULL,
+    GLS_NUMBER("Grid", NUMBERS, shape, "shape", "X Y Z", "voxels", GLS_VALUES(16, 512, false, 3, 3, true), NULL,
+               "Number of voxels along each axis."),
+    GLS_NUMBER("Grid", NUMBERS, voxel_size, "voxel-size", "X [Y Z]", "mm", GLS_VALUES(0.1, 20, false, 1, 3, false),
+               NULL, "Edges of a voxel; one number is for all three."),
+    GLS_TEXT("Grid", orientation, "orientation", "CODES", NULL,
+             "Direction in which each voxel axis grows: one of L/R, one of P/A and one of I/S, in any order."),
+    GLS_NUMBER("Grid", NUMBERS, oblique, "oblique", "X Y Z", "degrees", GLS_VALUES(-180, 180, false, 3, 3, false), NULL,
+               "Rotation of the grid about the world axes x, y and z."),
+    GLS_NUMBER("Measurement", NUMBERS, bvals, "bvals", "B ...", "s/mm2",
+               GLS_VALUES(100, 20000, false, 1, GLS_PHANTOM_MAX_SHELLS, false), NULL,
                "b-value of each shell; several numbers make several shells."),
-    GLS_OPTION("Measurement", INT, params.n_directions, "directions", 0, "N", NULL, GLS_BETWEEN(6, 1024), NULL, NULL,
+    GLS_NUMBER("Measurement", INT, params.n_directions, "directions", "N", NULL, GLS_BETWEEN(6, 1024), NULL,
                "Number of gradient directions in each shell."),
-    GLS_OPTION("Measurement", INT, params.n_b0, "b0s", 0, "N", NULL, GLS_BETWEEN(1, 64), NULL, NULL,
+    GLS_NUMBER("Measurement", INT, params.n_b0, "b0s", "N", NULL, GLS_BETWEEN(1, 64), NULL,
                "Number of volumes without diffusion weighting."),
-    GLS_OPTION("Measurement", DOUBLE, params.snr, "snr", 0, "S", NULL, GLS_BETWEEN(0, 1e6), NULL, NULL,
+    GLS_NUMBER("Measurement", DOUBLE, params.snr, "snr", "S", NULL, GLS_BETWEEN(0, 1e6), NULL,
                "Signal-to-noise ratio: b = 0 signal of white matter / standard deviation of the (Rician) noise. "
                "0: no noise."),
-    GLS_OPTION("Measurement", UINT64, params.seed, "rng-seed", 0, "K", NULL, GLS_AT_LEAST(0), NULL, NULL,
+    GLS_NUMBER("Measurement", UINT64, params.seed, "rng-seed", "K", NULL, GLS_AT_LEAST(0), NULL,
                "Random seed of the noise."),
-    GLS_OPTION("Output", STRING, bids, "bids", 0, "LABEL[,LABEL]", NULL, GLS_ANY, "none", NULL,
-               "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
-               "of one phantom and its truth; LABEL/SESSION puts the series into a session. For trying out 'glslines "
-               "bids'."),
-    GLS_OPTION("Output", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing files."),
+    GLS_TEXT("Output", bids, "bids", "LABEL[,LABEL]", "none",
+             "Write a BIDS data set of derivatives with these subjects, of which each has noise of its own, instead "
+             "of one phantom and its truth; LABEL/SESSION puts the series into a session. For trying out 'glslines "
+             "bids'."),
+    GLS_FLAG("Output", force, "force", "Overwrite existing files."),
     {.name = NULL},
 };
 

@@ -178,7 +178,7 @@ CMD_VALUES(cite, int, GLS_CITE_TEXT) /* a gls_cite_format */
 #define OPTION_OWNER cite_values
 
 static const gls_option cite_rows[] = {
-    GLS_OPTION("Output", CHOICE, o, "format", 0, NULL, NULL, GLS_ANY, NULL, "text|bibtex|cff",
+    GLS_CHOICE("Output", o, "format", "text|bibtex|cff",
                "text: a list of references. bibtex: entries for LaTeX and reference managers. cff: the program's "
                "CITATION.cff."),
     {.name = NULL},

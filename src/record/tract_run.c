@@ -16,20 +16,20 @@
 
 #define OPTION_OWNER gls_tract_common
 const gls_option gls_tract_input_rows[] = {
-    GLS_OPTION(
-        "Files", STRING, reference, "reference", 0, "IMAGE", NULL, GLS_ANY, "none", NULL,
+    GLS_TEXT(
+        "Files", reference, "reference", "IMAGE", "none",
         "Image on whose grid the streamlines lie, for TRK files without an affine, and for tractograms without a grid "
         "where a grid is needed."),
-    GLS_OPTION(
-        "Files", CHOICE, vtk_space, "vtk-space", 0, NULL, NULL, GLS_ANY, NULL, "stated|ras|lps",
+    GLS_CHOICE(
+        "Files", vtk_space, "vtk-space", "stated|ras|lps",
         "Axes of VTK files. stated: as SPACE=RAS or SPACE=LPS in their second line says; files without this line are "
         "refused."),
-    GLS_OPTION("Files", FLAG, recover, "recover", 0, NULL, NULL, GLS_ANY, NULL, NULL,
-               "If a TCK file is truncated, leave out its last streamline instead of refusing the file."),
+    GLS_FLAG("Files", recover, "recover",
+             "If a TCK file is truncated, leave out its last streamline instead of refusing the file."),
     {.name = NULL},
 };
 const gls_option gls_tract_force_row[] = {
-    GLS_OPTION("Files", FLAG, force, "force", 0, NULL, NULL, GLS_ANY, NULL, NULL, "Overwrite existing output files."),
+    GLS_FLAG("Files", force, "force", "Overwrite existing output files."),
     {.name = NULL},
 };
 
@@ -82,17 +82,13 @@ gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path)
 
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path)
 {
-    char *text = path ? gls_json_print(run->root) : NULL;
     if (!path) return GLS_OK;
-    if (!text) return gls_no_memory();
-    gls_status status = GLS_OK;
-    if (*path) {
-        status = gls_sidecar_write(path, run->files.force, &run->files.group, text);
-    } else {
-        /* "" is standard output: JSON takes the place of the text */
-        free(run->printed);
-        if (gls_asprintf(&run->printed, "%s\n", text) < 0) status = gls_no_memory();
-    }
+    if (*path) return gls_json_write(run->root, path, run->files.force, &run->files.group, "\n");
+    /* "" is standard output: JSON takes the place of the text */
+    char *text = gls_json_print(run->root);
+    free(run->printed);
+    gls_status status = text && gls_asprintf(&run->printed, "%s\n", text) >= 0 ? GLS_OK : gls_no_memory();
+    if (status) run->printed = NULL;
     free(text);
     return status;
 }

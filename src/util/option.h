@@ -132,6 +132,17 @@ typedef enum gls_param_user {
                           0 * sizeof(char[sizeof(((OPTION_OWNER *)NULL)->field) == sizeof(GLS_ROW_##type) ? 1 : -1]), \
                       offsetof(OPTION_OWNER, field) + offsetof(gls_length, mm), group, type, __VA_ARGS__)             \
     }
+/* GLS_OPTION() of one kind, without the columns that this kind leaves open. */
+#define GLS_FLAG(group, field, name, help) \
+    GLS_OPTION(group, FLAG, field, name, 0, NULL, NULL, GLS_ANY, NULL, NULL, help)
+#define GLS_TEXT(group, field, name, metavar, default_text, help) \
+    GLS_OPTION(group, STRING, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, help)
+#define GLS_TEXTS(group, field, name, metavar, default_text, help) \
+    GLS_OPTION(group, STRINGS, field, name, 0, metavar, NULL, GLS_ANY, default_text, NULL, help)
+#define GLS_CHOICE(group, field, name, choices, help) \
+    GLS_OPTION(group, CHOICE, field, name, 0, NULL, NULL, GLS_ANY, NULL, choices, help)
+#define GLS_NUMBER(group, type, field, name, metavar, unit, range, default_text, help) \
+    GLS_OPTION(group, type, field, name, 0, metavar, unit, range, default_text, NULL, help)
 /* A command keeps its options in a file of rows, *.def: ROW(group, type, field, name, letter, metavar, unit, range,
  * default, default_text, choices, help), as in glslines/params.def. The macros below turn a row into an entry of a
  * table, a member of a struct, and the initial value of that member. */
