@@ -47,7 +47,7 @@ upward() {
     upward check util gpu track record
     upward sinks util gpu image streamlines tractogram track tracts weights record
     upward run util gpu image dwi phantom streamlines tractogram track tracts weights record check sinks
-    upward bids util image tracts record sinks run
+    upward bids util image phantom tracts record sinks run
     upward render util gpu image streamlines tractogram tracts record sinks run bids
     upward bench util image track streamlines tractogram tracts record check sinks run
     upward options util record
