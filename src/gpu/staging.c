@@ -9,9 +9,11 @@
 #include "util/status.h"
 
 /* PIECE: bytes of a piece for reading; there are two pieces. SENT_PIECE: bytes of a piece for writing; there are
- * GLS_SENT_PIECES. */
+ * GLS_SENT_PIECES. SMALL_WRITE: bytes up to which the driver itself writes; more of them take it milliseconds while the
+ * device is idle. */
 #define PIECE ((size_t)16 << 20)
 #define SENT_PIECE ((size_t)8 << 20)
+#define SMALL_WRITE ((size_t)64 << 10)
 
 bool gls_staging_offered(const gls_device *device)
 {
@@ -107,7 +109,7 @@ gls_status gls_staging_read(gls_device *device, GLuint source, size_t offset, si
 
 bool gls_staging_write_wanted(gls_device *device, size_t bytes)
 {
-    if (bytes <= SENT_PIECE / 8 || !gls_staging_offered(device)) return false;
+    if (bytes <= SMALL_WRITE || !gls_staging_offered(device)) return false;
     if (!device->sending_mapped)
         device->sending_mapped = gls_staging_memory(GL_MAP_WRITE_BIT, GLS_SENT_PIECES * SENT_PIECE, &device->sending);
     return device->sending_mapped != NULL;

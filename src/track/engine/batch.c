@@ -303,11 +303,11 @@ static rest rest_behind(const gls_round *r)
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
 }
 
-/* Starts tracking the first seeds of *from: at most `most` streamlines, but at least one seed. Afterwards *from begins
- * behind these seeds. r->any is false if there are no seeds, see gls_batch_host.next(). */
+/* Starts tracking the first seeds of *from: at most `most` streamlines, and as many as round_capacity() allows, but at
+ * least one seed. Afterwards *from begins behind these seeds. r->any is false if there are no seeds, see
+ * gls_batch_host.next(). */
 static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait, gls_round *r)
 {
-    const uint32_t limit = c->engine->plan.batch_lines;
     *r = (gls_round){.any = is_given(c, from->number, wait)};
     gls_status status = r->any ? make_seed_batch(c, from->number) : GLS_OK;
     if (!r->any || status) return status;
@@ -318,8 +318,9 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     look_at_round(c, r);
     double start = gls_clock_seconds();
     const uint64_t first = r->seed_batch->first;
+    const uint32_t capacity = round_capacity(c); /* pass 1 has given a first estimate */
     /* List the streamlines, then start pass 2. Seeds without a direction need no pass. */
-    r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < limit ? most : limit, &r->n_lines);
+    r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < capacity ? most : capacity, &r->n_lines);
     c->stats->result.seconds_scan += gls_trace_phase("list", start, first + r->from);
     r->begun = gls_clock_seconds();
     if (r->n_lines > 0) status = gls_pass_track_begin(c, r->n_lines);
@@ -370,12 +371,6 @@ static gls_status end_round(gls_batch *c, const gls_round *r, uint32_t *done, bo
     return status;
 }
 
-/* Whether to start the next round early. This needs a limit of streamlines: at first the guess after pass 1. */
-static bool goes_ahead(const gls_batch *c)
-{
-    return c->engine->plan.in_flight && c->track_pace.limit > 0;
-}
-
 /* Tracks all rounds. If the plan allows it, starts a round before the previous one has ended: the device goes on while
  * the host places, reads and delivers. */
 static gls_status run_rounds(gls_batch *c)
@@ -387,10 +382,9 @@ static gls_status run_rounds(gls_batch *c)
     gls_status status = GLS_OK;
     while (!status && !gave_way) {
         /* One iteration: begin a round if there is none, begin the next round behind it, then end the first round. */
-        const uint32_t capacity = round_capacity(c);
-        if (!now.any) status = begin_alone(c, &next, most < capacity ? most : capacity, &now);
+        if (!now.any) status = begin_alone(c, &next, most, &now);
         if (!now.any) break;
-        if (!status && goes_ahead(c)) status = begin_round(c, &next, capacity, false, &ahead);
+        if (!status && c->engine->plan.in_flight) status = begin_round(c, &next, UINT32_MAX, false, &ahead);
         if (!status) status = end_round(c, &now, &done, &gave_way);
         if (status || gave_way) break;
         /* if not even one seed was finished, halve the round: fewer streamlines then share the pool */

@@ -3,9 +3,11 @@
  * global but the default rules is read. */
 #include "track/engine/schedule.h"
 
+#include <math.h>
 #include <stdbool.h>
 
-/* Largest factor by which the limit grows at once: the times of few items say little about many. */
+/* Factor by which the limit grows at once at most, or up to 1 / MAX_GROWTH of the wanted duration: the times of few
+ * items say little about many. */
 #define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
@@ -59,7 +61,7 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     if (is_too_long(pace, seconds))
         limit = scaled(pace, items, change);
     else if (items >= limit / 4 * 3 && change > 1.25)
-        limit = scaled(pace, items, change < MAX_GROWTH ? change : MAX_GROWTH);
+        limit = scaled(pace, items, change < MAX_GROWTH ? change : fmax(MAX_GROWTH, change / MAX_GROWTH));
     pace->limit = limit;
 }
 

@@ -206,7 +206,7 @@ gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t worker_index, siz
         .host =
             {.user = w, .poll = poll, .next = next, .take = take, .drop = drop, .commit = commit, .finished = finished},
         .stats = &w->round,
-        .points_per_line = 200};
+        .points_per_line = 100};
     const gls_engine *engine = run->tracker->engine[index];
     gls_status status =
         gls_track_stats_init(&w->round, engine->plan.max_steps, engine->plan.parts * gls_refine_pieces(&engine->guide));
