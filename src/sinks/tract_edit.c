@@ -462,15 +462,15 @@ gls_status gls_tract_edit(gls_tract_run *run, const void *options, const char *c
     gls_status status = check(o);
     if (!status) status = gls_tractogram_format_parse(file[n - 1], &format);
     if (!status) status = note_files(&e, file, n);
+    if (!status) status = gls_tract_weights_open(&e.weights, o->weights, run, file[0], false);
     if (!status)
-        status =
-            gls_tract_sources_open(&e.sources, run, file, n - 1, o->invalid != INVALID_ERROR, common, o->group_by_file);
+        status = gls_tract_sources_open(&e.sources, run, file, n - 1, o->invalid != INVALID_ERROR, common,
+                                        o->group_by_file, e.weights.values ? NULL : e.weights.column);
     if (!status &&
         (gls_tract_needs_grid(format) || run->options.reference || gls_tract_sources_info(&e.sources)->has_grid)) {
         status = gls_tract_grid_choose(run, file[0], gls_tract_sources_info(&e.sources), file[n - 1], &grid);
         chosen = &grid;
     }
-    if (!status) status = gls_tract_weights_open(&e.weights, o->weights, run, file[0], false);
     if (!status) status = read_matrix(&e);
     if (!status) status = read_warp(&e);
     if (!status) status = gls_tract_orient_read(&e.orient, run, o->orient);

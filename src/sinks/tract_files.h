@@ -189,7 +189,8 @@ typedef struct gls_tract_sources {
     const char *const *path;
     size_t n;
     bool allow_invalid;
-    bool by_file; /* make a group for each file */
+    bool by_file;        /* make a group for each file */
+    const char *weights; /* column of weights that every file with streamlines must have; NULL: none */
     gls_tractogram_reader *first;
     /* dps, dpv and groups that are passed on, in the order of the first file: all, or those that every file has */
     gls_column *kept[3];
@@ -200,9 +201,9 @@ typedef struct gls_tract_sources {
 } gls_tract_sources;
 
 /* Opens the first file and compares the others with it. Grids must agree to 1e-4 mm. common: keep only the columns and
- * groups that all files have; false: all files must have the same. */
+ * groups that all files have; false: all files must have the same. weights: a column that they must have, or NULL. */
 gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
-                                  size_t n, bool allow_invalid, bool common, bool by_file);
+                                  size_t n, bool allow_invalid, bool common, bool by_file, const char *weights);
 /* Information of the first file. */
 const gls_tractogram_info *gls_tract_sources_info(const gls_tract_sources *sources);
 /* Passes all streamlines to the sink and finishes it. After a failure, also one in `status`, aborts the sink and

@@ -94,6 +94,18 @@ static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
     join_number(info, "downsample_factor", &s->downsample_factor);
 }
 
+/* Requires the column of weights in the first file and in file i, whose streamlines need it, with the same type. */
+static gls_status compare_weights(const gls_tract_sources *s, size_t i, const gls_tractogram_info *b)
+{
+    const gls_tractogram_info *a = gls_tract_sources_info(s);
+    gls_status status = gls_tract_column_check(a, s->path[0], s->weights);
+    if (!status) status = gls_tract_column_check(b, s->path[i], s->weights);
+    const gls_column *c = s->weights ? gls_column_find(b->dps, b->n_dps, s->weights) : NULL;
+    if (status || !c || has_column(a->dps, a->n_dps, c)) return status;
+    return gls_fail(GLS_ERR_INPUT, "%s: its column \"%s\" is not the same in %s: --weights needs one type in all files",
+                    s->path[i], s->weights, s->path[0]);
+}
+
 /* Compares the header of file i with that of the first file. With common, stops keeping the columns that file i lacks,
  * instead of failing. */
 static gls_status compare(gls_tract_sources *s, size_t i, bool common)
@@ -107,12 +119,15 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     b = gls_tractogram_reader_info(reader);
     join_headers(s, b);
     status = compare_grids(s->path[0], a, s->path[i], b);
+    if (!status) status = compare_weights(s, i, b);
+    /* a file without streamlines has no columns to pass on */
+    const bool empty = b->counts_streamlines && b->n_streamlines == 0;
     const gls_column *const lists[] = {b->dps, b->dpv, b->group};
     const size_t n[] = {b->n_dps, b->n_dpv, b->n_groups};
     for (int kind = 0; kind < 3 && !status; kind++) {
-        if (common)
+        if (common && !empty)
             keep_common(s, kind, lists[kind], n[kind]);
-        else
+        else if (!common)
             status = compare_columns(kinds[kind], s->path[0], s->kept[kind], s->n_kept[kind], s->path[i], lists[kind],
                                      n[kind]);
     }
@@ -136,9 +151,10 @@ static gls_status name_groups(gls_tract_sources *s)
 }
 
 gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_run *run, const char *const *path, size_t n,
-                                  bool allow_invalid, bool common, bool by_file)
+                                  bool allow_invalid, bool common, bool by_file, const char *weights)
 {
-    *s = (gls_tract_sources){.run = run, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file};
+    *s = (gls_tract_sources){
+        .run = run, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file, .weights = weights};
     gls_status status = gls_tract_open(run, path[0], allow_invalid, &s->first);
     if (!status) join_headers(s, gls_tract_sources_info(s));
     if (!status) status = note_columns(s);

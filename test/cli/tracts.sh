@@ -325,6 +325,19 @@ expect 3 edit t.trx x.trx --group nothing
 expect 3 edit t.trx x.trx --weights short.txt
 expect 3 edit t.trx w.trx x.trx
 expect 0 edit t.trx w.trx x.trx --fields common
+# a column of weights has to be in all files, of one type, but for those without streamlines
+expect 3 edit w.trx t.trx z.trx --fields common --weights dps:weights --min-weight 0
+says 't.trx: has no column "weights" with one value for each streamline'
+python3 - w.trx wh.trx << 'END'
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w") as new:
+    for name in old.namelist():
+        data = old.read(name)
+        half = name == "dps/weights.float64"
+        new.writestr(name.replace("float64", "float32") if half else name, bytes(len(data) // 2) if half else data)
+END
+expect 3 edit w.trx wh.trx z.trx --fields common --weights dps:weights --min-weight 0
+says 'wh.trx: its column "weights" is not the same in w.trx: --weights needs one type in all files'
 expect 3 edit nan.tck x.tck
 expect 0 edit nan.tck x.tck --invalid drop
 says "0 streamlines of 1"
@@ -418,6 +431,9 @@ says 't.trx: has no column "nothing" with one value for each streamline'
 # a tractogram without streamlines need not have the column
 expect 0 edit w.trx hollow.trx --min-length 1000000
 expect 0 stats hollow.trx --weights dps:weights
+expect 0 edit w.trx hollow.trx joined_w.trx --fields common --weights dps:weights --min-weight 0
+expect 0 info joined_w.trx
+says "weights"
 
 # --- segment, profile, score ---
 printf 'bundle\tstart\tend\tend_tolerance\ttruth\n' > b.tsv
