@@ -9,6 +9,7 @@
 #include "image/region_store.h"
 #include "record/run_params.h"
 #include "record/sidecar.h"
+#include "util/file.h"
 
 /* Returns the path of an output of this shard, from malloc, and frees `path`. Returns `path` itself if the run is no
  * shard (count 0), or if path is NULL. */
@@ -143,6 +144,19 @@ gls_status gls_job_check_outputs(gls_job *job)
         if (!status) status = gls_run_writes(&job->run, path[i]);
     }
     return status ? status : gls_run_rewrites(&job->run, job->journal);
+}
+
+/* Checks what no existing file changes: no output is an input or another output. */
+static gls_status check_names(const gls_job *job)
+{
+    const char *path[GLS_JOB_FILES + 1];
+    const size_t n = list_paths(job, path);
+    gls_status status = GLS_OK;
+    for (size_t i = 0; i < n && !status; i++) {
+        status = gls_inputs_check(&job->run.inputs, path[i]);
+        if (!status) status = gls_file_differs(path[i], path, i);
+    }
+    return status;
 }
 
 gls_status gls_job_check_beside(const gls_job *job, const char *path)
@@ -426,7 +440,8 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_job_options_inputs(&job->options, &job->run.inputs);
     if (!status) status = gls_sinks_name_inputs(&job->sinks);
     if (!status) status = name_outputs(job);
-    if (!status && !job->options.skip_existing) status = gls_job_check_outputs(job);
+    /* with --skip-existing, only the inputs say whether outputs that exist are in the way */
+    if (!status) status = job->options.skip_existing ? check_names(job) : gls_job_check_outputs(job);
     if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
     job->inputs.wants_fa = job->sinks.wants_fa;
     if (status) {

@@ -38,6 +38,14 @@ bool gls_same_file(const char *a, const char *b)
     return same;
 }
 
+gls_status gls_file_differs(const char *path, const char *const *others, size_t n_others)
+{
+    for (size_t i = 0; i < n_others; i++)
+        if (others[i] && gls_same_file(path, others[i]))
+            return gls_fail(GLS_ERR_OUTPUT, "%s: is the same file as another output, %s", path, others[i]);
+    return GLS_OK;
+}
+
 bool gls_fd_write(int fd, const void *data, size_t bytes)
 {
     const char *p = data;

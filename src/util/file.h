@@ -22,6 +22,8 @@ const char *gls_file_name(const char *path);
 /* Whether two paths lead to the same file: the same inode, or, if neither file exists, the same name in the same
  * folder. */
 bool gls_same_file(const char *a, const char *b);
+/* GLS_ERR_OUTPUT if the output `path` is one of the other outputs, under any name; NULL entries are skipped. */
+gls_status gls_file_differs(const char *path, const char *const *others, size_t n_others);
 
 /* Writes all bytes at the position of the file. Returns false and sets errno on failure. */
 bool gls_fd_write(int fd, const void *data, size_t bytes);

@@ -18,6 +18,13 @@ clean
 fails 4 "another output" track $files $few -o a.trx --sidecar ./a.trx
 mkdir "$work/bad/folder"
 fails 4 "another output" track $files $few -o a.trx --sidecar "../bad/../out/a.trx"
+# with --skip-existing, too, and before the inputs are read
+head -c 500 "$dwi" >"$work/bad/series.nii.gz"
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
+fails 4 "another output" track "$work/bad/series.nii.gz" $bval $bvec $mask $roi $few -o a.trx --sidecar ./a.trx --skip-existing
+fails 4 "is an input" track "$work/bad/series.nii.gz" $bval $bvec $mask $roi $few -o a.trx --sidecar $bval --skip-existing
+rm "$work/bad/series.nii.gz"
+inputs=$(find "$work/in" "$work/bad" -type f | sort | cksum)
 for force in "" --force; do
     echo old >"$work/out/a.trx"
     ln "$work/out/a.trx" "$work/out/hard.json"
