@@ -68,16 +68,11 @@ static char *temporary_name(const char *path, unsigned attempt)
  * through /proc, so /proc must exist, too. */
 static int open_nameless(const char *path)
 {
-#ifdef O_TMPFILE
     int dir = directory_length(path);
     char *folder = dir ? strndup(path, (size_t)dir) : strdup(".");
     int fd = folder && access("/proc/self/fd", X_OK) == 0 ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(folder);
     return fd;
-#else
-    (void)path;
-    return -1;
-#endif
 }
 
 /* Opens a file under a temporary name. Returns -1 and sets errno on failure. */
@@ -360,9 +355,21 @@ static gls_status fail_naming(const gls_output *output)
     return gls_fail(GLS_ERR_OUTPUT, "%s: cannot create: %s", output->path, strerror(errno));
 }
 
+/* Takes back the name of an output after the failure of another: brings back the file that it replaced, or removes the
+ * new file. Adds to the message where this fails; the new file stays then. */
+static void take_back(const gls_output *output, const replaced_file *old)
+{
+    char reason[GLS_MESSAGE_BYTES];
+    snprintf(reason, sizeof reason, "%s", gls_last_error());
+    if (old->kept && rename(old->kept, output->path) != 0)
+        gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file, and the one that it replaced is %s", reason, output->path,
+                 old->kept);
+    else if (!old->kept && (old->present || unlink(output->path) != 0))
+        gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file and stays", reason, output->path);
+}
+
 /* Gives all n files their names, once all data are on the disk. If one name fails, no new file remains and the replaced
- * files are restored; only where a replaced file could not be kept, the new one stays. All outputs are then as after
- * gls_output_discard(). */
+ * files are restored, or the message names those that stay. All outputs are then as after gls_output_discard(). */
 static gls_status commit_outputs(gls_output *outputs, size_t n)
 {
     gls_status status = GLS_OK;
@@ -381,13 +388,10 @@ static gls_status commit_outputs(gls_output *outputs, size_t n)
         if (synchronise_folder(outputs[i].path) != 0) status = fail_naming(&outputs[i]);
     /* on success remove the replaced files; on failure bring them back and remove the new files */
     for (size_t i = named; i-- > 0;) {
-        if (!status) {
-            if (old[i].kept) unlink(old[i].kept);
-        } else if (old[i].kept) {
-            rename(old[i].kept, outputs[i].path);
-        } else if (!old[i].present) {
-            unlink(outputs[i].path);
-        }
+        if (status)
+            take_back(&outputs[i], &old[i]);
+        else if (old[i].kept)
+            unlink(old[i].kept);
         free(old[i].kept);
     }
     free(old);
@@ -485,16 +489,12 @@ gls_status gls_output_scratch(const gls_output *output, int *fd)
     return GLS_OK;
 }
 
-/* --- no two outputs under the same name ------------------------------------------- */
-
 gls_status gls_output_check(const char *path, bool overwrite, const char *const *others, size_t n_others)
 {
     if (strcmp(path, "-") == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "-: this output is not written to standard output: give the name of a file");
     bool replaced;
     mode_t mode;
-    for (size_t i = 0; i < n_others; i++)
-        if (others[i] && gls_same_file(path, others[i]))
-            return gls_fail(GLS_ERR_OUTPUT, "%s: is the same file as another output, %s", path, others[i]);
-    return check_target(path, overwrite, &replaced, &mode);
+    gls_status status = gls_file_differs(path, others, n_others);
+    return status ? status : check_target(path, overwrite, &replaced, &mode);
 }

@@ -1,9 +1,12 @@
 /* Outputs appear whole or not at all, several together or none, and never over another or what is no regular file. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <cmocka.h>
@@ -72,6 +75,42 @@ static void all_or_none(void **state)
     gls_output_group_discard(&group);
     assert_int_equal(count_files(scratch_folder), 3);
     for (int i = 0; i < 3; i++) unlink(scratch((const char *[]){"old.trx", "new.tck", "late.json"}[i]));
+}
+
+/* Calls of rename() until one fails; 0: none fails. */
+static int renames_left;
+
+/* Takes the place of the function of the C library. */
+int rename(const char *from, const char *to)
+{
+    errno = EIO;
+    return renames_left > 0 && --renames_left == 0 ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+/* Where a replaced file cannot be brought back, it keeps its other name, and the message says which. */
+static void not_brought_back(void **state)
+{
+    (void)state;
+    gls_output_group group = {0};
+    char kept[512] = "", message[1024];
+    put_file(scratch("old.trx"), "before", 6);
+    gls_output one = begin("old.trx", "after", true, &group), two = begin("late.json", "ours", false, &group);
+    assert_int_equal(gls_output_commit(&one), GLS_OK);
+    assert_int_equal(gls_output_commit(&two), GLS_OK);
+    put_file(scratch("late.json"), "theirs", 6);
+    renames_left = 2;
+    assert_int_equal(gls_output_group_commit(&group), GLS_ERR_OUTPUT);
+    assert_int_equal(renames_left, 0);
+    snprintf(message, sizeof message, "%s", gls_last_error());
+    assert_non_null(strstr(message, "late.json: exists already"));
+    const char *name = strstr(message, "the one that it replaced is ");
+    assert_non_null(name);
+    snprintf(kept, sizeof kept, "%s", name + strlen("the one that it replaced is "));
+    assert_text("old.trx", "after");
+    assert_text("late.json", "theirs");
+    assert_text(strrchr(kept, '/') + 1, "before");
+    assert_int_equal(count_files(scratch_folder), 3);
+    unlink(kept), unlink(scratch("old.trx")), unlink(scratch("late.json"));
 }
 
 /* A file that may have either of two names takes the second where the first has gone meanwhile, and no third. */
@@ -158,11 +197,8 @@ static void regular_files_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed),
-        cmocka_unit_test(all_or_none),
-        cmocka_unit_test(second_name),
-        cmocka_unit_test(never_over_others),
-        cmocka_unit_test(regular_files_only),
+        cmocka_unit_test(killed),      cmocka_unit_test(all_or_none),       cmocka_unit_test(not_brought_back),
+        cmocka_unit_test(second_name), cmocka_unit_test(never_over_others), cmocka_unit_test(regular_files_only),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
