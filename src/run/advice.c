@@ -190,23 +190,6 @@ typedef struct seed_look {
                                   ODF and no peak */
 } seed_look;
 
-/* Fits the bootstrap's model and returns its ODFs. */
-static gls_status sample_bootstrap(const gls_job_inputs *in, gls_image **odf)
-{
-    gls_image *sh = NULL;
-    gls_odf_source *source = NULL;
-    gls_odf_options options = gls_odf_options_default();
-    gls_status status = gls_qball_fit_image(in->model.qball, gls_series_model_dwi(&in->model),
-                                            gls_series_model_gradients(&in->model), in->mask, &sh);
-    if (!status)
-        status = gls_odf_source_create_sh(sh, "the fit", GLS_SH_DESCOTEAUX07_LEGACY, GLS_BVEC_IMAGE, in->sphere,
-                                          &options, &source);
-    if (!status) status = gls_odf_sample(source, odf);
-    gls_odf_source_destroy(source);
-    gls_image_destroy(sh);
-    return status;
-}
-
 /* Index of the voxel of a seed; SIZE_MAX: outside the grid. */
 static size_t voxel_of(const gls_grid *grid, const float p[3])
 {
@@ -219,13 +202,13 @@ static size_t voxel_of(const gls_grid *grid, const float p[3])
     return (at[2] * (size_t)grid->dim[1] + at[1]) * (size_t)grid->dim[0] + at[0];
 }
 
-/* Counts seeds outside the mask, and in voxels without a direction. */
-static gls_status look_at_seeds(const gls_job_inputs *in, seed_look *look)
+/* Counts seeds outside the mask, and in voxels without a direction. without: share of seeds without a direction. */
+static gls_status look_at_seeds(const gls_job_inputs *in, double without, seed_look *look)
 {
     /* images of peaks have no ODFs; a peak may point anywhere, so its components have both signs */
     const bool peaks = !in->odf && in->odf_image;
     gls_image *sampled = NULL;
-    gls_status status = in->odf ? gls_odf_sample(in->odf, &sampled) : peaks ? GLS_OK : sample_bootstrap(in, &sampled);
+    gls_status status = in->odf ? gls_odf_sample(in->odf, &sampled) : GLS_OK;
     const gls_image *odf = peaks ? in->odf_image : sampled;
     const uint64_t all = gls_seeds_count(in->seeds);
     *look = (seed_look){.n = all < MAX_SEEDS ? all : MAX_SEEDS};
@@ -234,11 +217,13 @@ static gls_status look_at_seeds(const gls_job_inputs *in, seed_look *look)
         gls_seeds_get(in->seeds, i, 1, seed);
         const size_t v = voxel_of(in->grid, seed[0]), n = gls_grid_voxels(in->grid);
         const bool inside = v != SIZE_MAX && in->mask->data[v] > 0;
-        for (size_t d = 0; inside && d < odf->n_volumes; d++)
+        for (size_t d = 0; inside && odf && d < odf->n_volumes; d++)
             largest = fmaxf(largest, peaks ? fabsf(odf->data[d * n + v]) : odf->data[d * n + v]);
         look->outside += !inside;
-        look->dark += inside && !(largest > 0);
+        look->dark += inside && odf && !(largest > 0);
     }
+    /* getters that fit the signal at each step have no ODFs: there, an ODF without a positive peak gives none */
+    if (!odf) look->dark = (uint64_t)fmax(0, round(without * (double)look->n) - (double)look->outside);
     gls_image_destroy(sampled);
     return status;
 }
@@ -254,7 +239,8 @@ static void explain_seeds(const gls_job *job)
                 GLS_COUNT(r->seeds_rejected), GLS_COUNT(r->seeds), job->inputs.tissue ? "tissue or regions" : "regions",
                 job->inputs.tissue ? "CSF, grey matter or nothing; " : "");
     /* the reasons below need the ODFs at the seeds */
-    if (r->seeds_without_direction == 0 || look_at_seeds(&job->inputs, &look) != GLS_OK) return;
+    const double without = r->seeds > 0 ? (double)r->seeds_without_direction / (double)r->seeds : 0;
+    if (without == 0 || look_at_seeds(&job->inputs, without, &look) != GLS_OK) return;
     const gls_job_options *o = &job->options;
     gls_log(GLS_LOG_WARNING, "  %s of %s seeds: no direction to start in", GLS_COUNT(r->seeds_without_direction),
             GLS_COUNT(r->seeds));
@@ -275,12 +261,12 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.dark, o->sh ? o->sh : o->odf);
     else if (o->model.model == GLS_MODEL_OPDT)
         gls_log(GLS_LOG_WARNING,
-                "    %.3g %% of seeds have an OPDT that is nowhere positive, as it can be at high b-values and "
+                "    %.3g %% of seeds have an OPDT without a positive peak, as it can be at high b-values and "
                 "low signal: try --model csa or csd, or another --min-signal (signals below it are raised to it)",
                 percent * (double)look.dark);
     else
         gls_log(GLS_LOG_WARNING,
-                "    %.3g %% of seeds have an ODF that is nowhere positive: their voxels are not fitted (outside the "
+                "    %.3g %% of seeds have no positive peak: their voxels are not fitted (outside the "
                 "mask, or --fa-threshold), or the response or the scale of the signal is wrong",
                 percent * (double)look.dark);
 }

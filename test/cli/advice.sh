@@ -71,6 +71,23 @@ struct.pack_into("<f", data, 76, -struct.unpack_from("<f", data, 76)[0])  # qfac
 open(sys.argv[2], "wb").write(data)
 PYTHON
 warns "flipped.nii: the sform has the axes LAS, the qform LAI: one of them is wrong" "$dwi" "$bval" "$bvec" "$work/flipped.nii" "$roi"
+# seeds without a signal: a run without streamlines says why, also where directions are fitted at each step
+python3 - "$dwi" "$roi" "$work/dark.nii" <<'PYTHON'
+import gzip, struct, sys
+data, roi = bytearray(gzip.open(sys.argv[1]).read()), gzip.open(sys.argv[2]).read()[352:]
+size = struct.unpack_from("<h", data, 72)[0] // 8
+for at in range(352, len(data), size):
+    if roi[(at - 352) // size % len(roi)]: data[at:at + size] = bytes(size)
+open(sys.argv[3], "wb").write(data)
+PYTHON
+dark="$work/dark.nii $bval $bvec $mask $roi"
+for method in "--dg tensordet" "--dg tensorprob"; do
+    succeeds track $dark $few $method -q -o w.trx
+    grep -q "300 of 300 seeds: no direction" "$work/stderr" || note "no reason for an empty run: $method"
+    grep -q "100 % of seeds have no positive peak: their voxels are not fitted" "$work/stderr" || note "no peak: $method"
+done
+succeeds track $dark $few --dg boot --model opdt -q -o w.trx
+grep -q " % of seeds have an OPDT without a positive peak" "$work/stderr" || note "no reason for an empty run of boot"
 method="--model csd"
 warns "--response-fa or" "$dwi" "$bval" "$bvec" "$mask" "$roi" --response-fa 0 --response-radius 0
 warns "were cut at --max-length 30 mm" "$dwi" "$bval" "$bvec" "$mask" "$roi" --max-length 30
