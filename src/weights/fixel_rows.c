@@ -272,8 +272,8 @@ static gls_status fail_bad(const gls_rows *rows, const gls_streamlines *s, size_
             if (!isfinite(s->point[p][a]))
                 return gls_fail(GLS_ERR_INPUT, "streamline %zu (counted from 0) has a point that is not finite",
                                 number);
-    return gls_fail(GLS_ERR_INPUT, "streamline %zu (counted from 0) has points more than %g mm apart", number,
-                    GLS_WALK_MAX_STEP);
+    return gls_fail(GLS_ERR_INPUT, "streamline %zu (counted from 0) has points more than %g mm apart along an axis",
+                    number, GLS_WALK_MAX_STEP);
 }
 
 /* Allocates memory in a chunk for n more rows of n_entries entries in all. Returns false if memory ran out. */

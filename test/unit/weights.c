@@ -372,6 +372,12 @@ static void test_bad(void **state)
     point[1][2] = NAN;
     assert_int_equal(gls_sink_append(&sink, &s), GLS_ERR_INPUT);
     assert_message("not finite");
+    /* the limit is one of each coordinate: both points differ by less along each axis, but not in their distance */
+    point[1][0] = 91000, point[1][1] = 90000, point[1][2] = 0;
+    assert_ok(gls_sink_append(&sink, &s));
+    point[1][0] = 110000;
+    assert_int_equal(gls_sink_append(&sink, &s), GLS_ERR_INPUT);
+    assert_message("points more than 100000 mm apart along an axis");
     gls_weights_destroy(w);
     gls_weights_options o = gls_weights_options_default();
     o.max_coeff_step = 0;
