@@ -339,11 +339,46 @@ static void tracker(void **state)
     }
 }
 
+/* --- kernels that run once before the first seeds ------------------------- */
+
+static void ignore_kernel(void *user, const char *label, double seconds, const char *messages)
+{
+    (void)user, (void)label, (void)seconds, (void)messages;
+}
+
+/* Number of kernel runs that making a tracker takes on a device that is waited for, or is not. The device is taken for
+ * a GPU, whose kernels are rehearsed. A listener has every kernel run once in both cases. */
+static uint64_t runs_of_creation(gls_listen_wait wait)
+{
+    gls_device *d = open_limited(NULL);
+    gls_tracker *t = NULL;
+    d->info.software = false;
+    assert_ok(gls_device_listen(d, ignore_kernel, NULL, wait));
+    assert_int_equal(gls_device_waits(d), wait == GLS_LISTEN_WAIT);
+    assert_ok(gls_inject_set("dispatch:1000000"));
+    assert_ok(create(d, &t));
+    const uint64_t n = gls_inject_count(GLS_FAULT_DISPATCH);
+    assert_ok(gls_inject_set(NULL));
+    gls_tracker_destroy(t);
+    gls_device_close(d);
+    return n;
+}
+
+/* Nothing waits for kernels that are rehearsed where the driver is checked without its hardware. */
+static void rehearsal(void **state)
+{
+    (void)state;
+    const bool rehearses = !gls_device_get_info(device)->gles;
+    const uint64_t waited = runs_of_creation(GLS_LISTEN_WAIT), never = runs_of_creation(GLS_LISTEN_NEVER_WAIT);
+    assert_true(rehearses ? never < waited : never == waited);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules), cmocka_unit_test(environment),  cmocka_unit_test(each_call),
-        cmocka_unit_test(lost),  cmocka_unit_test(notification), cmocka_unit_test(tracker),
+        cmocka_unit_test(rules),     cmocka_unit_test(environment),  cmocka_unit_test(each_call),
+        cmocka_unit_test(lost),      cmocka_unit_test(notification), cmocka_unit_test(tracker),
+        cmocka_unit_test(rehearsal),
     };
     return gpu_run_tests(tests, set_up, tear_down, &device);
 }

@@ -1,5 +1,5 @@
 /* A copy of the process that fork() makes while another thread holds the library's locks: it works on, and its
- * callbacks are called. */
+ * callbacks are called. A child that tries drivers ends by signals. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -136,6 +136,41 @@ static void test_parallel(void **state)
     check_copy(share_items);
 }
 
+static bool no_line(void *user, const char *line)
+{
+    (void)user, (void)line;
+    return false;
+}
+
+/* What a child process does that crashes: the signal, at which it ends although the program catches or ignores it. */
+static void raise_signal(void *user, int fd)
+{
+    (void)fd;
+    raise(*(int *)user);
+}
+
+static void on_signal(int number)
+{
+    (void)number;
+}
+
+/* A child ends by each signal that its driver or the terminal sends, whatever the program does with the signal. */
+static void test_signals(void **state)
+{
+    (void)state;
+    int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGSEGV, SIGABRT, SIGTRAP};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        for (int ignores = 0; ignores < 2; ignores++) {
+            void (*before)(int) = signal(signals[i], ignores ? SIG_IGN : on_signal);
+            gls_child child;
+            assert_true(gls_child_fork(&child, true, raise_signal, &signals[i]));
+            signal(signals[i], before);
+            const gls_child_end end = gls_child_attend(&child, 20, no_line, NULL);
+            assert_false(end.late);
+            assert_int_equal(end.signal, signals[i]);
+        }
+}
+
 int main(void)
 {
     pthread_barrier_init(&reached, NULL, 2);
@@ -144,6 +179,7 @@ int main(void)
         cmocka_unit_test(test_log),
         cmocka_unit_test(test_wait),
         cmocka_unit_test(test_parallel),
+        cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
