@@ -239,7 +239,8 @@ gls_status gls_bundle_stats_add_again(gls_bundle_stats *s, double length)
 
 const double *gls_bundle_stats_sorted(gls_bundle_stats *s, size_t *n)
 {
-    return gls_ranks_sorted(s->ranks, n);
+    *n = 0;
+    return s->ranks ? gls_ranks_sorted(s->ranks, n) : NULL;
 }
 
 gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *s)

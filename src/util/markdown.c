@@ -61,20 +61,23 @@ static char *take_paragraph(const char **text, size_t skip)
     return NULL;
 }
 
-/* Copies the cell at *text and moves *text behind its border. NULL at the end of the line, or if memory ran out. */
-static char *take_cell(const char **text)
+/* Copies the cell at *text and moves *text behind its border. *cell: NULL at the end of the line. Returns false if
+ * memory runs out. */
+static bool take_cell(const char **text, char **cell)
 {
     const char *start = *text + strspn(*text, " "), *end = start;
     while (*end && *end != '\n' && *end != '|') end += end[0] == '\\' && end[1] == '|' ? 2 : 1;
-    if (*end != '|') return NULL;
+    *cell = NULL;
+    if (*end != '|') return true;
     *text = end + 1;
     while (end > start && end[-1] == ' ') end--;
-    char *cell = strndup(start, (size_t)(end - start)), *to = cell;
+    char *to = *cell = strndup(start, (size_t)(end - start));
+    if (!to) return false;
     /* remove the backslash of \|, which a bar in a cell needs, also in code */
-    for (const char *from = cell; cell && *from; from++)
+    for (const char *from = to; *from; from++)
         if (from[0] != '\\' || from[1] != '|') *to++ = *from;
-    if (cell) *to = '\0';
-    return cell;
+    *to = '\0';
+    return true;
 }
 
 /* Whether the line of a table is the one between heading and rows, such as |---|:-:|. */
@@ -98,7 +101,8 @@ static bool take_table(const char **text, const gls_md_visitor *visitor, void *u
         cells = grown;
         const char *at = *text + 1;
         size_t n = 0;
-        while (n < (rows ? columns : GLS_MD_MAX_COLUMNS) && (cell = take_cell(&at)) != NULL) cells[used + n++] = cell;
+        while (n < (rows ? columns : GLS_MD_MAX_COLUMNS) && (complete = take_cell(&at, &cell)) && cell)
+            cells[used + n++] = cell;
         if (rows == 0) columns = n;
         for (; n < columns && complete; n++) complete = (cells[used + n] = strdup("")) != NULL;
         used += n;

@@ -100,6 +100,13 @@ static void test_lengths(void **state)
     for (size_t n = 1; n <= 9; n++)
         for (size_t kept = 1; kept <= 16; kept += 15) check_lengths(n, kept);
     check_lengths(1000, 100);
+    /* without a streamline that is kept there are no ranks */
+    gls_bundle_stats *stats;
+    size_t n = 1;
+    assert_int_equal(gls_bundle_stats_create(NULL, 0, &stats), GLS_OK);
+    assert_null(gls_bundle_stats_sorted(stats, &n));
+    assert_int_equal(n, 0);
+    gls_bundle_stats_destroy(stats);
 }
 
 int main(void)
