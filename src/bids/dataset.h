@@ -38,7 +38,7 @@ void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
 /* The fault of an invalid label and its remedy, for messages. */
-#define GLS_BIDS_BAD_LABEL "labels of BIDS have letters and digits alone; rename the folder and its files"
+#define GLS_BIDS_BAD_LABEL "labels of BIDS have letters, digits and + alone; rename the folder and its files"
 /* Whether the text is a label, that is, one or more letters, digits or +. */
 bool gls_bids_is_label(const char *text);
 /* Whether the part of the name before the suffix is KEY-VALUE_KEY-VALUE..., of letters, digits and +. */

@@ -144,13 +144,6 @@ static gls_status describe(subject *s, char first[1536])
     return status;
 }
 
-/* Whether the text consists of letters and digits, at least one. */
-static bool is_label(const char *text)
-{
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-    return *text && strspn(text, letters) == strlen(text);
-}
-
 /* Takes the next subject of a list such as "01,02/pre,sub-03". GLS_ERR_ARGUMENT: an invalid label. */
 static gls_status next_label(const char **list, subject *s)
 {
@@ -165,8 +158,8 @@ static gls_status next_label(const char **list, subject *s)
     if (slash) *slash++ = '\0';
     snprintf(s->label, sizeof s->label, "%s", label);
     snprintf(s->session, sizeof s->session, "%s", !slash ? "" : strncmp(slash, "ses-", 4) == 0 ? slash + 4 : slash);
-    if (is_label(s->label) && (!slash || is_label(s->session))) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--bids: '%s' is no label of a subject: letters and digits, as in 01 or 01/1",
+    if (gls_bids_is_label(s->label) && (!slash || gls_bids_is_label(s->session))) return GLS_OK;
+    return gls_fail(GLS_ERR_ARGUMENT, "--bids: '%s' is no label of a subject: letters, digits and +, as in 01 or 01/1",
                     word);
 }
 

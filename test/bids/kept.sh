@@ -367,7 +367,7 @@ mkdir named/sub-01/ses-one-more
 cp data/${stem}_desc-preproc_dwi.nii.gz named/sub-01/dwi/sub-01_old-scan-1_desc-preproc_dwi.nii.gz
 "$program" bids named fresh participant --list > named.list 2> named.err
 check "what is left is listed" grep -q '^sub-01_space-ACPC.*ready' named.list
-for name in sub-A_02 sub-01/ses-one-more; do check "$name is told" grep -q "warning: $name: is left out: labels of BIDS have letters and digits alone" named.err; done
+for name in sub-A_02 sub-01/ses-one-more; do check "$name is told" grep -q "warning: $name: is left out: labels of BIDS have letters, digits and + alone" named.err; done
 check "a series is told" grep -q 'warning: .*old-scan-1.*: is left out: its name is none of BIDS' named.err
 check "files are no folders" test "$(grep -c 'is left out' named.err)" -eq 3
 exits 3 "participant 'A_02': labels of BIDS" "$program" bids named fresh participant --participant-label A_02 --list
