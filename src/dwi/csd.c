@@ -296,7 +296,11 @@ static void report(const job *job)
         gls_log(GLS_LOG_INFO,
                 "CSD: %zu of %zu voxels did not converge within %d iterations and keep their last solution",
                 n_unconverged, job->total, job->plan.max_iterations);
-    if (n_broken) gls_log(GLS_LOG_WARNING, "CSD: %zu voxels with values that are not finite get no ODF", n_broken);
+    if (n_broken)
+        gls_log(GLS_LOG_WARNING,
+                "CSD: %zu of %zu voxels have a signal that is NaN or infinite and get no ODF: mend the series, or "
+                "leave them out of the mask",
+                n_broken, job->total);
 }
 
 /* Checks the ranges of the options. GLS_ERR_ARGUMENT on failure. */

@@ -37,7 +37,8 @@ static gls_status use_image(gls_studio *s, const gls_image *image)
     if (o->image_range.n == 2)
         s->window = (gls_window){o->image_range.value[0], o->image_range.value[1]};
     else if (flat)
-        gls_log(GLS_LOG_WARNING, "%s: all values are the same; the image is shown black",
+        gls_log(GLS_LOG_WARNING,
+                "%s: all values are the same, so that the image is black: give another --image, or --image-range",
                 o->image     ? o->image
                 : *s->behind ? s->behind
                              : "stop map");
