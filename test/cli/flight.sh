@@ -101,4 +101,11 @@ code=5 inject=dispatch:14 run broken --chunk-size 40 --resume
 [ -s broken.trx.resume ] || note "no journal"
 run broken --chunk-size 40 --resume
 same broken.trx plain.trx
+
+# a getter of one lane, which tracks all half-streamlines in one dispatch on GPUs, too
+few="track --phantom --device auto --dg nulldist1 --nseeds 250 --force -q"
+flight=0 run alone
+run chunk --chunk-size 40
+same chunk.trx alone.trx
+counts chunk batches 7
 finish "several batches in flight"

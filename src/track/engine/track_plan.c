@@ -288,23 +288,20 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     gls_status status = plan_guide(params, limits, input, &p.guide);
     if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status) return status;
-    /* Which kernels run: staged (short dispatches) or fused, split in two or whole, and whether rounds overlap. */
-    /* llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there */
-    p.staged = !p.mapping->looped || limits->software;
+    /* Which kernels run: split in two or whole, staged (short dispatches) or fused, and whether rounds overlap.
+     * llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there. */
+    p.split = !p.mapping->looped && getter->handed_over;
+    p.staged = p.split || limits->software;
     p.in_flight = goes_in_flight(params, limits, p.staged);
     /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long as the host to copy
      * a point */
     p.packs_on_host = limits->software;
     p.voxel_runs = runs && p.packs_on_host && p.staged && getter->by_voxel && p.guide.kind->by_voxel &&
                    !params->loop_check && !(params->step_noise > 0);
-    p.split = !p.mapping->looped && getter->handed_over;
     p.iterations = p.split              ? (limits->software ? 1 : 8)
                    : p.voxel_runs       ? VOXELS_IN_TURN
                    : getter->iterations ? getter->iterations(params)
-                   : limits->software   ? 8
-                                        : 4;
-    /* a GPU has no limit of loop iterations, but waits 0.7 ms for the host between two dispatches of cheap steps */
-    if (!limits->software && getter->one_lane) p.iterations *= 8;
+                                        : 8;
     p.ordered = p.staged || getter->ordered;
     /* Words of the work buffer for each half-streamline: the words that the host writes, then the coefficients of split
      * iterations. */

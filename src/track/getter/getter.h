@@ -94,7 +94,7 @@ typedef struct gls_getter {
     uint32_t (*parts)(const gls_track_params *params);
     /* Number of iterations in one dispatch where half-streamlines wait between short dispatches (`staged` in
      * track_plan.h) and an iteration is not split: a software renderer may end a kernel after some tens of thousands of
-     * loop iterations. A GPU does eight times as many where one_lane is set. NULL: 4. */
+     * loop iterations. NULL: 8. */
     uint32_t (*iterations)(const gls_track_params *params);
     /* Estimated cost of an iteration; 1: as much as the search for the peaks of a seed. NULL: 1. */
     double (*iteration_cost)(const gls_track_params *params, const gls_track_input *input);
