@@ -1,0 +1,228 @@
+/* Unpacks a gzip member on several threads. Programs that pack on several threads (this one, pigz -i) make pieces that
+ * do not refer to bytes before their start. Each ends on a byte boundary with an empty stored block, 00 00 ff ff. Here
+ * such marks are looked for, and what lies between two of them is unpacked by itself, the first piece from the start of
+ * the member's data. If each piece ends a block exactly where the next one begins, all together are what one thread
+ * unpacks. Where anything does not fit, one thread has to unpack the member from its start, and finds what is wrong. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/inflate.h"
+#include "util/threads.h"
+
+/* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked. CHUNK: bytes in which a thread looks for marks at
+ * a time. FIRST_CHUNKS: the chunks that decide whether the member has pieces. */
+#define PIECE_OUT ((size_t)1 << 20)
+#define PIECE_IN (PIECE_OUT + 4096)
+#define CHUNK ((size_t)256 << 10)
+#define FIRST_CHUNKS 5
+#define MAX_THREADS 16
+#define PIECES(n_threads) (2 * (n_threads) + 4) /* number of pieces that are unpacked between two reads */
+#define CHUNKS(n_threads) (8 * (n_threads))     /* number of chunks in which marks are looked for at a time */
+#define MARKS 64                                /* most marks of a chunk; behind so many a new chunk begins */
+#define TRAILER 8 /* bytes behind the data of a member: checksum and size, little-endian */
+
+/* A last block that stores PROBED bytes, behind a head of PROBE_HEAD. Put behind a piece, it is unpacked as such only
+ * if a block ends there. */
+#define PROBE_HEAD 5
+#define PROBED 8
+static const unsigned char probe[PROBE_HEAD + PROBED] = {1,    PROBED, 0,    0xff - PROBED, 0xff, 0x9d, 0x3b,
+                                                         0xe2, 0x57,   0xc8, 0x14,          0x6f, 0xa1};
+
+/* What lies between two marks. */
+typedef struct piece {
+    uint64_t first, end; /* positions in the file of its first byte, and of the byte behind its last */
+    uint64_t at;         /* position of its unpacked bytes in those of the member */
+    unsigned char *out;
+    size_t n; /* number of unpacked bytes */
+    uint32_t crc;
+    bool fits, last; /* fits: it ends as a piece should; last: it ends the member */
+    unsigned char trailer[TRAILER];
+} piece;
+
+struct gls_gzip_pieces {
+    int n_threads, n_pieces, n_chunks;
+    bool to_end; /* true: the marks are all those up to the end of the file */
+    const gls_input *input;
+    uint64_t place;         /* position in the file behind the pieces that were unpacked */
+    uint64_t n_out, n_read; /* number of bytes of the member that were unpacked, and that were read */
+    uint32_t crc;           /* of the bytes that were unpacked */
+    bool over;              /* true: the last piece was unpacked */
+    gls_inflater *inflater[MAX_THREADS];
+    unsigned char *in[MAX_THREADS];
+    size_t n_marks, next; /* marks that were found, and the first of them that ends no piece yet */
+    size_t n_found[CHUNKS(MAX_THREADS)];
+    uint64_t marks[CHUNKS(MAX_THREADS) * MARKS]; /* positions behind the marks; MARKS a chunk while they are found */
+    piece pieces[PIECES(MAX_THREADS)];
+};
+
+void gls_gzip_pieces_destroy(gls_gzip_pieces *t)
+{
+    if (!t) return;
+    for (int i = 0; i < t->n_threads; i++) {
+        gls_inflater_destroy(t->inflater[i]);
+        free(t->in[i]);
+    }
+    for (int i = 0; i < PIECES(t->n_threads); i++) free(t->pieces[i].out);
+    free(t);
+}
+
+gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, uint64_t n_read, int n_threads)
+{
+    gls_gzip_pieces *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    t->n_threads = n_threads < MAX_THREADS ? n_threads : MAX_THREADS;
+    t->input = input;
+    t->place = place;
+    t->n_read = n_read;
+    t->n_chunks = FIRST_CHUNKS;
+    bool made = true;
+    for (int i = 0; i < t->n_threads; i++)
+        made &= (t->inflater[i] = gls_inflater_create()) && (t->in[i] = malloc(PIECE_IN + sizeof probe));
+    for (int i = 0; i < PIECES(t->n_threads); i++) made &= (t->pieces[i].out = malloc(PIECE_OUT + PROBED)) != NULL;
+    if (made) return t;
+    gls_gzip_pieces_destroy(t);
+    return NULL;
+}
+
+/* Finds the marks in chunks behind the place; called by gls_parallel(). The three bits before a mark, the head of its
+ * block, are 0. */
+static void find_marks(void *user, int thread, size_t from, size_t until)
+{
+    gls_gzip_pieces *t = user;
+    const unsigned char *p = t->in[thread];
+    for (size_t c = from; c < until; c++) {
+        const uint64_t at = t->place + c * CHUNK, left = at < t->input->bytes ? t->input->bytes - at : 0;
+        const size_t n = left < CHUNK + 4 ? (size_t)left : CHUNK + 4;
+        t->n_found[c] = 0;
+        if (gls_regular_read(t->input->path, t->input->fd, at, t->in[thread], n)) continue;
+        for (size_t i = 4; i < n && t->n_found[c] < MARKS; i += p[i] == 0xff ? 1 : p[i] == 0 ? 2 : 4) {
+            if (p[i] == 0xff && p[i - 1] == 0xff && p[i - 2] == 0 && p[i - 3] == 0 && p[i - 4] < 0x20)
+                t->marks[c * MARKS + t->n_found[c]++] = at + i + 1;
+        }
+    }
+}
+
+/* Finds the next marks. */
+static void find_next(gls_gzip_pieces *t)
+{
+    bool all = true;
+    t->next = t->n_marks = 0;
+    gls_parallel((size_t)t->n_chunks, 1, t->n_threads, find_marks, t);
+    for (int c = 0; c < t->n_chunks && all; c++) {
+        memmove(t->marks + t->n_marks, t->marks + c * MARKS, t->n_found[c] * sizeof *t->marks);
+        t->n_marks += t->n_found[c];
+        all = t->n_found[c] < MARKS;
+    }
+    t->to_end = all && t->place + (uint64_t)t->n_chunks * CHUNK >= t->input->bytes;
+    t->n_chunks = CHUNKS(t->n_threads);
+}
+
+/* Fills in the next pieces: from the place to the first mark, from there to the second, up to the end of the file. */
+static void cut_pieces(gls_gzip_pieces *t)
+{
+    uint64_t first = t->place;
+    if (t->next == t->n_marks && !t->to_end) find_next(t);
+    t->n_pieces = 0;
+    while (t->n_pieces < PIECES(t->n_threads) && (t->next < t->n_marks || (t->to_end && first < t->input->bytes))) {
+        piece *p = &t->pieces[t->n_pieces++];
+        p->first = first;
+        p->end = first = t->next < t->n_marks ? t->marks[t->next++] : t->input->bytes;
+    }
+}
+
+/* Unpacks a piece with the buffers of a thread. */
+static void unpack_piece(const gls_gzip_pieces *t, int thread, piece *p)
+{
+    unsigned char *in = t->in[thread];
+    const size_t n = p->end - p->first < PIECE_IN ? (size_t)(p->end - p->first) : PIECE_IN;
+    gls_inflate_buffers b = {in, n + sizeof probe, p->out, PIECE_OUT + PROBED};
+    p->fits = p->last = false;
+    if (gls_regular_read(t->input->path, t->input->fd, p->first, in, n)) return;
+    memcpy(in + n, probe, sizeof probe);
+    if (!gls_inflater_run_raw(t->inflater[thread], &b)) return;
+    const size_t used = (size_t)(b.in - in);
+    p->n = (size_t)(b.out - p->out);
+    if (used + TRAILER <= n) {
+        p->fits = p->last = true;
+        p->end = p->first + used + TRAILER;
+        memcpy(p->trailer, in + used, TRAILER);
+    } else if (b.n_in == 0 && p->first + n == p->end && p->end < t->input->bytes && p->n >= PROBED) {
+        p->n -= PROBED;
+        /* a stored block that goes on behind the piece has the head of the probe among its data */
+        p->fits = memcmp(p->out + p->n, probe + PROBE_HEAD, PROBED) == 0 &&
+                  (p->n < PROBE_HEAD || memcmp(p->out + p->n - PROBE_HEAD, probe, PROBE_HEAD) != 0);
+    }
+    if (p->fits) p->crc = gls_crc32(0, p->out, p->n);
+}
+
+/* Unpacks pieces; called by gls_parallel(). */
+static void unpack_some(void *user, int thread, size_t from, size_t until)
+{
+    gls_gzip_pieces *t = user;
+    for (size_t i = from; i < until; i++) unpack_piece(t, thread, &t->pieces[i]);
+}
+
+/* Unpacks the next pieces. Returns false if one does not fit, or the member has none. */
+static bool unpack_next(gls_gzip_pieces *t)
+{
+    cut_pieces(t);
+    if (t->n_pieces == 0 || (t->n_out == 0 && t->pieces[0].end == t->input->bytes)) return false;
+    gls_parallel((size_t)t->n_pieces, 1, t->n_threads, unpack_some, t);
+    for (int i = 0; i < t->n_pieces; i++) {
+        piece *p = &t->pieces[i];
+        if (!p->fits) return false;
+        p->at = t->n_out;
+        t->n_out += p->n;
+        t->crc = gls_crc32_join(t->crc, p->crc, p->n);
+        t->place = p->end;
+        t->over = p->last;
+        if (p->last) t->n_pieces = i + 1;
+        for (int k = 0; k < TRAILER && p->last; k++) {
+            const uint32_t sum = k < 4 ? t->crc : (uint32_t)t->n_out;
+            if (p->trailer[k] != (unsigned char)(sum >> 8 * (k % 4))) return false;
+        }
+    }
+    return true;
+}
+
+/* A range of unpacked bytes that is copied. */
+typedef struct copy {
+    const gls_gzip_pieces *t;
+    unsigned char *to;
+    uint64_t first, end; /* positions in the member */
+} copy;
+
+/* Copies what pieces have of a range; called by gls_parallel(). */
+static void copy_some(void *user, int thread, size_t from, size_t until)
+{
+    const copy *c = user;
+    (void)thread;
+    for (size_t i = from; i < until; i++) {
+        const piece *p = &c->t->pieces[i];
+        const uint64_t first = p->at > c->first ? p->at : c->first, after = p->at + p->n,
+                       end = after < c->end ? after : c->end;
+        if (first < end) memcpy(c->to + (first - c->first), p->out + (first - p->at), (size_t)(end - first));
+    }
+}
+
+bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *got)
+{
+    for (*got = 0; *got < bytes;) {
+        while (t->n_read >= t->n_out && !t->over) {
+            if (!unpack_next(t)) return false;
+        }
+        const uint64_t left = t->n_out - t->n_read, n = left < bytes - *got ? left : bytes - *got;
+        if (n == 0) break;
+        copy c = {t, (unsigned char *)data + *got, t->n_read, t->n_read + n};
+        gls_parallel((size_t)t->n_pieces, 1, n > PIECE_OUT ? t->n_threads : 1, copy_some, &c);
+        t->n_read += n;
+        *got += (size_t)n;
+    }
+    return true;
+}
+
+uint64_t gls_gzip_pieces_place(const gls_gzip_pieces *t, uint64_t *place)
+{
+    *place = t->place;
+    return t->n_read;
+}
