@@ -1,10 +1,12 @@
-/* Unpacking of gzip files: one member or several, in portions of any size, and what is wrong with damaged ones. */
+/* Unpacking of gzip files: one member or several, in portions of any size, by one thread or several, and what is wrong
+ * with damaged ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <glslines/common.h>
 
 #include "image/formats.h"
+#include "image/inflate.h"
 
 static char path[] = "/tmp/gls_stream_XXXXXX";
 
@@ -83,17 +86,18 @@ static void save(const bytes *b, size_t n)
     assert_int_equal(fclose(file), 0);
 }
 
-/* The file in portions of that size, up to its end. */
+/* The file in portions of that size, up to its end. The first is small, as that of a header. */
 static gls_status load(size_t portion, bytes *out)
 {
     gls_stream *stream = NULL;
     unsigned char *buffer = malloc(portion);
-    size_t got = portion;
+    size_t wanted = portion < 348 ? portion : 348, got = wanted;
     *out = (bytes){0};
     gls_status status = gls_stream_open(path, &stream);
-    while (status == GLS_OK && got == portion) {
-        status = gls_stream_read(stream, buffer, portion, &got);
+    while (status == GLS_OK && got == wanted) {
+        status = gls_stream_read(stream, buffer, wanted, &got);
         append(out, buffer, got);
+        if (got == wanted) got = wanted = portion;
     }
     gls_stream_close(stream);
     free(buffer);
@@ -208,6 +212,171 @@ static void damaged(void **state)
     free(packed.data);
 }
 
+/* Appends pieces of `size` bytes as a member. own: each has a window of its own, as this program and pigz -i write. */
+static void pack_pieces(bytes *out, const bytes *data, size_t size, int level, bool own, bool with_name)
+{
+    static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 'a', 0};
+    const size_t room = size + size / 100 + 1000;
+    unsigned char *buffer = malloc(room), trailer[8];
+    z_stream z = {0};
+    const uint32_t sum[2] = {(uint32_t)crc32(0, data->data, (uInt)data->n), (uint32_t)data->n};
+    append(out, head, with_name ? 12 : 10);
+    if (with_name) out->data[out->n - 9] = 8;
+    assert_int_equal(deflateInit2(&z, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    for (size_t first = 0; first < data->n; first += size) {
+        const bool last = first + size >= data->n;
+        z.next_in = data->data + first;
+        z.avail_in = (uInt)(last ? data->n - first : size);
+        z.next_out = buffer;
+        z.avail_out = (uInt)room;
+        assert_int_equal(deflate(&z, last ? Z_FINISH : Z_SYNC_FLUSH), last ? Z_STREAM_END : Z_OK);
+        append(out, buffer, room - z.avail_out);
+        if (own) deflateReset(&z);
+    }
+    deflateEnd(&z);
+    for (int i = 0; i < 8; i++) trailer[i] = (unsigned char)(sum[i / 4] >> (8 * (i % 4)));
+    append(out, trailer, 8);
+    free(buffer);
+}
+
+/* Whether the first member of the file, whose data begin at `place`, is unpacked piece by piece. */
+static bool is_in_pieces(const bytes *want, uint64_t place)
+{
+    gls_input input;
+    unsigned char *data = malloc(want->n + 1);
+    size_t got;
+    assert_int_equal(gls_input_open(path, &input), GLS_OK);
+    gls_gzip_pieces *pieces = gls_gzip_pieces_create(&input, place, 0, 4);
+    bool fits = gls_gzip_pieces_read(pieces, data, want->n + 1, &got);
+    if (fits) {
+        assert_int_equal(got, want->n);
+        assert_memory_equal(data, want->data, got);
+    }
+    gls_gzip_pieces_destroy(pieces);
+    gls_input_close(&input);
+    free(data);
+    return fits;
+}
+
+/* The first n bytes of a file give the same with four threads as with one: data, or an error. */
+static void check_threads(const bytes *packed, size_t n)
+{
+    static const size_t portions[] = {131072, 1 << 20};
+    save(packed, n);
+    for (size_t i = 0; i < sizeof portions / sizeof *portions; i++) {
+        bytes want, got;
+        char message[300] = "";
+        omp_set_num_threads(1);
+        const gls_status status = load(portions[i], &want);
+        if (status) snprintf(message, sizeof message, "%s", gls_last_error());
+        omp_set_num_threads(4);
+        assert_int_equal(load(portions[i], &got), status);
+        if (status) assert_string_equal(gls_last_error(), message);
+        if (!status) assert_int_equal(got.n, want.n);
+        if (!status && want.n > 0) assert_memory_equal(got.data, want.data, want.n);
+        free(want.data);
+        free(got.data);
+    }
+}
+
+/* Pieces of several sizes; bytes, members of either kind and nothing behind them. */
+static void pieces(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {65536, 131072, 1 << 20};
+    for (int k = 0; k < 12; k++) {
+        const size_t size = sizes[k % 3];
+        bytes data = make_data(4 * size + 12345, 5), packed = {0};
+        pack_pieces(&packed, &data, size, k % 4 * 3, true, k % 2 == 1);
+        if (k >= 6) append(&packed, "\0\0\xff\xff bytes", 10);
+        save(&packed, packed.n);
+        assert_true(is_in_pieces(&data, k % 2 == 1 ? 12 : 10));
+        check_same(&data, 200000);
+        check_threads(&packed, packed.n);
+        if (k < 6) {
+            pack(&packed, data.data, 200000, 6, false);
+            pack_pieces(&packed, &data, size, 3, true, false);
+            check_threads(&packed, packed.n);
+        }
+        free(data.data);
+        free(packed.data);
+    }
+}
+
+/* What is not made of pieces: one window for all, marks inside of stored blocks, pieces that are too large. */
+static void no_pieces(void **state)
+{
+    (void)state;
+    bytes data = make_data(1000000, 13), packed = {0};
+    pack_pieces(&packed, &data, 65536, 6, false, false);
+    check_threads(&packed, packed.n);
+    assert_false(is_in_pieces(&data, 10));
+    packed.n = 0;
+    for (size_t i = 0; i + 5 < data.n; i += 7000) memcpy(data.data + i, "\0\0\0\xff\xff", 5);
+    pack_pieces(&packed, &data, 100000, 0, true, false);
+    check_threads(&packed, packed.n);
+    assert_false(is_in_pieces(&data, 10));
+    packed.n = 0;
+    pack_pieces(&packed, &data, data.n, 6, true, false);
+    check_threads(&packed, packed.n);
+    assert_false(is_in_pieces(&data, 10));
+    free(data.data);
+    data = make_data(3000000, 13);
+    packed.n = 0;
+    pack_pieces(&packed, &data, 1200000, 6, true, false);
+    check_threads(&packed, packed.n);
+    assert_false(is_in_pieces(&data, 10));
+    free(data.data);
+    free(packed.data);
+}
+
+/* A last stored block that has a mark so many bytes before its end: for one number, what is put behind a piece to see
+ * whether a block ends there would fill the block. */
+static void mark_near_end(void **state)
+{
+    (void)state;
+    for (size_t behind = 0; behind < 40; behind++) {
+        const size_t first = 150000, n = 1000 + behind;
+        bytes data = make_data(first + n, 17), packed = {0}, front = {.data = data.data, .n = first + 1};
+        memcpy(data.data + first + 995, "\0\0\0\xff\xff", 5);
+        const uint32_t sum[2] = {(uint32_t)crc32(0, data.data, (uInt)data.n), (uint32_t)data.n};
+        const unsigned char head[5] = {1, (unsigned char)n, (unsigned char)(n >> 8), (unsigned char)~n,
+                                       (unsigned char)(~n >> 8)};
+        pack_pieces(&packed, &front, 50000, 6, true, false);
+        /* drop the piece of one byte, 3 packed bytes, and the trailer */
+        packed.n -= 3 + 8;
+        append(&packed, head, 5);
+        append(&packed, data.data + first, n);
+        for (int i = 0; i < 8; i++) append(&packed, &(unsigned char){(unsigned char)(sum[i / 4] >> (8 * (i % 4)))}, 1);
+        save(&packed, packed.n);
+        assert_false(is_in_pieces(&data, 10));
+        check_same(&data, 1 << 20);
+        check_threads(&packed, packed.n);
+        free(data.data);
+        free(packed.data);
+    }
+}
+
+/* Pieces that are cut short or have a wrong byte, a wrong checksum or a wrong size. */
+static void damaged_pieces(void **state)
+{
+    (void)state;
+    bytes data = make_data(700000, 23), packed = {0};
+    pack_pieces(&packed, &data, 131072, 6, true, false);
+    for (size_t at = 10; at < packed.n; at += at + 20 < packed.n ? packed.n / 50 : 1) {
+        check_threads(&packed, at);
+        packed.data[at] ^= 0x10;
+        check_threads(&packed, packed.n);
+        packed.data[at] ^= 0x10;
+    }
+    for (size_t at = 4; at < packed.n; at++) {
+        if (memcmp(packed.data + at - 4, "\0\0\xff\xff", 4) == 0) check_threads(&packed, at);
+    }
+    check_threads(&packed, packed.n);
+    free(data.data);
+    free(packed.data);
+}
+
 static int finish(void **state)
 {
     (void)state;
@@ -216,8 +385,10 @@ static int finish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_member), cmocka_unit_test(several_members),
-                                       cmocka_unit_test(cut_short), cmocka_unit_test(damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_member),    cmocka_unit_test(several_members),
+                                       cmocka_unit_test(cut_short),     cmocka_unit_test(damaged),
+                                       cmocka_unit_test(pieces),        cmocka_unit_test(no_pieces),
+                                       cmocka_unit_test(mark_near_end), cmocka_unit_test(damaged_pieces)};
     int fd = mkstemp(path);
     if (fd < 0) return 1;
     close(fd);
