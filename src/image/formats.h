@@ -83,6 +83,19 @@ uint64_t gls_stream_bound(const gls_stream *stream);
 /* Descriptor of a regular file that is not compressed, for pread() only; -1 for gzip data and pipes. */
 int gls_stream_fd(const gls_stream *stream);
 
+/* Pieces of a gzip member in a regular file, which several threads unpack. */
+typedef struct gls_gzip_pieces gls_gzip_pieces;
+
+/* Prepares for a member whose deflate data begin at `place` of the file. skipped: number of unpacked bytes that reading
+ * leaves out. Returns NULL if memory runs out. */
+gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, uint64_t skipped, int n_threads);
+/* Accepts NULL. */
+void gls_gzip_pieces_destroy(gls_gzip_pieces *pieces);
+/* Reads the next unpacked bytes. *got is smaller than `bytes` at the end of the member, whose checksum is then correct;
+ * *end: position in the file behind it. Returns false if what follows behind *got bytes is not made of pieces, or is
+ * damaged. */
+bool gls_gzip_pieces_read(gls_gzip_pieces *pieces, void *data, size_t bytes, size_t *got, uint64_t *end);
+
 /* --- NIfTI. */
 
 /* Contents of a NIfTI header that a reader of the voxels needs. */

@@ -3,11 +3,17 @@
  * such marks are looked for, and what lies between two of them is unpacked by itself, the first piece from the start of
  * the member's data. If each piece ends a block exactly where the next one begins, all together are what one thread
  * unpacks. Where anything does not fit, one thread has to unpack the member from its start, and finds what is wrong. */
+#include "image/formats.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-#include "image/inflate.h"
 #include "util/threads.h"
+
+#ifdef GLS_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
 
 /* PIECE_IN, PIECE_OUT: largest size of a piece, packed and unpacked. CHUNK: bytes in which a thread looks for marks at
  * a time. FIRST_CHUNKS: the chunks that decide whether the member has pieces. */
@@ -47,7 +53,6 @@ struct gls_gzip_pieces {
     uint64_t n_out, n_read; /* number of bytes of the member that were unpacked, and that were read */
     uint32_t crc;           /* of the bytes that were unpacked */
     bool over;              /* true: the last piece was unpacked */
-    gls_inflater *inflater[MAX_THREADS];
     unsigned char *in[MAX_THREADS];
     size_t n_marks, next; /* marks that were found, and the first of them that ends no piece yet */
     size_t n_found[CHUNKS(MAX_THREADS)];
@@ -58,26 +63,22 @@ struct gls_gzip_pieces {
 void gls_gzip_pieces_destroy(gls_gzip_pieces *t)
 {
     if (!t) return;
-    for (int i = 0; i < t->n_threads; i++) {
-        gls_inflater_destroy(t->inflater[i]);
-        free(t->in[i]);
-    }
+    for (int i = 0; i < t->n_threads; i++) free(t->in[i]);
     for (int i = 0; i < PIECES(t->n_threads); i++) free(t->pieces[i].out);
     free(t);
 }
 
-gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, uint64_t n_read, int n_threads)
+gls_gzip_pieces *gls_gzip_pieces_create(const gls_input *input, uint64_t place, uint64_t skipped, int n_threads)
 {
     gls_gzip_pieces *t = calloc(1, sizeof *t);
     if (!t) return NULL;
     t->n_threads = n_threads < MAX_THREADS ? n_threads : MAX_THREADS;
     t->input = input;
     t->place = place;
-    t->n_read = n_read;
+    t->n_read = skipped;
     t->n_chunks = FIRST_CHUNKS;
     bool made = true;
-    for (int i = 0; i < t->n_threads; i++)
-        made &= (t->inflater[i] = gls_inflater_create()) && (t->in[i] = malloc(PIECE_IN + sizeof probe));
+    for (int i = 0; i < t->n_threads; i++) made &= (t->in[i] = malloc(PIECE_IN + sizeof probe)) != NULL;
     for (int i = 0; i < PIECES(t->n_threads); i++) made &= (t->pieces[i].out = malloc(PIECE_OUT + PROBED)) != NULL;
     if (made) return t;
     gls_gzip_pieces_destroy(t);
@@ -130,23 +131,47 @@ static void cut_pieces(gls_gzip_pieces *t)
     }
 }
 
-/* Unpacks a piece with the buffers of a thread. */
+/* Unpacks raw deflate data from their start to the end of a last block. *used: bytes that this took of n. Returns false
+ * if there is no last block, the output has no room, or the data refer to bytes before their start. */
+static bool unpack(const unsigned char *in, size_t n, unsigned char *out, size_t room, size_t *used, size_t *n_out)
+{
+#ifdef GLS_HAVE_ISAL
+    struct inflate_state z;
+    isal_inflate_init(&z);
+    z.next_in = (uint8_t *)(uintptr_t)in; /* the library only reads it */
+#else
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)in};
+    if (inflateInit2(&z, -15) != Z_OK) return false;
+#endif
+    z.avail_in = (uint32_t)n;
+    z.next_out = out;
+    z.avail_out = (uint32_t)room;
+#ifdef GLS_HAVE_ISAL
+    const bool ok = isal_inflate_stateless(&z) == ISAL_DECOMP_OK && z.block_state == ISAL_BLOCK_FINISH;
+#else
+    const bool ok = inflate(&z, Z_FINISH) == Z_STREAM_END;
+    inflateEnd(&z);
+#endif
+    *used = n - z.avail_in;
+    *n_out = room - z.avail_out;
+    return ok;
+}
+
+/* Unpacks a piece with the buffer of a thread. */
 static void unpack_piece(const gls_gzip_pieces *t, int thread, piece *p)
 {
     unsigned char *in = t->in[thread];
     const size_t n = p->end - p->first < PIECE_IN ? (size_t)(p->end - p->first) : PIECE_IN;
-    gls_inflate_buffers b = {in, n + sizeof probe, p->out, PIECE_OUT + PROBED};
+    size_t used;
     p->fits = p->last = false;
     if (gls_regular_read(t->input->path, t->input->fd, p->first, in, n)) return;
     memcpy(in + n, probe, sizeof probe);
-    if (!gls_inflater_run_raw(t->inflater[thread], &b)) return;
-    const size_t used = (size_t)(b.in - in);
-    p->n = (size_t)(b.out - p->out);
+    if (!unpack(in, n + sizeof probe, p->out, PIECE_OUT + PROBED, &used, &p->n)) return;
     if (used + TRAILER <= n) {
         p->fits = p->last = true;
         p->end = p->first + used + TRAILER;
         memcpy(p->trailer, in + used, TRAILER);
-    } else if (b.n_in == 0 && p->first + n == p->end && p->end < t->input->bytes && p->n >= PROBED) {
+    } else if (used == n + sizeof probe && p->first + n == p->end && p->end < t->input->bytes && p->n >= PROBED) {
         p->n -= PROBED;
         /* a stored block that goes on behind the piece has the head of the probe among its data */
         p->fits = memcmp(p->out + p->n, probe + PROBE_HEAD, PROBED) == 0 &&
@@ -205,7 +230,7 @@ static void copy_some(void *user, int thread, size_t from, size_t until)
     }
 }
 
-bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *got)
+bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *got, uint64_t *end)
 {
     for (*got = 0; *got < bytes;) {
         while (t->n_read >= t->n_out && !t->over) {
@@ -218,11 +243,6 @@ bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *
         t->n_read += n;
         *got += (size_t)n;
     }
+    *end = t->place;
     return true;
-}
-
-uint64_t gls_gzip_pieces_place(const gls_gzip_pieces *t, uint64_t *place)
-{
-    *place = t->place;
-    return t->n_read;
 }
