@@ -315,8 +315,7 @@ static gls_status check_data(const bench_options *options)
     const peer_folder to = {.path = options->write_data};
     struct stat st;
     if (stat(to.path, &st) != 0) return gls_place_check(to.path, false, NULL, NULL, 0);
-    if (!S_ISDIR(st.st_mode))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: is a file, not a folder; give another name", to.path);
+    if (!S_ISDIR(st.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: is not a folder; give another name", to.path);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < sizeof names / sizeof *names && !status; i++) {
         char *path = path_in(&to, names[i]);
@@ -373,7 +372,8 @@ static gls_status make_directory(bench_run *run)
     free(run->directory);
     run->directory = NULL;
     return gls_fail(GLS_ERR_OUTPUT,
-                    "%s: no temporary folder can be made there: %s; TMPDIR names another place, --no-write needs none",
+                    "%s: no temporary folder can be made in it: %s; set TMPDIR to another folder, or give --no-write, "
+                    "which needs none",
                     place, strerror(errno));
 }
 

@@ -26,7 +26,9 @@ static gls_status parse_devices(const char *list, bench_options *options)
 {
     for (const char *word = list;; word++) {
         size_t length = strcspn(word, ",");
-        if (length == 0) return gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", list);
+        if (length == 0)
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--device: '%s' has an empty name: give names with one comma between them", list);
         if (options->n_devices == BENCH_MAX_DEVICES)
             return gls_fail(GLS_ERR_ARGUMENT, "--device: names more than %d devices; name fewer", BENCH_MAX_DEVICES);
         char *name = strndup(word, length);
@@ -42,12 +44,13 @@ static gls_status parse_devices(const char *list, bench_options *options)
 static gls_status check_models(bench_options *o)
 {
     if (o->model.model > GLS_MODEL_CSD)
-        return gls_fail(GLS_ERR_ARGUMENT, "--model %s: bench measures opdt, csa and csd",
+        return gls_fail(GLS_ERR_ARGUMENT, "--model %s: bench cannot measure it; give opdt, csa or csd",
                         gls_model_name(o->model.model));
     o->model.sh_order = gls_model_order(&o->model);
     for (int i = 0; i < o->n_dg && o->model.model == GLS_MODEL_CSD; i++)
         if (gls_getter_source_of(o->dg[i]) == GLS_FROM_QBALL)
-            return gls_fail(GLS_ERR_ARGUMENT, "--dg boot: cannot use --model csd; give --dg prob,det,ptt,ifod2");
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--dg boot: cannot use --model csd; give --model opdt or csa, or --dg prob,det,ptt,ifod2");
     int n_columns = o->n_dg * o->n_mapping * o->n_devices;
     if (n_columns > BENCH_MAX_COLUMNS)
         return gls_fail(GLS_ERR_ARGUMENT,

@@ -150,8 +150,8 @@ static gls_status check_braces(const gls_param *p, const char *value)
         const char *entity = brace[n] ? gls_bids_key(key) : NULL;
         if (!entity || strcmp(entity, "desc") == 0)
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "--%s %s: '%s' in braces is none of subject, session, acquisition, direction, run, "
-                            "space, resolution and reconstruction",
+                            "--%s %s: '{%s' is not one of subject, session, acquisition, direction, run, space, "
+                            "resolution and reconstruction, ended by '}'",
                             p->name, value, key);
     }
     return GLS_OK;
@@ -164,7 +164,7 @@ gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
     gls_status status = GLS_OK;
     int next = 0;
     if (job.roi && o->region != GLS_DATASET_AUTO)
-        return gls_fail(GLS_ERR_ARGUMENT, "--roi and --seed-region exclude each other");
+        return gls_fail(GLS_ERR_ARGUMENT, "--roi and --seed-region exclude each other: leave out one of them");
     for (const char **value; !status && (value = next_value(&job, &row, &next));) {
         gls_dataset_texts files = {.n = 0};
         bool all = false;
@@ -174,7 +174,7 @@ gls_status gls_dataset_check_values(const gls_dataset_options *o, bool several)
             status = add_files(row, *value, &files, &all);
         if (all)
             status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--%s %s: is one file for all series, and each has its own: put entities in braces, as "
+                              "--%s %s: is one file for all series, but each needs its own: put entities in braces, as "
                               "in 'sub-{subject}/[ses-{session}/]%s'",
                               row->name, *value, gls_file_name(*value));
         gls_dataset_texts_finish(&files);

@@ -299,7 +299,7 @@ gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char 
         else if (old && is_noted(old, path))
             *missing = true;
         else
-            return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that was written here; --force tracks anew", path);
+            return gls_fail(GLS_ERR_OUTPUT, "%s: has changed since glslines bids wrote it; --force tracks anew", path);
     }
     return GLS_OK;
 }

@@ -132,7 +132,7 @@ gls_status gls_dataset_lock(const char *path, bool wait, int *fd)
     for (;;) {
         struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (*fd < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+        if (*fd < 0) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be opened: %s", path, strerror(errno));
         int result;
         do result = fcntl(*fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &whole);
         while (result != 0 && errno == EINTR);

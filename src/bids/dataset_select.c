@@ -236,7 +236,8 @@ static gls_status add_filter(const char *path, const cJSON *item, gls_strings *f
 {
     const char *key = gls_bids_key(item->string);
     if (!key && gls_choice_find(IMPLIED, item->string, strlen(item->string)) >= 0) return GLS_OK;
-    if (!key) return gls_fail(GLS_ERR_INPUT, "%s: '%s' is no entity that glslines knows", path, item->string);
+    if (!key)
+        return gls_fail(GLS_ERR_INPUT, "%s: '%s' is no entity that glslines knows: remove it", path, item->string);
     if ((size_t)filters->n == sizeof filters->value / sizeof *filters->value)
         return gls_fail(GLS_ERR_INPUT, "%s: too many entities", path);
     char *text = filter_text(key, item);
@@ -256,7 +257,7 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
     if (!cJSON_IsObject(root))
         status = gls_fail(GLS_ERR_INPUT, "%s: is no object of JSON", path);
     else if (!cJSON_IsObject(dwi))
-        status = gls_fail(GLS_ERR_INPUT, "%s: has no object dwi, which holds the entities of series", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no object \"dwi\" with the entities of the series", path);
     for (item = status ? NULL : dwi->child; item && !status; item = item->next)
         status = add_filter(path, item, filters);
     cJSON_Delete(root);

@@ -100,12 +100,13 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
                                          "force",  "dry-run",       "report",       "picture", "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: bids chooses it for each series", chosen[i]);
+            return cmd_error(CMD_EXIT_USAGE, "--%s: leave it out: bids chooses it for each series", chosen[i]);
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
-            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
-                             strstr(p->metavar, "[:FILE]") ? "leave out :FILE" : "make it of each tractogram");
+            return cmd_error(CMD_EXIT_USAGE, "--%s %s: would be one file for all series: %s", p->name, value,
+                             strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
+                                                           : "make such a file from each tractogram afterwards");
     }
     return CMD_EXIT_OK;
 }
@@ -121,9 +122,10 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
     cmd_options_log(arguments);
     if (arguments->n_positionals > 0)
-        return cmd_error(CMD_EXIT_USAGE,
-                         "bids: BIDS_DIR OUT_DIR participant|group -- OPTIONS_OF_TRACK: '%s' is too many",
-                         arguments->positional[0]);
+        return cmd_error(
+            CMD_EXIT_USAGE,
+            "bids: '%s' is one argument too many: give BIDS_DIR OUT_DIR participant|group -- OPTIONS_OF_TRACK",
+            arguments->positional[0]);
     int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
     const char *fraction = cmd_options_first(arguments, CMD_TEXTS("pve-wm", "pve-gm", "pve-csf"));
@@ -137,7 +139,8 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
     if (tissue) job->pve_wm = job->pve_gm = job->pve_csf = "";
     if (job->track.pft && !job->act && !job->pve_wm && !job->map_include)
         return cmd_error(CMD_EXIT_USAGE,
-                         "--pft: needs tissue of each series: give --tissue before --, or files in braces behind it");
+                         "--pft: needs the tissue of each series: give --tissue before --, or, after it, --act, "
+                         "--pve-wm or --map-include with the file's name in terms of entities, as in sub-{subject}");
     code = track_options_check(track, arguments);
     arguments->n_positionals = 0;
     return code;

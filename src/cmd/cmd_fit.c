@@ -27,7 +27,8 @@ static int model_files_get(const cmd_arguments *arguments, model_files files)
                          "%s: takes DWI PREFIX, DWI BVAL BVEC PREFIX or DWI BVAL BVEC MASK PREFIX, got %d argument%s; "
                          "without MASK, --mask FILE names the mask",
                          arguments->command->name, n, n == 1 ? "" : "s");
-    if (n == 5 && *files.mask) return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names it already");
+    if (n == 5 && *files.mask)
+        return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names the mask already; leave out one of them");
     if (access(file[n - 1], F_OK) == 0)
         return cmd_error(CMD_EXIT_USAGE,
                          "%s: PREFIX, the last argument, exists already: %s; give the beginning of new file names",
@@ -193,7 +194,7 @@ static int check(const gls_respond_options *v, const cmd_arguments *arguments)
 {
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)
         if (cmd_options_given(arguments, owners[i].option) && !(owners[i].algorithms >> v->algorithm & 1))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s has it", owners[i].option, owners[i].names);
+            return cmd_error(CMD_EXIT_USAGE, "--%s: only --algorithm %s can use it", owners[i].option, owners[i].names);
     if (v->algorithm == GLS_RESPONSE_MSMT_5TT && !v->act)
         return cmd_error(CMD_EXIT_USAGE, "--algorithm msmt_5tt: needs --act FILE, an image of five tissues");
     if (v->algorithm == GLS_RESPONSE_FA && cmd_options_given(arguments, "fa-threshold") &&

@@ -426,7 +426,8 @@ static int search(const char *first, const cmd_arguments *arguments)
     int n = 1;
     for (int i = 0; i < arguments->n_positionals; i++) word[n++] = arguments->positional[i];
     if (manual_search(stdout, cmd_commands, word, n, cmd_terminal_width(stdout)) > 0) return CMD_EXIT_OK;
-    return cmd_error(CMD_EXIT_USAGE, "help --search: nothing has '%s'%s", first, n > 1 ? " and all other words" : "");
+    return cmd_error(CMD_EXIT_USAGE, "help --search: no help text has '%s'%s", first,
+                     n > 1 ? " and all other words" : "");
 }
 
 /* Entry of the command. A command precedes a topic of the same name. */

@@ -62,7 +62,8 @@ static int run_render(void *values, const cmd_arguments *arguments)
         return cmd_error(CMD_EXIT_USAGE, "render: takes one or more tractograms, --odf or --image, got none");
     if (!v->file) return cmd_error(CMD_EXIT_USAGE, "render: needs -o FILE");
     /* turn 0 is a still picture, so the smallest number of frames is checked here */
-    if (o->turn > 0 && o->turn < 8) return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8", o->turn);
+    if (o->turn > 0 && o->turn < 8)
+        return cmd_error(CMD_EXIT_USAGE, "--turn %u: must be at least 8, or 0 for a still picture", o->turn);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();
     /* with --frames the output is a folder, so that it need not be compared with the file of --reference */

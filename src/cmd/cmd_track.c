@@ -97,11 +97,11 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
                          o->mask ? "mask" : "roi");
     /* DWI BVAL BVEC MASK ROI: the fourth and the fifth argument are the masks */
     if ((n > 3 && o->mask) || (n > 4 && o->roi))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already", n > 3 && o->mask ? "mask" : "roi",
-                         n > 3 && o->mask ? "MASK" : "ROI");
+        return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already; leave out one of them",
+                         n > 3 && o->mask ? "mask" : "roi", n > 3 && o->mask ? "MASK" : "ROI");
     /* refuse options for an input that is not given, so that no option is ignored silently */
     if (odf && (name = cmd_options_first(arguments, for_fit)))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, which is not fitted", name, odf);
+        return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, because no model is fitted", name, odf);
     if (!o->sh && cmd_options_given(arguments, "sh-basis"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
     if (!o->sh && !o->odf && cmd_options_given(arguments, "sh-frame"))
@@ -124,7 +124,8 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     if (o->seeds && cmd_options_given(arguments, "seed-seed"))
         return cmd_error(CMD_EXIT_USAGE, "--seed-seed: has no effect with --seeds FILE");
     if (o->track.select > 0 && o->shard && !nseeds && !name)
-        return cmd_error(CMD_EXIT_USAGE, "--select with --shard: needs --nseeds N, the seeds that the shards divide");
+        return cmd_error(CMD_EXIT_USAGE, "--select with --shard: needs the number of seeds that the shards divide: "
+                                         "give --nseeds, --seeds, --seeds-per-voxel or --seed-grid");
     return CMD_EXIT_OK;
 }
 
@@ -168,7 +169,7 @@ static int check_getter(const gls_job_options *o, const cmd_arguments *arguments
             return cmd_error(CMD_EXIT_USAGE, "--%s cannot be used with --dg %s, which fits no model", row->name,
                              gls_getter_name(o->track.dg));
         if (checked && !gls_param_is_used(row, o) && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s has it", row->name,
+            return cmd_error(CMD_EXIT_USAGE, "--%s: only --dg %s can use it", row->name,
                              gls_getters_with((gls_param_user)row->user, text, sizeof text));
     }
     return CMD_EXIT_OK;

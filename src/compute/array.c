@@ -118,8 +118,8 @@ gls_status gls_array_clear(gls_array *array)
 static gls_status check_range(const char *function, const gls_array *array, size_t first, size_t n)
 {
     if (first <= array->length && n <= array->length - first) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: elements %zu to %zu + %zu are not within an array of %zu", function, first,
-                    first, n, array->length);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: elements %zu to %zu + %zu - 1 are not all within an array of %zu elements",
+                    function, first, first, n, array->length);
 }
 
 /* Whether the elements have the same bytes on host and device, so that copying needs no conversion. */

@@ -290,8 +290,8 @@ static gls_status bind(const gls_elementwise *e, size_t n, const parameter *p, c
         return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of type %s, but the kernel declares it as %s", e->label,
                         p->name, gls_type_name(array->type), glsl_names[p->type]);
     if (array->length < n)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu", e->label, p->name, array->length,
-                        n);
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, but the kernel runs over %zu", e->label,
+                        p->name, array->length, n);
     *arg = gls_arg_buffer(p->slot, array->buffer);
     return GLS_OK;
 }
@@ -304,7 +304,8 @@ static gls_status run(gls_elementwise *e, size_t n, const gls_operand *operands,
     if (n > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "kernel '%s': %zu elements are more than 2^32 - 1", e->label, n);
     if (n_operands != s->n || !operands)
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s' takes %zu operands, not %zu", e->label, s->n, n_operands);
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s' takes a list of %zu operands; the list has %zu, or is NULL",
+                        e->label, s->n, n_operands);
     for (size_t k = 0; k < s->n; k++) {
         gls_status status = bind(e, n, &s->parameters[k], &operands[k], &args[k]);
         if (status) return status;

@@ -152,7 +152,8 @@ static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_s
 static gls_status run_host(const product *p, double *gpu_seconds)
 {
     if (!p->device->info.software)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: the device's memory is not the host's");
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "matrix product on the host: the memory of this device is not the host's; choose another way");
     gls_status status = gls_blas_check("matrix product");
     if (!status) status = gls_device_enter(p->device, "matrix product");
     if (status) return status;

@@ -211,7 +211,8 @@ static gls_status check_arguments(const gls_program *program, const gls_kernel *
     for (size_t i = 0; i < n_args; i++)
         for (size_t k = 0; k < i; k++)
             if (same_slot(args[i].kind, args[i].slot, args[k].kind, args[k].slot))
-                return gls_fail(GLS_ERR_ARGUMENT, "program '%s': arguments %zu and %zu are for the same slot %u",
+                return gls_fail(GLS_ERR_ARGUMENT,
+                                "program '%s': arguments %zu and %zu (counted from 0) are for the same slot %u",
                                 program->label, k, i, args[i].slot);
     return GLS_OK;
 }

@@ -79,7 +79,8 @@ gls_status gls_csd_directions_read(const char *path, double (**direction)[3], si
     gls_status status = gls_table_read(path, &value, &rows, &columns);
     if (status) return status;
     if (columns != 2 && columns != 3)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu columns, but directions have 2 (azimuth, elevation) or 3 (x y z)",
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has %zu columns, but directions have 2 (azimuth, angle from the z axis) or 3 (x y z)",
                           path, columns);
     else if (rows < MIN_DIRECTIONS || rows > GLS_SPHERE_MAX_DIRECTIONS)
         status = gls_fail(GLS_ERR_INPUT, "%s: has %zu directions, but a constraint needs %d to %d", path, rows,

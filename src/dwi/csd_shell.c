@@ -169,7 +169,7 @@ gls_status gls_csd_check_series(const char *what, const gls_image *dwi, const gl
     if ((n > 2 || clustered < n_weighted) && high - low > 20 && high - low > 0.01 * low)
         return gls_fail(
             GLS_ERR_INPUT,
-            "%s needs one shell, but the weighted volumes have b-values from %g to %g s/mm2: select a shell", what, low,
-            high);
+            "%s needs one shell, but the weighted volumes have b-values from %g to %g s/mm2: select a shell (--shells)",
+            what, low, high);
     return GLS_OK;
 }

@@ -85,7 +85,7 @@ static gls_status choose_shell(gls_series_model *m)
         if (status) return status;
     }
     if (shells->n > 1)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; only --model msmt takes several shells",
+        return gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values, but only --model msmt takes several; give one",
                         shells->n);
     if (!csd && shells->n == 0) return GLS_OK;
     if (csd) {

@@ -189,7 +189,8 @@ gls_status gls_odf_directions_read(const char *path, double (**direction)[3], si
     for (size_t i = 0; i < 3 * rows; i++) {
         if (isfinite(value[i])) continue;
         free(value);
-        return gls_fail(GLS_ERR_INPUT, "%s: direction %zu (counted from 0) is not a finite number", path, i / 3);
+        return gls_fail(GLS_ERR_INPUT, "%s: direction %zu (counted from 0) has a number that is not finite", path,
+                        i / 3);
     }
     *direction = (double(*)[3])value;
     *n = rows;

@@ -106,7 +106,8 @@ gls_status gls_odf_slice(const gls_odf_source *source, int32_t z, float *rows)
     GLS_REQUIRE(source && rows && source->image && source->sphere);
     const int32_t *dim = source->image->grid.dim;
     if (z < 0 || z >= dim[2])
-        return gls_fail(GLS_ERR_ARGUMENT, "slice %d is out of range: the ODF image has %d slices", z, dim[2]);
+        return gls_fail(GLS_ERR_ARGUMENT, "slice %d (counted from 0) is out of range: the ODF image has %d slices", z,
+                        dim[2]);
     size_t stride = (size_t)dim[0] * (size_t)dim[1];
     long long blocks = (long long)((stride + GLS_ODF_BLOCK - 1) / GLS_ODF_BLOCK);
 #pragma omp parallel

@@ -63,15 +63,15 @@ static gls_status check_table(const gls_gradients *gradients, const gls_qball_op
     if (n == gradients->n)
         return gls_fail(GLS_ERR_INPUT, "the gradient table has no b0 volume; q-ball models need one");
     if (n <= k)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "%zu diffusion-weighted volume%s too few for SH order %d: its %zu coefficients need at least %zu", n,
-            n == 1 ? " is" : "s are", options->sh_order, k, k + 1);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%zu diffusion-weighted volume%s too few for SH order %d: its %zu coefficients need at least "
+                        "%zu; lower --sh-order",
+                        n, n == 1 ? " is" : "s are", options->sh_order, k, k + 1);
     if (high - low > 20 && high - low > 0.01 * low) {
         if (require_single_shell)
             return gls_fail(GLS_ERR_INPUT,
                             "q-ball models need one shell, but the weighted volumes have b-values from %g to %g s/mm2: "
-                            "select a shell",
+                            "select a shell (--shells)",
                             low, high);
         gls_log(
             GLS_LOG_WARNING,
@@ -143,8 +143,8 @@ static gls_status set_leverage_scale(gls_qball *q, const double *leverage)
         double freedom = 1 - leverage[i];
         if (freedom < MIN_FREEDOM)
             return gls_fail(GLS_ERR_INPUT,
-                            "volume %zu alone determines a coefficient of SH order %d (leverage 1): no residual to "
-                            "bootstrap; use a lower order",
+                            "volume %zu (counted from 0) alone determines a coefficient of SH order %d (leverage 1), "
+                            "so that it has no residual to bootstrap: lower --sh-order",
                             q->volume[i], q->options.sh_order);
         q->leverage_scale[i] = 1 / sqrt(freedom);
     }

@@ -26,7 +26,7 @@ static gls_status factor(double *q, size_t rows, size_t k, double *r, double *ta
     if (!(condition > MIN_RECIPROCAL_CONDITION))
         return gls_fail(GLS_ERR_INPUT,
                         "the gradient directions do not determine %zu SH coefficients (too few different ones, or in "
-                        "one plane); use a lower order",
+                        "one plane): lower --sh-order",
                         k);
     if (gls_lapack()->dorgqr(LAPACK_ROW_MAJOR, m, n, n, q, n, tau) != 0)
         return gls_fail(GLS_ERR_MEMORY, "QR factorisation of a %zu x %zu matrix failed", rows, k);

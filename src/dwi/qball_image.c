@@ -106,8 +106,10 @@ gls_status gls_qball_fit_image(const gls_qball *qball, const gls_image *dwi, con
         return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes", gradients->n,
                         dwi->n_volumes);
     if (qball->n + gradients->n_b0 != gradients->n || gradients->n_b0 == 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model has %zu weighted volumes, the gradient table %zu", qball->n,
-                        gradients->n - gradients->n_b0);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "the q-ball model has %zu weighted volumes, but the gradient table has %zu, or has no b0 volume", qball->n,
+            gradients->n - gradients->n_b0);
     gls_status status = mask ? gls_grid_require_equal(&dwi->grid, "the series", &mask->grid, "the mask") : GLS_OK;
     if (status) return status;
     job j = {.qball = qball, .dwi = dwi, .mask = mask, .voxels = gls_grid_voxels(&dwi->grid)};

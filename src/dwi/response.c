@@ -175,8 +175,9 @@ gls_status gls_response_estimate(const gls_image *dwi, const gls_gradients *grad
     /* the response is the mean over these voxels; its eigenvalues are checked against those of water */
     average(part, gradients, evals, chosen, n, &mean);
     if (!(mean.s0 > 0) || !isfinite(mean.s0))
-        status = gls_fail(GLS_ERR_INPUT, "response: the mean b0 signal of its %zu voxels is %g, it must be above 0", n,
-                          mean.s0);
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "response: the mean b0 signal of its %zu voxels is %g: it must be finite and above 0", n, mean.s0);
     if (!status) status = gls_units_check_eigenvalues("response", mean.evals, true);
     if (status) goto fail;
     gls_log(GLS_LOG_INFO,
@@ -198,8 +199,8 @@ static gls_status cut_zonal(const gls_response *response, int order, gls_respons
 {
     if (response->order < order)
         return gls_fail(GLS_ERR_INPUT,
-                        "the response has coefficients up to order %d, but CSD of order %d needs all up to order %d, "
-                        "except by MRtrix3's rule",
+                        "the response has coefficients up to order %d, but CSD of order %d needs all up to order %d: "
+                        "lower --sh-order, or give --csd-rule mrtrix",
                         response->order, order, order);
     gls_response cut = *response;
     cut.order = order;
@@ -240,7 +241,7 @@ gls_status gls_response_to_zonal(const gls_response *response, const gls_gradien
         !isfinite(response->evals[0] * response->s0))
         return gls_fail(GLS_ERR_INPUT,
                         "the response has eigenvalues %g, %g mm2/s and S0 %g: the first eigenvalue must be above the "
-                        "second, and all three above 0",
+                        "second, and all three must be finite and above 0",
                         response->evals[0], response->evals[1], response->s0);
     gls_status status = gls_units_check_eigenvalues("CSD", response->evals, false);
     if (status) return status;

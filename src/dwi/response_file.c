@@ -81,7 +81,7 @@ static gls_status find_row(const char *path, size_t rows, const gls_gradients *g
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != rows)
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: %zu rows, but the gradient table has %zu shells with the b0 (%s): give one row, or one "
+                          "%s: %zu rows, but the gradient table has %zu shells, b0 included (%s): give one row, or one "
                           "row for each shell",
                           path, rows, n, text);
     else

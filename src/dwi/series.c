@@ -107,7 +107,9 @@ gls_status gls_series_check(gls_series *s, const gls_image *mask)
         if (status) return status;
         look = look_at_all(s, mask);
     }
-    if (!look.positive) return gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0", s->name);
+    if (!look.positive)
+        return gls_fail(GLS_ERR_INPUT, "%s: no value inside the mask is above 0: is the mask that of the brain?",
+                        s->name);
     if (look.positive_b0 || s->gradients->n_b0 == 0) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: no value of its b = 0 volumes is above 0 inside the mask: is the gradient table in the order "

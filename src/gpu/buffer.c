@@ -290,7 +290,8 @@ gls_status gls_texture_create(gls_device *device, gls_texture_format format, con
     GLS_REQUIRE((unsigned)format < sizeof formats / sizeof formats[0]);
     uint32_t limit = device->info.max_texture_3d;
     if (size[0] > limit || size[1] > limit || size[2] > limit)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "texture '%s' of %u x %u x %u is over the device's limit of %u",
+        return gls_fail(GLS_ERR_UNSUPPORTED,
+                        "texture '%s' of %u x %u x %u is over the device's limit of %u along each axis",
                         label ? label : "", size[0], size[1], size[2], limit);
     unsigned stored = stored_format(device, format);
     /* refuse a texture larger than the whole memory with a message of both sizes; whether enough is free shows below */

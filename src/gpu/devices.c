@@ -85,7 +85,8 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
     /* several names: one device each; one name: n devices */
     for (const char *at = names; !status && set->n < n_names; at += name_length(at) + 1) {
         if (name_length(at) == 0)
-            status = gls_fail(GLS_ERR_ARGUMENT, "--device: an empty name in '%s'", names);
+            status = gls_fail(GLS_ERR_ARGUMENT,
+                              "--device: '%s' has an empty name: give names with one comma between them", names);
         else
             status = open_named(set, at, name_length(at), n_names > 1 ? 1 : n, api);
     }

@@ -252,23 +252,27 @@ static gls_status check_argument(const gls_kernel *kernel, size_t number, const 
     case GLS_ARG_UNIFORMS:
         if (gls_handle_alive(arg->value.buffer, GLS_HANDLE_BUFFER) && arg->value.buffer->device == device)
             return GLS_OK;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a buffer of its device", kernel->label,
-                        number);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "kernel '%s': argument %zu (counted from 0) is not a buffer of the kernel's device",
+                        kernel->label, number);
     case GLS_ARG_TEXTURE:
         if (gls_handle_alive(arg->value.texture, GLS_HANDLE_TEXTURE) && arg->value.texture->device == device)
             return GLS_OK;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is not a texture of its device", kernel->label,
-                        number);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "kernel '%s': argument %zu (counted from 0) is not a texture of the kernel's device",
+                        kernel->label, number);
     case GLS_ARG_INT:
     case GLS_ARG_UINT:
     case GLS_ARG_FLOAT: scalar = true;
     }
     if (!scalar)
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of no known kind", kernel->label, number);
+        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu (counted from 0) is of no known kind",
+                        kernel->label, number);
     for (size_t i = 0; i < kernel->program->n_slots; i++) {
         const gls_slot *slot = &kernel->program->slots[i];
         if (slot->kind < GLS_ARG_INT || slot->slot != arg->slot || slot->kind == arg->kind) continue;
-        return gls_fail(GLS_ERR_ARGUMENT, "kernel '%s': argument %zu is of type %s, but uniform '%s' is of type %s",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "kernel '%s': argument %zu (counted from 0) is of type %s, but uniform '%s' is of type %s",
                         kernel->label, number, names[arg->kind], slot->name, names[slot->kind]);
     }
     return GLS_OK;

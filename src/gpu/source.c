@@ -66,7 +66,8 @@ static gls_status compose_slot(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_defines; i++)
         if (self->defines[i].is_slot && strcmp(self->defines[i].name, name) == 0) {
-            if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader slot <%s> includes itself", name);
+            if (self->depth == MAX_DEPTH)
+                return gls_fail(GLS_ERR_INPUT, "shader slot <%s> includes itself, or is nested too deep", name);
             if (self->defines[i].reason)
                 gls_text_printf(&self->out, "// slot <%s>: %s\n", name, self->defines[i].reason);
             return compose_text(self, self->defines[i].value);
@@ -86,7 +87,8 @@ static gls_status compose_file(composer *self, const char *name)
 {
     for (size_t i = 0; i < self->n_seen; i++)
         if (strcmp(self->seen[i], name) == 0) return GLS_OK;
-    if (self->depth == MAX_DEPTH) return gls_fail(GLS_ERR_INPUT, "shader file '%s' includes itself", name);
+    if (self->depth == MAX_DEPTH)
+        return gls_fail(GLS_ERR_INPUT, "shader file '%s' includes itself, or is nested too deep", name);
     if (self->n_seen == sizeof self->seen / sizeof self->seen[0])
         return gls_fail(GLS_ERR_INPUT, "shader file '%s': a shader includes at most %zu files", name,
                         sizeof self->seen / sizeof self->seen[0]);

@@ -38,7 +38,7 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     /* relative to the product of the edges, so that the unit does not matter; the comparison also rejects NaN */
     double volume = size[0] * size[1] * size[2];
     if (!(fabs(gls_affine_det(affine)) > 1e-9 * volume) || !isfinite(volume))
-        return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular");
+        return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is singular or not finite");
     double inverse[3][4];
     for (int r = 0; r < 3; r++) {
         if (!isfinite(affine[r][3])) return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid is not finite");

@@ -22,7 +22,8 @@ typedef struct reader {
 
 static gls_status truncated(const reader *r)
 {
-    return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes of values behind byte %llu are not there", r->path,
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: truncated: it must have %llu bytes of values behind byte %llu, but not all are there", r->path,
                     (unsigned long long)r->header->bytes, (unsigned long long)r->header->offset);
 }
 

@@ -245,7 +245,10 @@ static gls_status set_axes(const lines *l, gls_mif_header *h)
     uint64_t n = 1;
     bool seen[MAX_FILE_AXES] = {false};
     if (l->n_dim < 3 || l->n_vox < 3 || l->n_layout != l->n_dim)
-        return gls_fail(GLS_ERR_INPUT, "%s: its header needs dim, vox and layout, each of three or more axes", l->path);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: its header needs dim, vox and layout, each of three or more axes, and layout of as many as dim",
+            l->path);
     for (int i = 0; i < l->n_dim; i++) {
         if (!(l->dim[i] >= 1 && l->dim[i] <= MAX_SIZE && l->dim[i] == floor(l->dim[i])))
             return gls_fail(

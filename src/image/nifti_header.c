@@ -94,8 +94,8 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld, but must be at least 1", path, i,
                             (long long)all[i]);
         if (i >= 5 && all[i] > 1)
-            return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), at most 4 can be used", path,
-                            i, i, (long long)all[i]);
+            return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), but at most 4 can be used",
+                            path, i, i, (long long)all[i]);
         if (i <= 3 && all[i] > INT32_MAX)
             return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, but can be 2147483647 at most", path, i,
                             (long long)all[i]);

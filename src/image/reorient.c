@@ -131,7 +131,7 @@ gls_status gls_image_require_values(const gls_image *image, const char *name, co
     const size_t n = gls_grid_voxels(&image->grid) * image->n_volumes;
     for (size_t i = 0; i < n; i++)
         if (isfinite(image->data[i]) && image->data[i] != 0) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: has no %s: all values are 0 or no numbers", name, what);
+    return gls_fail(GLS_ERR_INPUT, "%s: has no %s: all values are 0 or not finite", name, what);
 }
 
 /* --- Images of any grid that are brought to another grid as 0 and 1. */

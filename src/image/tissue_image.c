@@ -70,7 +70,7 @@ static gls_status check_values(const gls_image *image, const char *name)
     for (size_t v = 0, n = gls_grid_voxels(&image->grid); v < n; v++) inspect(image, v, &f);
     if (f.outside) return gls_fail(GLS_ERR_INPUT, "%s: fractions of tissue must lie between 0 and 1", name);
     if (!f.has_wm || !f.has_gm)
-        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of %s; are the volumes in another order?", name,
+        return gls_fail(GLS_ERR_INPUT, "%s: has no voxel of %s: are its volumes in another order?", name,
                         f.has_wm ? "grey matter" : "white matter of at least 0.5");
     if (f.not_a_number > 0)
         gls_log(GLS_LOG_WARNING, "%s: %zu voxels with a value that is not a number count as outside the brain", name,

@@ -215,10 +215,12 @@ static bool set_value(parser *p, size_t index, const char *text)
     case GLS_KIND_FLAG: *(bool *)field = true; return true;
     case GLS_KIND_COUNT: ++*(int *)field; return true;
     case GLS_KIND_INT:
-        if (!parse_int(text, field)) return fail(p, "--%s: '%s' is not a whole number", option->name, text);
+        if (!parse_int(text, field))
+            return fail(p, "--%s: '%s' is not a whole number, or is out of range", option->name, text);
         return check_range(p, option, text, *(int *)field);
     case GLS_KIND_UINT64:
-        if (!gls_parse_uint64(text, field)) return fail(p, "--%s: '%s' is not a whole number >= 0", option->name, text);
+        if (!gls_parse_uint64(text, field))
+            return fail(p, "--%s: '%s' is not a whole number from 0 to 18446744073709551615", option->name, text);
         return check_range(p, option, text, (double)*(uint64_t *)field);
     case GLS_KIND_SEED: {
         uint64_t v = 0;

@@ -77,9 +77,10 @@ static gls_status read_slabs(const char *text, slabs *slab)
     good = good && slab->axis >= 0 && next_word(&rest, ':', word, sizeof word) && gls_parse_double(word, &n);
     if (good && rest) good = gls_parse_double(rest, &mm) && mm > 0;
     if (!good || !(n >= 1 && n <= 64) || n != floor(n))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--slab: '%s' is not AXIS:N or AXIS:N:MM with axial, coronal or sagittal, and N from 1 to 64",
-                        text);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--slab: '%s' is not AXIS:N or AXIS:N:MM with axial, coronal or sagittal, N from 1 to 64, and MM above 0",
+            text);
     slab->n = (int)n;
     slab->mm = mm;
     return GLS_OK;
@@ -268,8 +269,8 @@ static gls_status read_colouring(gls_render_plan *p, size_t n)
     p->colouring = GLS_COLOUR_PLAIN;
     if (parse_colour(text, &p->colour)) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT,
-                    "--color: '%s' is none of direction, end, length, bundle, groups, group:NAME, dps:NAME, "
-                    "dpv:NAME, map:FILE, #rrggbb",
+                    "--color: '%s' is none of direction, end, length, bundle, groups, group:NAME, dps:NAME, dpv:NAME, "
+                    "map:FILE, black, white, grey, #rrggbb",
                     text);
 }
 
@@ -293,7 +294,9 @@ static gls_status read_named(gls_render_plan *p, const char *path)
             status = gls_fail(GLS_ERR_INPUT, "%s: names more than %d colours", path, GLS_MAX_NAMED);
         else if (!blank &&
                  (sscanf(rest, "%63s %15s", named->name, colour) != 2 || !parse_colour(colour, &named->colour)))
-            status = gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME #rrggbb", path, line);
+            status =
+                gls_fail(GLS_ERR_INPUT, "%s: line %d is not NAME COLOUR with the colour #rrggbb, black, white or grey",
+                         path, line);
         p->n_named += !blank && !status;
         rest = end ? end + 1 : NULL;
     }

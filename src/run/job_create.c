@@ -34,7 +34,7 @@ static gls_status choose_format(gls_job *job)
         o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
     job->options.format = job->format;
     if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
+        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it: give --output FILE.trx");
     return status;
 }
 
@@ -287,9 +287,13 @@ static gls_status check_tissue(const gls_job_options *o)
     /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
      * and exclude ends */
     if (o->act && (fractions || o->pve_sgm))
-        return gls_fail(GLS_ERR_ARGUMENT, "--act and --pve-wm exclude each other: leave out one of them");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--act and --pve-wm, --pve-gm, --pve-csf or --pve-sgm exclude each other: leave out --act or these");
     if (maps && (o->act || fractions || o->pve_sgm))
-        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --%s exclude each other: leave out one of them",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--map-include or --map-exclude cannot be used with --%s, another source of tissue: leave out "
+                        "one of the sources",
                         o->act ? "act" : "pve-wm");
     if (maps && !(o->map_include && o->map_exclude))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");

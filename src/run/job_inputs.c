@@ -293,7 +293,8 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
     gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those above --fa-threshold %g", GLS_COUNT(inside),
             GLS_COUNT(input->mask_voxels), options->track.stop_threshold);
     if (inside > 0) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: no voxel of the mask reaches --fa-threshold %g, there is nothing to fit",
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: no voxel of the mask reaches --fa-threshold %g, so that there is nothing to fit: lower it",
                     options->fa ? options->fa : "FA", options->track.stop_threshold);
 }
 

@@ -57,7 +57,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
         /* leave a header that cannot be read to the reader of images, which reports it */
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
-            return gls_fail(GLS_ERR_ARGUMENT, "--memory-limit %" PRIu64 ": %s and the inputs read with it take %s",
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "--memory-limit %" PRIu64 ": %s and the inputs read before it take %s: raise the limit",
                             limit_mb, path, GLS_BYTES(sum));
         }
     }

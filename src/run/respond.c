@@ -79,8 +79,9 @@ static gls_status read_input(respond_run *run)
     if (!status) status = gls_series_run_read_mask(&run->from);
     /* tournier and fa use one shell: the highest, or the shell of --shells */
     if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
-        status =
-            gls_fail(GLS_ERR_ARGUMENT, "--shells: got %d b-values; this response is of one shell", o->model.shells.n);
+        status = gls_fail(GLS_ERR_ARGUMENT,
+                          "--shells: got %d b-values, but --algorithm tournier and fa use one shell; give one",
+                          o->model.shells.n);
     return status;
 }
 

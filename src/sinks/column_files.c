@@ -208,8 +208,9 @@ static gls_status fill(adder *a, const gls_streamlines *in)
         bool fits = read_values(s, n, a->value + first) && read_values(s, 1, &end);
         for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
         if (!fits || !isnan(end))
-            return gls_fail(GLS_ERR_INPUT, "%s: its values do not fit the vertices of streamline %" PRIu64, s->path,
-                            s->line);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: its values do not fit the vertices of streamline %" PRIu64 " (counted from 0)",
+                            s->path, s->line);
     }
     return GLS_OK;
 }

@@ -76,7 +76,7 @@ gls_status gls_tract_edges_select(const gls_tract_edges *e, const gls_strings *p
         char *at = (char *)pairs->value[k];
         if (!parse_label(&at, &wanted[k][0]) || !parse_label(&at, &wanted[k][1]) || *at || !wanted[k][0] ||
             !wanted[k][1])
-            return gls_fail(GLS_ERR_ARGUMENT, "--connect %s: must be two labels, as in 3,7", pairs->value[k]);
+            return gls_fail(GLS_ERR_ARGUMENT, "--connect %s: must be two labels above 0, as in 3,7", pairs->value[k]);
         /* store the labels in ascending order, as in the pairs of the file */
         if (wanted[k][0] > wanted[k][1]) {
             int32_t keep = wanted[k][0];
@@ -121,12 +121,14 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
         if (sorted[i][0] > 0 && next - i >= min_count) memcpy(sorted[n++], sorted[i], sizeof *sorted);
     }
     e->name = n <= GLS_MAX_EDGES ? calloc(n + 1, sizeof *e->name) : NULL;
-    gls_status status = n > GLS_MAX_EDGES
-                            ? gls_fail(GLS_ERR_UNSUPPORTED,
-                                       "--edges-to-groups: there are %zu pairs, more than %d groups: raise --min-count",
-                                       n, GLS_MAX_EDGES)
-                        : e->name ? GLS_OK
-                                  : gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
+    gls_status status =
+        n > GLS_MAX_EDGES
+            ? gls_fail(
+                  GLS_ERR_UNSUPPORTED,
+                  "--edges-to-groups: there are %zu pairs, but at most %d groups can be written: raise --min-count", n,
+                  GLS_MAX_EDGES)
+        : e->name ? GLS_OK
+                  : gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (; e->n_edges < n && !status; e->n_edges++)
         if (gls_asprintf(&e->name[e->n_edges], "%d-%d", sorted[e->n_edges][0], sorted[e->n_edges][1]) < 0)
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for groups");

@@ -370,7 +370,8 @@ gls_status gls_fod_segment(const gls_fod_options *o, const gls_image *sh, gls_fo
     gls_fixel_options fixel = o->fixel;
     gls_status status = GLS_OK;
     fixel.dilate &= !o->no_dilate;
-    if (o->act && o->proc_mask) return gls_fail(GLS_ERR_ARGUMENT, "--act and --proc-mask exclude each other");
+    if (o->act && o->proc_mask)
+        return gls_fail(GLS_ERR_ARGUMENT, "--act and --proc-mask exclude each other: leave out one of them");
     if (o->fd_scale_gm && !o->act) return gls_fail(GLS_ERR_ARGUMENT, "--fd-scale-gm: needs --act");
     if (o->act) status = read_tissue(o, sh, fod);
     if (o->proc_mask) status = read_mask(o, sh, fod);

@@ -435,7 +435,9 @@ static gls_status parse_assignment(connecting *c)
     if (!searches || !gls_parse_double(colon + 1, &c->radius) || !(c->radius >= 0 && c->radius <= 1000))
         return gls_fail(GLS_ERR_ARGUMENT, "--assign %s: radial, reverse and forward may have a reach of 0 to 1000 mm",
                         text);
-    if (c->o->radius >= 0) return gls_fail(GLS_ERR_ARGUMENT, "--radius and --assign %s exclude each other", text);
+    if (c->o->radius >= 0)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--radius and --assign %s exclude each other: leave out one of the two reaches", text);
     return GLS_OK;
 }
 

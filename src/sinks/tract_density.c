@@ -180,14 +180,15 @@ static gls_status check(mapping *m)
     const gls_density_cli *o = m->o;
     const bool upsampled =
         o->like == LIKE_MRTRIX || o->mapping == GLS_DENSITY_MRTRIX || o->mapping == GLS_DENSITY_PRECISE;
-    if (o->like && o->mapping) return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other");
+    if (o->like && o->mapping)
+        return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other: leave out one of them");
     /* only these mappings insert new points between the points of a streamline */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
         return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
         return gls_fail(GLS_ERR_ARGUMENT, "--voxel-size: must be one side or three, got %d", o->voxel.n);
     if (o->dec && (o->stat_vox || o->groups || o->mapping == GLS_DENSITY_ENDS || o->mapping == GLS_DENSITY_PRECISE))
-        return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --stat-vox, --groups, --mapping ends and --mapping precise");
+        return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --stat-vox, --groups, --mapping ends or --mapping precise");
     if (o->threshold != 0 && !o->mask_out) return gls_fail(GLS_ERR_ARGUMENT, "--threshold: needs --mask-out");
     if (o->mask_out && (o->groups || o->dec))
         return gls_fail(GLS_ERR_ARGUMENT, "--mask-out: not with --groups or --dec, which write several volumes");
@@ -209,7 +210,8 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
     if (m->o->upsample > 0 || (!precise && m->options.mapping != GLS_DENSITY_MRTRIX)) return GLS_OK;
     if (step <= 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: does not state the step of its streamlines: --mapping mrtrix and precise need --step-size",
+                        "%s: does not state the step of its streamlines: --mapping mrtrix and precise need --step-size "
+                        "or --upsample",
                         m->in);
     m->options.upsample =
         precise ? gls_density_precise_upsampling(step, &m->grid) : gls_density_upsampling(step, &m->grid);
@@ -326,7 +328,8 @@ static gls_status finish_map(mapping *m)
                                                 : 1;
     if (by > 0 && by != 1) gls_density_set_scale(m->density, 1 / by);
     if (!status && o->normalize && !(by > 0))
-        status = gls_fail(GLS_ERR_INPUT, "%s: --normalize: there is nothing to divide by: the map is empty", m->in);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: --normalize: there is nothing above 0 to divide by: is the map empty?", m->in);
     /* the threshold applies to the map after the division */
     for (size_t v = 0; v < voxels && !status; v++) mask[v] = value[v] / by > o->threshold;
     if (!status && o->mask_out)

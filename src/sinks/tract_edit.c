@@ -393,8 +393,9 @@ static gls_status check(const gls_edit_cli *o)
 {
     int shapes = (o->points > 0) + (o->step > 0) + (o->downsample > 0) + (o->upsample > 0) + o->endpoints;
     if (shapes > 1)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--points, --step-size, --downsample, --upsample and --endpoints exclude each other");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--points, --step-size, --downsample, --upsample and --endpoints exclude each other: give one of them");
     if ((isfinite(o->min_weight) || isfinite(o->max_weight)) && !o->weights)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-weight and --max-weight need --weights");
     if (o->min_length > o->max_length)

@@ -298,7 +298,8 @@ static gls_status choose_weights(profiling *p)
     static const char *const names[] = {"mahalanobis", "dipy", "mean", "median"};
     const gls_profile_cli *o = p->o;
     const char *text = o->weights ? o->weights : names[0];
-    if (o->like && o->weights) return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other");
+    if (o->like && o->weights)
+        return gls_fail(GLS_ERR_ARGUMENT, "--like and --weights exclude each other: leave out one of them");
     if (o->mode && (o->weights || o->stats || o->tidy))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--mode buan: averages nothing, and so excludes --weights, --stats and --long");

@@ -370,7 +370,7 @@ static gls_status choose_grid(scoring *s)
 gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
 {
     scoring s = {.run = run, .o = o, .tracks = tracks};
-    if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs one of --truth and --against");
+    if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs either --truth or --against");
     gls_status status = choose_grid(&s);
     if (!status) status = o->truth ? score_truth(&s) : compare(&s);
     run->printed = gls_text_take(&s.shown);

@@ -145,15 +145,16 @@ static gls_status check_method(const gls_weights_cli *o)
 static gls_status check(const gls_weights_cli *o)
 {
     if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT, or --in-place");
-    if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place exclude each other");
+    if (o->output && o->in_place)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place exclude each other: leave out one of them");
     if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
     if (o->min_factor > 0 && isfinite(o->min_coeff))
-        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other");
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one of them");
     if (o->units && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which selects streamlines");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
-        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other");
+        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
     return check_method(o);
 }
 
@@ -304,7 +305,7 @@ static gls_status solve(weighting *w)
         gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->run);
     if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
-        gls_fail(status, "%s; --force gives them weights of 1", gls_last_error());
+        gls_fail(status, "%s; with --force these streamlines get weights of 1", gls_last_error());
     if (!status) {
         gls_weights_log(w->weights);
     } else { /* destroy the weights before the devices that they use are closed */
@@ -476,7 +477,8 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     /* a copy, since OUT may stand in place of --output */
     gls_weights_cli o = *(const gls_weights_cli *)options;
     weighting w = {.run = run, .o = &o, .tracks = file[0]};
-    if (n > 2 && o.output) return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already");
+    if (n > 2 && o.output)
+        return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already; leave out one of them");
     if (n > 2) o.output = file[2];
     /* the options of fod.def are those of `glslines fixels` */
     const gls_fixels_cli fod = {

@@ -354,7 +354,8 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
     gls_tractogram_format format;
     gls_status status = gls_tractogram_format_parse(o->path, &format);
     if (!status && o->half_precision && format != GLS_FORMAT_TRX)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it");
+        status = gls_fail(GLS_ERR_ARGUMENT,
+                          "--output-precision half: only TRX files have it: give an output that ends in .trx");
     if (status) return status;
     outlet *outlet = calloc(1, sizeof *outlet);
     if (!outlet) return gls_no_memory();

@@ -108,7 +108,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
     }
     /* Combinations of numbers. */
     if (p->downsample > 1 && p->compress > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other");
+        return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other: leave out one of them");
     if (p->min_length > p->max_length)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length of %g mm is above --max-length of %g mm", p->min_length,
                         p->max_length);
@@ -156,7 +156,8 @@ static gls_status check_pft(const gls_track_params *params)
     if (!gls_getter_of(params)->filters)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: the direction getter %s has no particles: give --dg prob or det",
                         gls_getter_of(params)->name);
-    if (params->backtrack) return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other");
+    if (params->backtrack)
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other: leave out one of them");
     if (params->stop_at_all)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --stop, because a region that was met would be "
                                           "lost when a streamline is taken back");
@@ -216,7 +217,7 @@ gls_status gls_track_input_check(const gls_track_params *params, const gls_track
     }
     /* Combinations of options that contradict each other. */
     if (params->stop_at_all && !gls_regions_bits(input->regions, GLS_REGION_INCLUDE))
-        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include regions to be met");
+        return gls_fail(GLS_ERR_ARGUMENT, "--stop: needs --include, the regions to be met");
     gls_status tissue = gls_track_tissue_check(params, input->tissue);
     if (tissue) return tissue;
     if (params->step_noise > 0 && !gls_getter_has(params->dg, GLS_FOR_NOISE))

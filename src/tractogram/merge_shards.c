@@ -48,7 +48,7 @@ static gls_status check_head(shard_reader *s, gls_tractogram_format format)
 {
     const char *note = NULL, *path = s->reader->path;
     if (s->info->format != format)
-        return gls_fail(GLS_ERR_INPUT, "%s: is no %s file, as its name says, but %s", path,
+        return gls_fail(GLS_ERR_INPUT, "%s: its name says that it is a %s file, but it is a %s file", path,
                         gls_tractogram_format_name(format), gls_tractogram_format_name(s->info->format));
     for (size_t i = 0; i < s->info->n_header; i++)
         if (strcmp(s->info->header[i].key, GLS_SHARD_KEY) == 0) note = s->info->header[i].value;

@@ -249,8 +249,8 @@ static gls_status check_finite(const gls_tractogram_reader *r, size_t n)
     while (isfinite(x[at])) at++;
     while (r->line_offset[line + 1] <= at / 3) line++;
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: a point of streamline %llu is not finite; 'glslines edit --invalid drop' leaves such "
-                    "streamlines out",
+                    "%s: a point of streamline %llu (counted from 0) is not finite; 'glslines edit --invalid drop' "
+                    "leaves such streamlines out",
                     r->path, (unsigned long long)(r->lines_read + line));
 }
 

@@ -148,7 +148,7 @@ static gls_status check(const gls_tractogram_writer *w, const gls_streamlines *s
 {
     for (size_t i = 0; i < s->n; i++) {
         if (s->offset[i + 1] <= s->offset[i])
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: streamline %llu has no points", w->output.path,
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: streamline %llu (counted from 0) has no points", w->output.path,
                             (unsigned long long)(w->n_streamlines + i));
     }
     gls_status status =

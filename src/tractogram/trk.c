@@ -75,7 +75,7 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     for (int i = 0; i < 3; i++) {
         if (w->grid.dim[i] > INT16_MAX)
             return gls_fail(GLS_ERR_UNSUPPORTED,
-                            "%s: TRK files hold at most 32767 voxels along an axis, the image has %d; use TRX",
+                            "%s: TRK files hold at most 32767 voxels along an axis, but the image has %d; use TRX",
                             w->output.path, w->grid.dim[i]);
         for (int c = 0; c < 4; c++) affine[i][c] = (float)w->grid.affine[i][c];
     }

@@ -53,8 +53,8 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     for (int i = 0; i < 3; i++) {
         if (w->grid.dim[i] > UINT16_MAX)
             return gls_fail(GLS_ERR_UNSUPPORTED,
-                            "%s: TRX files hold at most 65535 voxels along an axis, the image has %d", w->output.path,
-                            w->grid.dim[i]);
+                            "%s: TRX files hold at most 65535 voxels along an axis, but the image has %d",
+                            w->output.path, w->grid.dim[i]);
     }
     trx *t = w->state = calloc(1, sizeof *t);
     if (!t) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);

@@ -71,7 +71,7 @@ static gls_status read_index(const gls_vtk *s, gls_vtk_array *array, uint64_t *v
     if (status) return status;
     bool wide = gls_type_size(array->type) == 8;
     if ((!wide && gls_type_size(array->type) != 4) || gls_type_is_float(array->type) || (wide ? v.wide : v.narrow) < 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: an index is no whole number", s->reader->path);
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: an index is not a whole number from 0 on", s->reader->path);
     *value = wide ? (uint64_t)v.wide : (uint64_t)v.narrow;
     return GLS_OK;
 }

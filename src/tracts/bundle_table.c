@@ -190,8 +190,8 @@ static gls_status range(const row *r, column c, double value[2])
         comma && gls_parse_double(text, &value[0]) && gls_parse_double(comma + 1, &value[1]) && value[0] <= value[1];
     if (comma) *comma = ',';
     return is_range ? GLS_OK
-                    : gls_fail(GLS_ERR_INPUT, "%s: %s: %s: \"%s\" must be two numbers, LOW,HIGH", r->path, r->where,
-                               column_names[c], text);
+                    : gls_fail(GLS_ERR_INPUT, "%s: %s: %s: \"%s\" must be two numbers LOW,HIGH with LOW not above HIGH",
+                               r->path, r->where, column_names[c], text);
 }
 
 /* Adds the text of a region, FILE or FILE:LABELS, to the list of files. */

@@ -236,7 +236,7 @@ static gls_status append(void *user, const gls_streamlines *s)
         const size_t n_nodes = all ? c->stretch[i].n : 2;
         double weight = weights ? gls_column_value(weights, i) : 1, scale = scales ? gls_column_value(scales, i) : 1;
         if (!isfinite(weight) || !isfinite(scale))
-            return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu is not finite",
+            return gls_fail(GLS_ERR_INPUT, "the weight or scale of streamline %llu (counted from 0) is not finite",
                             (unsigned long long)c->counts.streamlines);
         c->counts.streamlines++;
         c->counts.empty += n == 0;
@@ -263,7 +263,7 @@ gls_status gls_connectome_add_pairs(gls_connectome *c, const int32_t (*pair)[2],
     GLS_REQUIRE(!measures_length(c));
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(weight[i]))
-            return gls_fail(GLS_ERR_INPUT, "the weight of streamline %llu is not finite",
+            return gls_fail(GLS_ERR_INPUT, "the weight of streamline %llu (counted from 0) is not finite",
                             (unsigned long long)c->counts.streamlines);
         c->counts.streamlines++;
         add_streamline(c, pair[i], 2, 1, (double)weight[i], 0);

@@ -232,7 +232,8 @@ static gls_status find_column(const gls_density *d, const gls_streamlines *s, co
         return gls_fail(GLS_ERR_INPUT, "the tractogram has no column \"%s\" of one value a streamline", name);
     for (size_t i = 0; i < s->n && finite; i++)
         if (!isfinite(gls_column_value(*column, i)))
-            return gls_fail(GLS_ERR_INPUT, "the value of streamline %llu in the column \"%s\" is not finite",
+            return gls_fail(GLS_ERR_INPUT,
+                            "the value of streamline %llu (counted from 0) in the column \"%s\" is not finite",
                             (unsigned long long)(d->counts.streamlines + i), name);
     return GLS_OK;
 }

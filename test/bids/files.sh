@@ -76,7 +76,7 @@ direct() {
     one=$derived/fits/sub-01/ses-1
     for option in "--peaks $one/peaks.nii.gz" "--act $one/fit_fa.nii.gz" "--mask $one/fit_fa.nii.gz" "--include $one/fit_fa.nii.gz:1" \
         "--sample $one/fit_fa.nii.gz" "--bedpostx $derived/fsl/sub-03.bedpostX"; do
-        exits 2 "is one file for all series, and each has its own" bids one participant -- $option
+        exits 2 "is one file for all series, but each needs its own" bids one participant -- $option
     done
     exits 2 "roi and --seed-region exclude each other" bids one participant --seed-region wm -- --roi "sub-{subject}.nii.gz"
     check "of one unit it is its own" bids one participant --unit sub-01_ses-1_space-ACPC -- --peaks $one/peaks.nii.gz --dg fact $few

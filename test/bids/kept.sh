@@ -67,7 +67,7 @@ for image in desc-stop_mask desc-seed_mask; do # what tells of an image: the tex
     cp $json kept
     for broken in '' '{' '{}' '{"Type": "ROI"}'; do
         printf '%s' "$broken" > $json
-        exits 4 "$image.json: is not the file that was written" bids out participant --participant-label 01 -- $options
+        exits 4 "$image.json: has changed since glslines bids wrote it" bids out participant --participant-label 01 -- $options
         check "it is left" test "$(cat $json)" = "$broken"
     done
     sed 's/"Description":.*"/"Description": "another text"/' kept > $json
@@ -75,7 +75,7 @@ for image in desc-stop_mask desc-seed_mask; do # what tells of an image: the tex
     cp kept $json
 done
 head -c 1000 kept.trx > out/$tract.trx
-exits 4 "$tract.trx: is not the file that was written" bids out participant --participant-label 01 -- $options
+exits 4 "$tract.trx: has changed since glslines bids wrote it" bids out participant --participant-label 01 -- $options
 check "it is left" test "$(wc -c < out/$tract.trx)" -eq 1000
 check "--force makes it anew" bids out participant --participant-label 01 --force -- $options
 check "the same" cmp out/$tract.trx kept.trx
@@ -292,7 +292,7 @@ check "a fit of what was tracked without" bids fits participant --participant-la
 check "is of this model" test -s fits/${stem}_model-csa_param-sh_dwimap.nii.gz
 cp fits/${stem}_model-tensor_param-fa_dwimap.json kept
 : > fits/${stem}_model-tensor_param-fa_dwimap.json
-exits 4 "fa_dwimap.json: is not the file that was written" bids fits participant --participant-label 01 --fit-outputs -- $options
+exits 4 "fa_dwimap.json: has changed since glslines bids wrote it" bids fits participant --participant-label 01 --fit-outputs -- $options
 cp kept fits/${stem}_model-tensor_param-fa_dwimap.json
 rm fits/${stem}_model-opdt_param-sh_dwimap.nii.gz
 check "one that is missing" bids fits participant --participant-label 01 --fit-outputs -- $options
@@ -334,7 +334,7 @@ check "gets it, too" cmp new.tsv $matrix.tsv
 check "with its regions" cmp new_nodes.tsv ${matrix%relmat}nodes.tsv
 check "the sidecar tells of both" test "$(grep -c '_seg-Four_.*\.tsv"' $matrix.json)" -ge 2
 echo mine >> $matrix.tsv
-exits 4 "is not the file that was written" atlas
+exits 4 "has changed since glslines bids wrote it" atlas
 check "a matrix that was changed stays" sh -c "tail -n 1 $matrix.tsv | grep -qx mine"
 python3 - $matrix.json << 'PY'
 import json, sys

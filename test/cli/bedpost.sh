@@ -143,7 +143,7 @@ counted() {
     expect 3 $track --bedpostx large --roi seed.nii -o x.tck
     says "large/merged_f1samples.nii: sample 1 of voxel 12 3 3, inside the mask, is 1.5: must be a fraction, 0 to 1"
     expect 3 $track --bedpostx none --roi seed.nii -o x.tck
-    says "none/merged_f1samples.nii: has no fraction of a fibre: all values are 0 or no numbers"
+    says "none/merged_f1samples.nii: has no fraction of a fibre: all values are 0 or not finite"
     expect 3 $track --bedpostx row/merged_f1samples.nii --roi seed.nii -o x.tck
     says "row/merged_f1samples.nii: is a file, not a folder"
     expect 0 $track --bedpostx degrees --roi seed.nii -o degrees.tck -q

@@ -92,7 +92,7 @@ require python3 -c "import json; assert json.load(open('$work/out/above.json'))[
 clean
 
 fails 2 "needs MASK" response "$two" m --algorithm manual
-fails 2 "--erode: only --algorithm dhollander and fa" response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" m --algorithm manual --erode 1
+fails 2 "--erode: only --algorithm dhollander and fa can use it" response "$two" "$work/two/dwi.bval" "$work/two/dwi.bvec" "$work/two/roi.nii.gz" m --algorithm manual --erode 1
 fails 2 "needs --act" response "$two" m --algorithm msmt_5tt
 fails 2 "--act: only --algorithm msmt_5tt" response "$two" m --act "$work/two/5tt.nii.gz"
 fails 2 "exclude each other" response "$two" m --algorithm fa --fa-threshold 0.5 --voxels 100

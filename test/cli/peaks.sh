@@ -124,7 +124,7 @@ END
     for name in nan zero; do
         for words in "$track --sh $name.nii --dg ifod2 -o x.tck" "peaks $name.nii -o x.nii" "render --odf $name.nii -o x.png"; do
             expect 3 $words
-            says "$name.nii: has no ODF: all values are 0 or no numbers"
+            says "$name.nii: has no ODF: all values are 0 or not finite"
         done
     done
     for model in csd opdt csa; do

@@ -295,8 +295,8 @@ fails 2 PREFIX response "$dwi" "$bval" "$bvec" "$mask"
 # a mask has one option in all commands that take a series
 fails 2 "--mask FILE and --roi FILE" track "$dwi" "$mask"
 fails 2 "--mask FILE" fit "$dwi" "$mask" f
-fails 2 "--mask: the argument MASK names it already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
-fails 2 "--mask: the argument MASK names it already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
+fails 2 "--mask: the argument MASK names the mask already" fit "$dwi" "$bval" "$bvec" "$mask" f --mask "$mask"
+fails 2 "--mask: the argument MASK names the mask already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
 fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
 # habits of other programs: a method where the series stands, the output as an argument, viewers
 fails 2 "here it is --algorithm dhollander" response dhollander "$dwi" wm.txt gm.txt csf.txt

@@ -238,7 +238,7 @@ static void errors(void **state)
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT, "eigenvalues");
     response = (gls_response){.is_zonal = true, .order = 6, .zonal = {900, -400, 100, -20}};
     expect(gls_csd_fit(dwi, table, NULL, NULL, &response, &options, NULL, NULL, &sh), GLS_ERR_INPUT,
-           "up to order 6, but CSD of order 8 needs all up to order 8, except by MRtrix3's rule");
+           "up to order 6, but CSD of order 8 needs all up to order 8: lower --sh-order, or give --csd-rule mrtrix");
     assert_null(sh);
     gls_image_destroy(dwi);
     gls_image_destroy(mask);

@@ -262,7 +262,7 @@ static void test_damaged_headers(void **state)
         {0, 8, "the number of dimensions is 8"},
         {1, 0, "damaged header: dimension 1 is 0"},
         {4, -3, "dimension 4 is -3"},
-        {5, 3, "has 5 dimensions (dimension 5 is 3), at most 4 can be used"},
+        {5, 3, "has 5 dimensions (dimension 5 is 3), but at most 4 can be used"},
     };
     unsigned char data[512] = {0};
     nifti_1_header h;

@@ -364,7 +364,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     (void)params;
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
     double scale = signal_scale(input->dwi);
-    if (!(scale > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: all values are 0 or no numbers");
+    if (!(scale > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: no value is finite and above 0");
     for (size_t i = 0; i < n; i++) {
         field[i] = &models[i]->field;
         models[i]->min_signal = input->qball->options.min_signal * scale;

@@ -77,7 +77,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_param
     const float largest = largest_part(input->peaks);
     (void)params;
     if (!(largest > 0))
-        return gls_fail(GLS_ERR_INPUT, "the image of peaks has no peak: all values are 0 or no numbers");
+        return gls_fail(GLS_ERR_INPUT, "the image of peaks has no peak: all values are 0 or not finite");
     const peak_fill f = {.peaks = input->peaks, .scale = gls_field_scale(largest, MAXIMUM)};
     for (size_t i = 0; i < n; i++) {
         models[i]->scale = (double)f.scale;

@@ -126,7 +126,7 @@ static gls_status fill(gls_model *const *models, size_t n, const gls_track_input
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
     gls_tensor_plan fit;
     const float largest = largest_signal(input->dwi);
-    if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: all values are 0 or no numbers");
+    if (!(largest > 0)) return gls_fail(GLS_ERR_INPUT, "the series has no signal: no value is finite and above 0");
     gls_status status = gls_tensor_plan_init(&fit, input->gradients, 0);
     if (status) return status;
     const signal_fill f = {
