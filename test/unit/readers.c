@@ -371,7 +371,7 @@ static void test_odd_trx(void **state)
     refuses(put_trx("t", "offsets.uint32", late, 12), NULL, "first offset is not 0");
     refuses(put_trx("t", "offsets.uint32", far, 4), NULL, "does not have the size");
     refuses(put_trx("t", "positions.3.float32", invalid, 36), NULL,
-            "a point of streamline 0 is not finite; 'glslines edit --invalid drop'");
+            "a point of streamline 0 (counted from 0) is not finite; 'glslines edit --invalid drop'");
     refuses(put_trx("t", "dps/w.float32", invalid, 12), NULL, "dps/w.float32 does not have the size");
     refuses(put_trx("t", "groups/g.uint32", id, 4), NULL, "names a streamline that is not there");
     refuses(put_trx("t", "header.json", "{\"NB_VERTICES\": 3}", 18), NULL, "does not say NB_STREAMLINES");

@@ -156,9 +156,9 @@ static void test_bad_arguments(void **state)
     gls_tractogram_writer *writer;
     gls_column column[2];
     gls_streamlines lines = make_streamlines(2, hole, (const float(*)[3])point, NULL, NULL, column);
-    expect_refusal(&lines, "streamline 1 has no points");
+    expect_refusal(&lines, "streamline 1 (counted from 0) has no points");
     lines.offset = back;
-    expect_refusal(&lines, "streamline 1 has no points");
+    expect_refusal(&lines, "streamline 1 (counted from 0) has no points");
     lines.offset = fine;
     point[8][2] = NAN;
     expect_refusal(&lines, "a point is not finite");
@@ -183,10 +183,10 @@ static void test_bad_arguments(void **state)
     gls_tractogram_writer_abort(writer);
     assert_int_equal(gls_tractogram_writer_create(scratch(names[1]), GLS_FORMAT_TRK, &wide, NULL, &writer),
                      GLS_ERR_UNSUPPORTED);
-    assert_non_null(strstr(gls_last_error(), "at most 32767 voxels along an axis, the image has 40000"));
+    assert_non_null(strstr(gls_last_error(), "at most 32767 voxels along an axis, but the image has 40000"));
     assert_int_equal(gls_tractogram_writer_create(scratch(names[0]), GLS_FORMAT_TRX, &wider, NULL, &writer),
                      GLS_ERR_UNSUPPORTED);
-    assert_non_null(strstr(gls_last_error(), "at most 65535 voxels along an axis, the image has 70000"));
+    assert_non_null(strstr(gls_last_error(), "at most 65535 voxels along an axis, but the image has 70000"));
     assert_int_equal(gls_tractogram_format_parse("a.TRK", &format), GLS_OK);
     assert_int_equal(format, GLS_FORMAT_TRK);
     assert_int_equal(gls_tractogram_format_parse("a.vtp", &format), GLS_ERR_ARGUMENT);
