@@ -104,7 +104,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
-            return cmd_error(CMD_EXIT_USAGE, "--%s %s: would be one file for all series: %s", p->name, value,
+            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
                              strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
                                                            : "make such a file from each tractogram afterwards");
     }

@@ -397,10 +397,10 @@ const cmd_command command_weights = {
                   TRACT_FILES),
     .synopsis = "TRACKS SH [OUT] [options]",
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
-    .description = "Fits the density of streamlines in each fixel to the fibre density of the FODs. "
-                   "Options, defaults and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results "
-                   "of tcksift2 3.0.3, which Debian 12 has, take --single-visit keep. With --force it goes on where "
-                   "all fixels are excluded. The same bytes for any number of threads and devices.",
+    .description = "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults "
+                   "and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, "
+                   "which Debian 12 has, take --single-visit keep. With --force it goes on even if all fixels are "
+                   "excluded. The same bytes for any number of threads and devices.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
                              "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
                              "OUT", "What --output names; one of the two, or --in-place, is needed."),

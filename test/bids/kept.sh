@@ -168,7 +168,7 @@ mv killed/$tract.json $stage
 cp kept.trx $stage/$(basename $tract).trx
 echo other > $stage/other
 mkdir killed/sub-01/dwi/other
-exits 4 "complete lies in $stage" bids killed participant --participant-label 01 -- $options
+exits 4 "complete files are in $stage" bids killed participant --participant-label 01 -- $options
 check "--force begins anew" bids killed participant --participant-label 01 --force -- $options
 check "and has no stage" test ! -e $stage
 rmdir killed/sub-01/dwi/other

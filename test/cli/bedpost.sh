@@ -105,7 +105,7 @@ counted() {
         python3 "$here/bedpost.py" loops turn.tck turn.txt checked.tck $sign || note "loops of the scene turn$sign"
     done
     expect 2 $track --peaks seed.nii --roi seed.nii --loop-check -o y.tck
-    says "--loop-check: only --dg bedpost has it"
+    says "--loop-check: only --dg bedpost can use it"
     expect 2 $track --bedpostx row --roi seed.nii --act seed.nii --backtrack --loop-check -o y.tck
     says "--backtrack: cannot be used with --loop-check"
     # fractions end halves: none where they are 1; at the seed that of the first fibre counts, whichever starts
@@ -116,7 +116,7 @@ counted() {
     expect 0 $track --bedpostx row --roi seed.nii --stop-by-fraction -o fraction.tck
     same row.tck fraction.tck
     expect 2 $track --peaks seed.nii --roi seed.nii --stop-by-fraction -o y.tck
-    says "--stop-by-fraction: only --dg bedpost has it"
+    says "--stop-by-fraction: only --dg bedpost can use it"
     expect 0 cite row.tck
     says "Behrens"
 
@@ -156,7 +156,7 @@ counted() {
     expect 2 $track --bedpostx row --roi seed.nii --dg fact -o x.tck
     says "--dg fact: cannot use --bedpostx: take --dg bedpost"
     expect 2 $track --peaks seed.nii --roi seed.nii --start-fibre any -o x.tck
-    says "--start-fibre: only --dg bedpost has it"
+    says "--start-fibre: only --dg bedpost can use it"
     expect 2 $track --bedpostx row -o x.tck
     says "--bedpostx: needs seeds"
 }

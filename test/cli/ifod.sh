@@ -20,11 +20,11 @@ fod="track --sh fod_sh.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --de
 # options that a getter does not have, and values that are none
 # shellcheck disable=SC2086
 {
-    expect 2 "--cutoff: only --dg ifod1, ifod2, sdstream, fact, eudx, tensordet, tensorprob, bedpost, and prob, det of FODs has it" $fod --fa fod_fa.nii.gz --dg ptt --cutoff 0.2
-    expect 2 "--samples: only --dg ifod2 has it" $fod --dg ifod1 --samples 3
-    expect 2 "--trials: only --dg ifod1, ifod2 has it" $fod --dg sdstream --trials 10
-    expect 2 "--pmf-threshold: only --dg boot, prob, det, ptt, closest has it" $fod --dg ifod2 --pmf-threshold 0.1
-    expect 2 "--probe-length: only --dg ptt has it" $fod --dg ifod2 --probe-length 1
+    expect 2 "--cutoff: only --dg ifod1, ifod2, sdstream, fact, eudx, tensordet, tensorprob, bedpost, and prob, det of FODs can use it" $fod --fa fod_fa.nii.gz --dg ptt --cutoff 0.2
+    expect 2 "--samples: only --dg ifod2 can use it" $fod --dg ifod1 --samples 3
+    expect 2 "--trials: only --dg ifod1, ifod2 can use it" $fod --dg sdstream --trials 10
+    expect 2 "--pmf-threshold: only --dg boot, prob, det, ptt, closest can use it" $fod --dg ifod2 --pmf-threshold 0.1
+    expect 2 "--probe-length: only --dg ptt can use it" $fod --dg ifod2 --probe-length 1
     expect 2 "--samples" $fod --dg ifod2 --samples 1
     expect 2 "--cutoff" $fod --dg ifod2 --cutoff -1
     expect 2 "--angular-weight" $fod --dg ifod2 --angular-weight 0.5

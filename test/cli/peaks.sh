@@ -155,7 +155,7 @@ END
     expect 0 track --device llvmpipe $noisy --step-noise 0.3mm --nseeds 2000 --precision float -o noise_chunks.tck --chunk-size 37
     same noise.tck noise_chunks.tck
     expect 2 track --device llvmpipe $noisy --step-noise 0.15 --nseeds 20 --dg eudx -o y.tck
-    says "--step-noise: only --dg fact has it"
+    says "--step-noise: only --dg fact can use it"
 
     for dg in fact eudx; do
         expect 0 $track --peaks peaks.nii.gz --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html

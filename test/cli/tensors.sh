@@ -16,9 +16,9 @@ track="track --device llvmpipe $series --nseeds 300"
     expect 2 $track --dg tensordet --model csd -o x.tck
     says "--model cannot be used with --dg tensordet, which fits no model"
     expect 2 $track --dg tensordet --pmf-threshold 0.2 -o x.tck
-    says "--pmf-threshold: only --dg boot, prob, det, ptt, closest has it"
+    says "--pmf-threshold: only --dg boot, prob, det, ptt, closest can use it"
     expect 2 $track --dg nulldist1 --rk4 -o x.tck
-    says "--rk4: only --dg tensordet, tensorprob has it"
+    says "--rk4: only --dg tensordet, tensorprob can use it"
     expect 2 track --device llvmpipe --sh data/peaks.nii.gz --fa data/roi.nii.gz --roi data/roi.nii.gz --dg tensorprob -o x.tck
     says "--dg tensorprob: fits tensors to the measured signal"
     expect 7 $track --dg tensorprob --backtrack --act data/5tt.nii.gz -o x.tck

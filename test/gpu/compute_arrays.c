@@ -106,9 +106,9 @@ static void ranges(void **state)
         {0, 11}, {10, 1}, {11, 0}, {1, 10}, {SIZE_MAX, 1}, {1, SIZE_MAX}, {SIZE_MAX, SIZE_MAX}, {5, SIZE_MAX / 4 + 2}};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
         assert_refused(gls_array_write(a, outside[i][0], outside[i][1], f, GLS_TYPE_FLOAT32),
-                       "not within an array of 10");
+                       "not all within an array of 10");
         assert_refused(gls_array_read(a, outside[i][0], outside[i][1], &keep, GLS_TYPE_FLOAT64),
-                       "not within an array of 10");
+                       "not all within an array of 10");
     }
     assert_true(keep == 4);
     assert_ok(gls_array_write(a, 10, 0, NULL, GLS_TYPE_FLOAT32));

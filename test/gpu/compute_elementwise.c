@@ -178,7 +178,7 @@ static void types(void **state)
     }
     gls_run_result result;
     assert_refused(gls_elementwise_run(e, N, good, 8, &result), "takes a list of 9 operands; the list has 8");
-    assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "takes 9 operands") &&
+    assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "takes a list of 9 operands") &&
                 result.gpu_seconds == 0);
     assert_refused(gls_elementwise_run(e, N, NULL, 9, NULL), "operands");
     gls_array *all[] = {x, keep, big, y, unset};

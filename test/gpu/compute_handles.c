@@ -140,7 +140,7 @@ static void other_device(void **state)
     objects mine = make_all(device), theirs = make_all(other);
     static const uint32_t one[3] = {1, 1, 1};
     gls_arg args[] = {gls_arg_buffer(0, theirs.buffer), gls_arg_uint(0, 1)};
-    assert_refused(gls_program_run(mine.program, one, one, args, 2, NULL), "not a buffer of its device");
+    assert_refused(gls_program_run(mine.program, one, one, args, 2, NULL), "not a buffer of the kernel's device");
     assert_refused(gls_elementwise_run(mine.elementwise, 1, (gls_operand[]){gls_operand_array(theirs.array)}, 1, NULL),
                    "of another device");
     assert_refused(gls_vector_add(mine.array, theirs.array, mine.array, NULL), "of another device");

@@ -230,13 +230,13 @@ static void textures(void **state)
     assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(1, t)}, 2, NULL),
                    "volume");
     assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, NULL)}, 2, NULL),
-                   "not a texture of its device");
+                   "not a texture of the kernel's device");
     assert_ok(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL));
     read_guarded(a, 8, got, GLS_TYPE_FLOAT32);
     for (int i = 0; i < 8; i++) assert_true(got[i] == texels[(2 * 2 + 1) * 8 + i]);
     gls_texture_destroy(t);
     assert_refused(gls_program_run(p, grid, block, (gls_arg[]){gls_arg_array(0, a), gls_arg_texture(2, t)}, 2, NULL),
-                   "not a texture of its device");
+                   "not a texture of the kernel's device");
     gls_program_destroy(p);
     gls_array_destroy(a);
 }
