@@ -66,14 +66,10 @@ static gls_status read_rows(const char *path, char *text, gls_bids_labels *label
         errno = 0;
         const long value = strtol(cell[index], &end, 10);
         if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: the index '%.40s' is no label: it must be a whole number from 0 to 2147483647", path,
+            return gls_fail(GLS_ERR_INPUT, "%s: the index '%.40s' is no label, a whole number from 0 on", path,
                             cell[index]);
         if (labels->n == GLS_BIDS_MAX_LABELS)
-            return gls_fail(
-                GLS_ERR_INPUT,
-                "%s: has more than %d labels of white matter: give an image of the seeds with --seed-region or --roi",
-                path, GLS_BIDS_MAX_LABELS);
+            return gls_fail(GLS_ERR_INPUT, "%s: has more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
         labels->value[labels->n++] = (int)value;
     }
     return GLS_OK;

@@ -72,8 +72,7 @@ static gls_status open_file(const char *path)
                    memcmp(found, first, sizeof found) == 0;
         if (fd >= 0) close(fd);
         if (!own)
-            return gls_fail(GLS_ERR_OUTPUT,
-                            "--progress-file: %s: exists already and holds no events; give another name", path);
+            return gls_fail(GLS_ERR_OUTPUT, "--progress-file: %s: exists and holds no events; give another name", path);
     }
     events.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (events.fd >= 0) return GLS_OK;

@@ -145,16 +145,15 @@ static gls_status check_method(const gls_weights_cli *o)
 static gls_status check(const gls_weights_cli *o)
 {
     if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT, or --in-place");
-    if (o->output && o->in_place)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place exclude each other: leave out one of them");
+    if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place: leave out one");
     if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
     if (o->min_factor > 0 && isfinite(o->min_coeff))
-        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one of them");
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one");
     if (o->units && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which selects streamlines");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
-        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
+        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one");
     return check_method(o);
 }
 
@@ -477,8 +476,7 @@ gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *
     /* a copy, since OUT may stand in place of --output */
     gls_weights_cli o = *(const gls_weights_cli *)options;
     weighting w = {.run = run, .o = &o, .tracks = file[0]};
-    if (n > 2 && o.output)
-        return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already; leave out one of them");
+    if (n > 2 && o.output) return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already");
     if (n > 2) o.output = file[2];
     /* the options of fod.def are those of `glslines fixels` */
     const gls_fixels_cli fod = {
