@@ -47,6 +47,36 @@ TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n
     return NAME(sum)(sum);
 }
 
+/* Entries 0 .. many LANES of to = start + scale times the sum of n rows of a matrix, each times its factor. row:
+ * numbers of the rows; NULL: the first n. start: NULL for 0. */
+TARGET static inline __attribute__((always_inline)) void NAME(combine_some)(const double *matrix, size_t stride,
+                                                                            const uint32_t *row, const double *factor,
+                                                                            size_t n, int many, double scale,
+                                                                            const double *start, double *to)
+{
+    VD sum[4] = {{0}};
+    for (size_t j = 0; j < n; j++)
+        for (int q = 0; q < many; q++)
+            sum[q] += *(const VD *)(matrix + (row ? row[j] : j) * stride + LANES * q) * factor[j];
+    for (int q = 0; q < many; q++)
+        *(VD *)(to + LANES * q) = (start ? *(const VD *)(start + LANES * q) : (VD){0}) + sum[q] * scale;
+}
+
+/* The same for all entries. width: length of `to`, rounded up to LANES. Sums that are formed side by side do not wait
+ * for each other. */
+TARGET static inline __attribute__((always_inline)) void NAME(combine)(const double *matrix, size_t stride,
+                                                                       const uint32_t *row, const double *factor,
+                                                                       size_t n, size_t width, double scale,
+                                                                       const double *start, double *to)
+{
+    size_t i = 0;
+    for (; i + 3 * LANES < width; i += 4 * LANES)
+        NAME(combine_some)(matrix + i, stride, row, factor, n, 4, scale, start ? start + i : NULL, to + i);
+    for (; i + LANES < width; i += 2 * LANES)
+        NAME(combine_some)(matrix + i, stride, row, factor, n, 2, scale, start ? start + i : NULL, to + i);
+    if (i < width) NAME(combine_some)(matrix + i, stride, row, factor, n, 1, scale, start ? start + i : NULL, to + i);
+}
+
 /* Finds the row with the lowest value of B y among rows that are not active, in float, which is precise enough for a
  * choice. Returns the row; *value: its value, 0 if none is negative. */
 TARGET static size_t NAME(lowest_float)(const gls_nonneg_plan *plan, const ACTIVE *s, double *value)
@@ -131,11 +161,7 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
     /* pivot: Schur complement of the new row in B_a B_a' + SOFTNESS; at least SOFTNESS, except for rounding */
     double pivot = product[row] + SOFTNESS - square,
            scale = 1 / sqrt(pivot > MIN_ACTIVE_PIVOT ? pivot : MIN_ACTIVE_PIVOT);
-    for (size_t j = 0; j <= n; j += LANES) {
-        VD sum = {0};
-        for (size_t i = 0; i < n; i++) sum -= *(const VD *)(s->root + i * s->most + j) * s->part[i];
-        *(VD *)(added + j) = sum * scale;
-    }
+    NAME(combine)(s->root, s->most, NULL, s->part, n, n, -scale, NULL, added);
     for (size_t j = n; j == n || j % 8; j++) added[j] = 0;
     for (size_t i = 0; i < n; i++) s->root[i * s->most + n] = 0;
     added[n] = scale;
@@ -146,7 +172,8 @@ TARGET static void NAME(append)(const gls_nonneg_plan *plan, ACTIVE *s, size_t r
     /* The equations of the active rows were solved, except that of this row, so the multipliers move along the new row
      * of V. */
     double way = -value * scale;
-    for (size_t j = 0; j <= n; j++) s->target[j] = s->lambda[j] + way * added[j];
+    for (size_t j = 0; j <= n; j += LANES)
+        *(VD *)(s->target + j) = *(const VD *)(s->lambda + j) + way * *(const VD *)(added + j);
 }
 
 /* Releases the active row at position q, with its multipliers: a reflection moves its column of V into the last row,
@@ -162,17 +189,13 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
     /* the Householder vector, with the sign that avoids cancellation */
     double length = sqrt(square), factor = 1 / (square + fabs(normal[last]) * length);
     normal[last] += normal[last] < 0 ? -length : length;
-    for (size_t j = 0; j <= last; j += LANES) {
-        VD sum = {0};
-        for (size_t i = 0; i <= last; i++) sum += *(const VD *)(s->root + i * s->most + j) * normal[i];
-        *(VD *)(product + j) = sum * factor;
-    }
+    NAME(combine)(s->root, s->most, NULL, normal, s->n, s->n, factor, NULL, product);
     for (size_t i = 0; i <= last; i++)
         for (size_t j = 0; j <= last; j += LANES)
             *(VD *)(s->root + i * s->most + j) -= *(const VD *)(product + j) * normal[i];
     /* target of the rows that stay: the multiplier of row q becomes 0 along the last row of V */
     double way = s->target[q] / end[q];
-    for (size_t j = 0; j <= last; j++) s->target[j] -= way * end[j];
+    for (size_t j = 0; j <= last; j += LANES) *(VD *)(s->target + j) -= way * *(const VD *)(end + j);
     for (size_t i = 0; i < last; i++) {
         double *row = s->root + i * s->most;
         row[q] = row[last];
@@ -191,35 +214,34 @@ TARGET static void NAME(remove)(ACTIVE *s, size_t q)
 TARGET static void NAME(follow)(ACTIVE *s)
 {
     for (;;) {
-        /* the row whose multiplier reaches 0 first on the way from lambda to target */
-        size_t first = s->n;
-        double way = 1;
-        for (size_t j = 0; j < s->n; j++)
-            if (s->target[j] < 0) {
-                double here = s->lambda[j] / (s->lambda[j] - s->target[j]);
-                if (first < s->n && here >= way) continue;
-                way = here;
-                first = j;
-            }
-        if (first == s->n) break;
-        for (size_t j = 0; j < s->n; j++) {
-            double there = s->lambda[j] + way * (s->target[j] - s->lambda[j]);
-            s->lambda[j] = there > 0 ? there : 0;
+        /* the row whose multiplier reaches 0 first on the way from lambda to target; 2: never */
+        VD least = (VD){0} + 2, never = least;
+        for (size_t j = 0; j < s->n; j += LANES) {
+            VD from = *(const VD *)(s->lambda + j), to = *(const VD *)(s->target + j);
+            VD here = SELECT((VU)(to < 0), from / (from - to), never);
+            *(VD *)(s->part + j) = here;
+            least = SELECT((VU)(here < least), here, least);
         }
+        double way = 2;
+        for (int lane = 0; lane < LANES; lane++) way = least[lane] < way ? least[lane] : way;
+        if (way == 2) break;
+        for (size_t j = 0; j < s->n; j += LANES) {
+            VD from = *(const VD *)(s->lambda + j), there = from + way * (*(const VD *)(s->target + j) - from);
+            *(VD *)(s->lambda + j) = NAME(larger)(there, (VD){0});
+        }
+        size_t first = 0;
+        while (s->part[first] > way) first++;
         NAME(remove)(s, first);
     }
-    memcpy(s->lambda, s->target, s->n * sizeof *s->lambda);
+    double *solved = s->target;
+    s->target = s->lambda;
+    s->lambda = solved;
 }
 
 /* Computes the solution from the multipliers: y = start + sum over active rows of lambda times the row of B. */
 TARGET static void NAME(place)(const gls_nonneg_plan *plan, ACTIVE *s)
 {
-    for (size_t i = 0; i < s->wide; i += LANES) {
-        VD sum = *(const VD *)(s->start + i);
-        for (size_t j = 0; j < s->n; j++)
-            sum += *(const VD *)(plan->wide_rows + s->row[j] * s->wide + i) * s->lambda[j];
-        *(VD *)(s->y + i) = sum;
-    }
+    NAME(combine)(plan->wide_rows, s->wide, s->row, s->lambda, s->n, s->wide, 1, s->start, s->y);
 }
 
 /* Removes the rounding error in the equations of the active rows by a step of iterative refinement: residual,
