@@ -64,7 +64,7 @@ a, b = json.load(open("out.json"))["columns"][0], json.load(open("data/track.jso
 assert (a["streamlines"], a["points"]) == (b["streamlines"], b["points"]), (a["streamlines"], a["points"], b)' || note "track of the data gives other streamlines"
 # shellcheck disable=SC2086
 "$tool" bench $small --dg det --no-ceilings --no-write --force --write-data names 2> stderr && note "--write-data into a file"
-grep -q "names: is a file" stderr || note "--write-data into a file: $(cat stderr)"
+grep -q "names: is not a folder" stderr || note "--write-data into a file: $(cat stderr)"
 grep -q "^phantom" stderr && note "--write-data into a file: found only after the phantom was made"
 rm -f out.json
 # shellcheck disable=SC2086
