@@ -74,6 +74,12 @@ const char *gls_directions_option(const gls_job_options *o)
     return o->sh ? "sh" : o->odf ? "odf" : o->peaks.n > 0 ? "peaks" : o->bedpostx ? "bedpostx" : NULL;
 }
 
+bool gls_masks_alone(const gls_job_options *o)
+{
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_NOTHING && (o->mask || o->roi) && !o->dwi && !o->phantom &&
+           !gls_directions_option(o);
+}
+
 const char *gls_tissue_file(const gls_job_options *o)
 {
     return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include;

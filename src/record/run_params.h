@@ -63,6 +63,8 @@ gls_track_params gls_params_in_mm(const gls_job_options *options, const gls_grid
 gls_model_options gls_model_options_default(gls_model_kind model);
 /* Name of the option that gives the directions in place of a model: "sh", "odf", "peaks" or "bedpostx". NULL: none. */
 const char *gls_directions_option(const gls_job_options *options);
+/* Whether the mask or the seed mask gives the grid: the getter looks at no data, and there are none. */
+bool gls_masks_alone(const gls_job_options *options);
 /* First file of --act or of the tissue maps. NULL: none is given. */
 const char *gls_tissue_file(const gls_job_options *options);
 /* Whether the direction getter follows peaks, from files or from ODFs. */

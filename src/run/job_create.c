@@ -172,7 +172,7 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path)
  * in a script does not give a tractogram of the phantom. */
 static gls_status check_source(const gls_job_options *o)
 {
-    bool files = o->dwi || gls_directions_option(o);
+    bool files = o->dwi || gls_directions_option(o) || gls_masks_alone(o);
     if (o->dwi && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--phantom: is tracked instead of input files, such as %s: leave out one of "
@@ -181,13 +181,13 @@ static gls_status check_source(const gls_job_options *o)
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
                                       "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
-                                      "of DWI");
+                                      "of DWI; --mask or --roi is enough for --dg nulldist1, nulldist2 and seedtest");
 }
 
 /* Checks the combination of images: a series, ODFs, both, or the phantom. */
 static gls_status check_inputs(const gls_job_options *o)
 {
-    const char *odf = gls_directions_option(o);
+    const char *odf = gls_masks_alone(o) ? "mask" : gls_directions_option(o);
     if (odf && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))

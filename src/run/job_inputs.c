@@ -64,7 +64,8 @@ static gls_status read_map(const gls_job_inputs *input, int which, const char *f
     return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
 }
 
-/* Reads the images. All must lie on the grid of the first, the series or, without one, the image of ODFs or peaks. */
+/* Reads the images. All must lie on the grid of the first: the series, else the image of ODFs or peaks, else the mask,
+ * else the seed mask. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
     /* the file that gives directions in place of a series */
@@ -72,7 +73,9 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
                                              : options->peaks.n > 0 ? GLS_FILE_PEAKS
                                              : options->bedpostx    ? GLS_FILE_BEDPOSTX
                                                                     : GLS_FILE_ODF];
+    const char *const mask = input->file[GLS_FILE_MASK].path;
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
+    if (gls_masks_alone(options)) first = mask ? mask : input->file[GLS_FILE_ROI].path;
     gls_status status = GLS_OK;
     const gls_gradients_options table = gls_series_options(&options->model);
     const char *const series[] = {input->file[GLS_FILE_DWI].path, input->file[GLS_FILE_BVAL].path,
@@ -95,12 +98,17 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
             status = gls_image_reorient(&input->odf_image, odf->path, &input->series.dwi->grid);
         if (!status && input->series.dwi)
             status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
+    } else if (!status && gls_masks_alone(options)) {
+        status = gls_image_read(first, GLS_IMAGE_3D, mask ? &input->mask : &input->roi);
     }
     if (status) return status;
-    input->grid = input->series.dwi ? &input->series.dwi->grid : &input->odf_image->grid;
-    /* with --bedpostx the mask was read with the samples */
+    input->grid = input->series.dwi  ? &input->series.dwi->grid
+                  : input->odf_image ? &input->odf_image->grid
+                  : input->mask      ? &input->mask->grid
+                                     : &input->roi->grid;
+    /* with --bedpostx the mask was read with the samples; the first image may be a mask */
     if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
-    if (!status) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
+    if (!status && !input->roi) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
     if (!status) status = read_map(input, GLS_FILE_FA, first, &input->stop_map);
     if (!status && !input->mask && input->series.dwi) {
         input->mask_made = true;

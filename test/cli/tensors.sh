@@ -45,6 +45,23 @@ track="track --device llvmpipe $series --nseeds 300"
     # the same place whatever gives the grid
     expect 0 track --device llvmpipe --peaks data/peaks.nii.gz --mask data/mask.nii.gz --roi data/roi.nii.gz --nseeds 300 --dg nulldist1 -o peaks.tck
     same nulldist1.tck peaks.tck
+    # so does a mask alone, or the seed mask
+    expect 0 fit data/dwi.nii.gz data/dwi.bval data/dwi.bvec data/mask.nii.gz grid --model csa --sh-order 2
+    for dg in nulldist1 nulldist2 seedtest; do
+        for masks in "--mask data/mask.nii.gz --roi data/roi.nii.gz" "--roi data/roi.nii.gz"; do
+            run="track --device llvmpipe $masks --nseeds 300 --dg $dg"
+            expect 0 $run --sh grid_sh.nii.gz -o grid.tck --force
+            expect 0 $run -o alone.tck --report alone.html --density alone.nii.gz --force
+            same grid.tck alone.tck
+        done
+    done
+    expect 0 $run -o alone.tck --report alone.html --density alone.nii.gz --skip-existing
+    says "nothing to do"
+    expect 0 cite alone.tck
+    expect 2 track --device llvmpipe --mask data/mask.nii.gz --dg nulldist1 -o none.tck
+    says "--mask: needs seeds: --roi FILE"
+    expect 2 track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --dg prob -o none.tck
+    says "--mask: needs DWI, or --sh"
     expect 0 score --dg tensordet --nseeds 500
     says "tensordet"
 }
@@ -88,6 +105,8 @@ for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
     assert 0 < sidecar(dg + ".region")["counts"]["streamlines"] < counts["streamlines"]
     act = sidecar(dg + ".act")
     assert act["counts"]["streamlines"] > 0 and (act["parameters"]["cutoff"] == 0.05) == tensors, act["counts"]
+alone = sidecar("alone")
+assert list(alone["inputs"]) == ["roi"] and alone["odf"] == {"source": "none"} and "gradients" not in alone, alone["inputs"]
 assert sidecar("seedtest")["counts"]["points"] == sidecar("seedtest")["counts"]["streamlines"] == 300
 assert abs(sidecar("rk4")["parameters"]["step_size_mm"] - 0.75) < 1e-9 and abs(sidecar("long")["parameters"]["step_size_mm"] - 1) < 1e-9
 for dg in "nulldist1", "nulldist2":  # the steps of nulldist2 are arcs
