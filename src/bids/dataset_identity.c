@@ -36,15 +36,15 @@ static bool matters(const gls_param *p)
     return gls_role_has_part(p->role) || (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
 }
 
-/* Fills in *item: the text, in which a hash of the contents replaces the name of a file at the start. */
+/* Fills in *item: the text, in which a hash of the contents replaces the name of a file at the start. GLS_ERR_INPUT: it
+ * is a pipe, whose contents could not be read again. */
 static gls_status name_contents(const char *text, cJSON **item)
 {
-    struct stat info;
     uint64_t hash;
     /* the name of a built-in sphere names no file */
     char digits[17], *named = NULL, *file = gls_sphere_is_built_in(text) ? NULL : gls_file_named(text);
     gls_status status = GLS_OK;
-    if (file && stat(file, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+    if (file) {
         status = gls_input_hash(file, &hash);
         if (!status) gls_asprintf(&named, "xxh3_64 %s%s", gls_hash_text(hash, digits), text + strlen(file));
     } else {

@@ -58,6 +58,10 @@ direct() {
     check "no source is a file URI" sh -c "! grep -l 'file://' inside/${stem}_*.json"
     check "a source" grep -q '"Sources":.*"bids:source:derivatives/fits/sub-02/ses-2/peaks.nii.gz"' peaks/${stem}_*_tractogram.json
     exits 0 "0 tracked, 5 up to date" bids peaks participant -- --peaks "$peaks" --dg fact $few
+    # two pipes could not be told apart by their contents
+    mkfifo pipe.nii.gz
+    exits 3 "pipe.nii.gz: is not a regular file" timeout 60 "$program" bids data piped participant --participant-label 03 --no-report -- --peaks "$peaks" --dg fact --include pipe.nii.gz $few
+    rm pipe.nii.gz
     cp $derived/fits/sub-01/ses-1/peaks.nii.gz $derived/fits/sub-02/ses-2/peaks.nii.gz
     exits 4 "sub-02_ses-2_.* tracked with another peaks" bids peaks participant -- --peaks "$peaks" --dg fact $few
     mv $derived/fits/sub-02/ses-2/peaks.nii.gz kept.nii.gz
