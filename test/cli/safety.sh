@@ -218,13 +218,22 @@ def fed(line):
         time.sleep(0.02)
     if "--resume" in line:
         open("o.trx", "w").close()
-    with open("pipe.nii.gz", "wb") as pipe:
-        pipe.write(open(mask, "rb").read())
+    try:
+        # a program that has ended reads no pipe, and says why
+        pipe = os.open("pipe.nii.gz", os.O_WRONLY | os.O_NONBLOCK)
+        os.set_blocking(pipe, True)
+        with open(pipe, "wb") as file:
+            file.write(open(mask, "rb").read())
+    except OSError:
+        pass
     return run.communicate(timeout=60)[1], run.returncode
 
 os.mkfifo("pipe.nii.gz")
 with open("bundles.tsv", "w") as file:
     file.write(open(bundles).read())
+error, code = fed("track --unheard-of")
+if code != 2:
+    wrong.append(f"a program that ends early: exit code {code}: {error}")
 error, code = fed("track --phantom --model opdt --nseeds 10 --segment bundles.tsv -o o.trx -q")
 if code != 3 or "pipe.nii.gz: is not a regular file" not in error:
     wrong.append(f"region of a table of track: exit code {code}: {error}")
