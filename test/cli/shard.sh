@@ -56,6 +56,13 @@ d = json.load(open(sys.argv[1]))
 assert d["shard"]["index"] == 2 and d["shard"]["count"] == 3 and d["shard"]["total_seeds"] == 200
 assert d["shard"]["first_seed"] == 67 and d["shard"]["seeds"] == 67 == d["counts"]["seeds"]
 PYTHON
+# what a merge leaves that is killed before the sidecar has its name: the next says that it is there, or writes both
+rm "$s/merged.json"
+run merge -o "$s/merged.trx" "$p1" "$p2" "$p3"
+[ "$code" -eq 4 ] && grep -q "merged.trx: exists already; --force overwrites it" "$work/stderr" || note "a merged file without its sidecar"
+succeeds merge --force -o "$s/merged.trx" "$p1" "$p2" "$p3"
+require cmp "$s/whole.trx" "$s/merged.trx"
+require test -s "$s/merged.json"
 clean
 
 # names of outputs

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <cmocka.h>
 
@@ -77,12 +78,30 @@ static void all_or_none(void **state)
     for (int i = 0; i < 3; i++) unlink(scratch((const char *[]){"old.trx", "new.tck", "late.json"}[i]));
 }
 
-/* Calls of rename() until one fails; 0: none fails. */
-static int renames_left;
+/* Calls of rename() until one fails; calls that change names until the process is killed. 0: none. */
+static int renames_left, names_left;
 
-/* Takes the place of the function of the C library. */
+static void change_name(void)
+{
+    if (names_left > 0 && --names_left == 0) raise(SIGKILL);
+}
+
+/* These functions take the place of those of the C library. */
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
+{
+    change_name();
+    return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+}
+
+int unlink(const char *path)
+{
+    change_name();
+    return unlinkat(AT_FDCWD, path, 0);
+}
+
 int rename(const char *from, const char *to)
 {
+    change_name();
     errno = EIO;
     return renames_left > 0 && --renames_left == 0 ? -1 : renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
@@ -152,6 +171,58 @@ static void killed(void **state)
     assert_int_equal(count_files(scratch_folder), 0);
 }
 
+/* Writes two outputs that appear together, as `merge` does with a tractogram and its sidecar. */
+static gls_status write_both(const char *first, const char *second)
+{
+    gls_output_group group = {0};
+    gls_output one = begin("both.tck", first, true, &group), two = begin("both.json", second, true, &group);
+    gls_status status = gls_output_commit(&one);
+    if (!status) status = gls_output_commit(&two);
+    return status ? status : gls_output_group_commit(&group);
+}
+
+/* Whether the file has the text; text NULL: whether there is no file. */
+static bool has_text(const char *name, const char *text)
+{
+    size_t n;
+    if (!text || access(scratch(name), F_OK) != 0) return !text && access(scratch(name), F_OK) != 0;
+    unsigned char *data = get_file(scratch(name), &n);
+    const bool same = n == strlen(text) && memcmp(data, text, n) == 0;
+    free(data);
+    return same;
+}
+
+/* Killed at any change of a name while outputs appear: each is the whole new file or as it was before, the first is new
+ * where the second is, and the next run succeeds. */
+static void killed_between(void **state)
+{
+    (void)state;
+    for (int replaces = 0; replaces < 2; replaces++) {
+        const char *const old[2] = {replaces ? "old lines" : NULL, replaces ? "old text" : NULL};
+        int result = 0, n = 0;
+        bool halfway = false;
+        do {
+            if (replaces) assert_int_equal(write_both(old[0], old[1]), GLS_OK);
+            const pid_t child = fork();
+            if (child == 0) {
+                names_left = n + 1;
+                _exit(write_both("new lines", "new text") != GLS_OK);
+            }
+            assert_int_equal(waitpid(child, &result, 0), child);
+            const bool first = has_text("both.tck", "new lines"), second = has_text("both.json", "new text");
+            assert_true((first || has_text("both.tck", old[0])) && (second || has_text("both.json", old[1])));
+            assert_true(first || !second);
+            halfway = halfway || (first && !second);
+            assert_int_equal(write_both("next lines", "next text"), GLS_OK);
+            assert_true(has_text("both.tck", "next lines") && has_text("both.json", "next text"));
+            unlink(scratch("both.tck")), unlink(scratch("both.json"));
+            n++;
+        } while (WIFSIGNALED(result));
+        assert_true(WIFEXITED(result) && WEXITSTATUS(result) == 0);
+        assert_true(halfway && n > 2);
+    }
+}
+
 static void never_over_others(void **state)
 {
     (void)state;
@@ -197,8 +268,9 @@ static void regular_files_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed),      cmocka_unit_test(all_or_none),       cmocka_unit_test(not_brought_back),
-        cmocka_unit_test(second_name), cmocka_unit_test(never_over_others), cmocka_unit_test(regular_files_only),
+        cmocka_unit_test(killed),         cmocka_unit_test(all_or_none),       cmocka_unit_test(not_brought_back),
+        cmocka_unit_test(second_name),    cmocka_unit_test(never_over_others), cmocka_unit_test(regular_files_only),
+        cmocka_unit_test(killed_between),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
