@@ -36,8 +36,7 @@ static bool matters(const gls_param *p)
     return gls_role_has_part(p->role) || (p->role == GLS_ROLE_OUTPUT && is_in_tractogram(p->name));
 }
 
-/* Fills in *item: the text, in which a hash of the contents replaces the name of a file at the start. GLS_ERR_INPUT: it
- * is a pipe, whose contents could not be read again. */
+/* Fills in *item: the text, with a hash of the contents in place of a file's name. GLS_ERR_INPUT: it is a pipe. */
 static gls_status name_contents(const char *text, cJSON **item)
 {
     uint64_t hash;

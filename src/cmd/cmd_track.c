@@ -93,9 +93,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
     if (n == 0 && (name = cmd_options_first(arguments, for_series)))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
     if (n == 0 && !odf && (o->mask || o->roi) && !gls_masks_alone(o))
-        return cmd_error(CMD_EXIT_USAGE,
-                         "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx; only --dg nulldist1, nulldist2 and "
-                         "seedtest need no more",
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
                          o->mask ? "mask" : "roi");
     /* DWI BVAL BVEC MASK ROI: the fourth and the fifth argument are the masks */
     if ((n > 3 && o->mask) || (n > 4 && o->roi))

@@ -150,9 +150,8 @@ gls_status gls_job_check_outputs(gls_job *job)
 static gls_status check_names(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
-    const size_t n = list_paths(job, path);
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < n && !status; i++) {
+    for (size_t i = 0, n = list_paths(job, path); i < n && !status; i++) {
         status = gls_inputs_check(&job->run.inputs, path[i]);
         if (!status) status = gls_file_differs(path[i], path, i);
     }
@@ -444,7 +443,6 @@ gls_status gls_job_create(const gls_job_options *options, const gls_monitor *mon
     if (!status) status = gls_job_options_inputs(&job->options, &job->run.inputs);
     if (!status) status = gls_sinks_name_inputs(&job->sinks);
     if (!status) status = name_outputs(job);
-    /* with --skip-existing, only the inputs say whether outputs that exist are in the way */
     if (!status) status = job->options.skip_existing ? check_names(job) : gls_job_check_outputs(job);
     if (!status) status = gls_job_inputs_init(&job->inputs, &job->options);
     job->inputs.wants_fa = job->sinks.wants_fa;

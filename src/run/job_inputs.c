@@ -64,8 +64,7 @@ static gls_status read_map(const gls_job_inputs *input, int which, const char *f
     return path ? gls_image_read_on_grid(input->grid, first, path, image) : GLS_OK;
 }
 
-/* Reads the images. All must lie on the grid of the first: the series, else the image of ODFs or peaks, else the mask,
- * else the seed mask. */
+/* Reads the images. All must lie on the grid of the first: series, else ODFs or peaks, else mask, else seed mask. */
 static gls_status read_files(gls_job_inputs *input, const gls_job_options *options)
 {
     /* the file that gives directions in place of a series */
@@ -73,9 +72,8 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
                                              : options->peaks.n > 0 ? GLS_FILE_PEAKS
                                              : options->bedpostx    ? GLS_FILE_BEDPOSTX
                                                                     : GLS_FILE_ODF];
-    const char *const mask = input->file[GLS_FILE_MASK].path;
     const char *first = input->file[GLS_FILE_DWI].path ? input->file[GLS_FILE_DWI].path : odf->path;
-    if (gls_masks_alone(options)) first = mask ? mask : input->file[GLS_FILE_ROI].path;
+    if (gls_masks_alone(options)) first = options->mask ? options->mask : options->roi;
     gls_status status = GLS_OK;
     const gls_gradients_options table = gls_series_options(&options->model);
     const char *const series[] = {input->file[GLS_FILE_DWI].path, input->file[GLS_FILE_BVAL].path,
@@ -99,13 +97,11 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
         if (!status && input->series.dwi)
             status = gls_grid_require_equal(&input->series.dwi->grid, first, &input->odf_image->grid, odf->path);
     } else if (!status && gls_masks_alone(options)) {
-        status = gls_image_read(first, GLS_IMAGE_3D, mask ? &input->mask : &input->roi);
+        status = gls_image_read(first, GLS_IMAGE_3D, options->mask ? &input->mask : &input->roi);
     }
     if (status) return status;
-    input->grid = input->series.dwi  ? &input->series.dwi->grid
-                  : input->odf_image ? &input->odf_image->grid
-                  : input->mask      ? &input->mask->grid
-                                     : &input->roi->grid;
+    const gls_image *alone = input->mask ? input->mask : input->roi, *odfs = input->odf_image;
+    input->grid = &(input->series.dwi ? input->series.dwi : odfs ? odfs : alone)->grid;
     /* with --bedpostx the mask was read with the samples; the first image may be a mask */
     if (!input->mask) status = read_map(input, GLS_FILE_MASK, first, &input->mask);
     if (!status && !input->roi) status = read_map(input, GLS_FILE_ROI, first, &input->roi);
