@@ -276,9 +276,10 @@ bool take_store(inout Half h)
     if (lane_leads()) block = atomicAdd(pool_head, STORE_BLOCKS);
     block = lane_lead(block);
     h.memory[store] = block + 1u;
-    if (block + STORE_BLOCKS > params.pool_blocks) return false;
-    for (uint i = 0u; i < STORE_BLOCKS && LANE == 0; i++) state[block_record(block + i) + BLOCK_HALF] = NO_ITEM;
-    return true;
+    // Also if only some of the blocks lie in the pool: their records may name a half-streamline of an earlier round.
+    uint until = min(block + STORE_BLOCKS, params.pool_blocks);
+    for (uint i = block; i < until && LANE == 0; i++) state[block_record(i) + BLOCK_HALF] = NO_ITEM;
+    return block + STORE_BLOCKS <= params.pool_blocks;
 }
 
 // Starts all particles of a new run at the last point of the half-streamline, with equal weights. Returns false if the
