@@ -16,9 +16,9 @@
 #define GROUP "64"
 #define TABLE "1024"
 #define TABLE_BITS "10"
-/* About one of 3,000 lines is left to the host. Reserve one point for each 16 lines: several times what the lines left
- * to the host need. */
-#define LINES_A_POINT 16
+/* Of short lines about one of 1,000 is left to the host; of fact, with hundreds of points a line, one of 140. Reserve
+ * one point for each two lines, because all points of a run come to the host once this is too little. */
+#define LINES_A_POINT 2
 #define MIN_CAPACITY 2048
 /* Largest allowed error of the kernel's voxel coordinates, see MARGIN in glsl/kernel/visit.comp. */
 #define MAX_ERROR 6e-10
