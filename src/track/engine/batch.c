@@ -150,12 +150,16 @@ static gls_status deliver(gls_batch *c)
     gls_status status = GLS_OK;
     if (!k->any) return GLS_OK;
     k->any = false;
-    if (k->n_points > 0) status = gls_gather_end(c, k->points);
+    /* count while the device packs, unless refinement changes the outcomes */
+    const bool refines = k->points && gls_refine_is_needed(&c->engine->guide);
+    if (!refines) status = c->host.count(c->host.user, k->result, &c->outcomes);
+    if (!status && k->n_points > 0) status = gls_gather_end(c, k->points);
     if (!status && k->is_visited) status = visitor_end(c, k->n_placed, k->result);
-    if (!status && k->points && gls_refine_is_needed(&c->engine->guide))
+    if (!status && refines)
         status = gls_refine(&c->engine->guide, c->engine->plan.parts, c->space, &c->outcomes, k->points);
+    if (!status && refines) status = c->host.count(c->host.user, k->result, &c->outcomes);
     const double start = gls_clock_seconds();
-    if (!status) status = c->host.commit(c->host.user, k->end, k->result, &c->outcomes);
+    if (!status) status = c->host.commit(c->host.user, k->end, c->outcomes.n_seeds, k->result);
     (void)gls_trace_phase("commit", start, k->result ? k->result->first : c->delivered);
     if (status && k->result) c->host.drop(c->host.user, k->result);
     if (status) return status;

@@ -50,9 +50,10 @@ typedef struct gls_batch_host {
     gls_status (*take)(void *user, uint64_t seed, gls_batch_result **result, bool *gave_way);
     /* Returns a result that take() lent, unused. */
     void (*drop)(void *user, gls_batch_result *result);
-    /* Reports that all seeds before `end` are finished: adds outcomes to the counts and sends the result, which may be
-     * NULL. */
-    gls_status (*commit)(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes);
+    /* Counts the outcomes of the seeds that commit() reports next. result: see there. */
+    gls_status (*count)(void *user, gls_batch_result *result, const gls_outcomes *outcomes);
+    /* Reports that all seeds before `end` are finished, n_seeds more: sends the result, which may be NULL. */
+    gls_status (*commit)(void *user, uint64_t end, uint64_t n_seeds, gls_batch_result *result);
     /* Called after the last streamline of a batch was committed. May be NULL. */
     gls_status (*finished)(void *user);
 } gls_batch_host;

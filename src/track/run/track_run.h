@@ -58,6 +58,7 @@ typedef struct gls_worker {
     gls_seed_range range[GLS_BATCHES_OUT]; /* unfinished ranges from the queue, in order */
     size_t n_ranges;
     gls_track_stats round; /* counts that are not committed yet */
+    uint64_t kept;         /* streamlines among them */
     gls_track_share *share;
     unsigned losses; /* how often the context was lost since this worker last committed results */
     pthread_t thread;

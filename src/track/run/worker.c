@@ -163,19 +163,24 @@ static gls_status copy_outcomes(gls_outcomes *t, const gls_outcomes *from)
     return GLS_OK;
 }
 
-/* Counts the outcomes, now or later in the writer thread, and sends the result. */
-static gls_status commit(void *user, uint64_t end, gls_batch_result *result, const gls_outcomes *outcomes)
+/* Counts the outcomes, now or later in the writer thread: with select or a journal, because only that thread knows
+ * which streamlines are still wanted. */
+static gls_status count(void *user, gls_batch_result *result, const gls_outcomes *outcomes)
+{
+    gls_worker *w = user;
+    const bool later = w->run->writer && gls_writer_counts(&w->run->task);
+    w->kept = later ? result->n : gls_outcomes_count(outcomes, UINT64_MAX, &w->round);
+    return later ? copy_outcomes(&result->outcomes, outcomes) : GLS_OK;
+}
+
+/* Adds what count() found to the run, and sends the result. */
+static gls_status commit(void *user, uint64_t end, uint64_t n_seeds, gls_batch_result *result)
 {
     gls_worker *w = user;
     gls_run *run = w->run;
-    bool later = run->writer && gls_writer_counts(&run->task);
-    gls_status status = later ? copy_outcomes(&result->outcomes, outcomes) : GLS_OK;
-    if (status) return status;
-    /* With select or a journal the writer thread counts, because only it knows which streamlines are still wanted. */
-    uint64_t kept = later ? result->n : gls_outcomes_count(outcomes, UINT64_MAX, &w->round);
     pthread_mutex_lock(&run->queue.lock);
-    w->share->seeds += outcomes->n_seeds;
-    w->share->streamlines += kept;
+    w->share->seeds += n_seeds;
+    w->share->streamlines += w->kept;
     gls_track_stats_move(&run->stats, &w->round);
     if (result) gls_writer_thread_send(run->writer, result, end);
     advance(w, end);
@@ -200,13 +205,18 @@ static gls_status finished(void *user)
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t worker_index, size_t index)
 {
     *w = (gls_worker){.run = run, .worker_index = worker_index, .index = index, .share = &run->tracker->share[index]};
-    w->batch = (gls_batch){
-        .seeds = run->seeds,
-        .space = run->space,
-        .host =
-            {.user = w, .poll = poll, .next = next, .take = take, .drop = drop, .commit = commit, .finished = finished},
-        .stats = &w->round,
-        .points_per_line = 100};
+    w->batch = (gls_batch){.seeds = run->seeds,
+                           .space = run->space,
+                           .host = {.user = w,
+                                    .poll = poll,
+                                    .next = next,
+                                    .take = take,
+                                    .drop = drop,
+                                    .count = count,
+                                    .commit = commit,
+                                    .finished = finished},
+                           .stats = &w->round,
+                           .points_per_line = 100};
     const gls_engine *engine = run->tracker->engine[index];
     gls_status status =
         gls_track_stats_init(&w->round, engine->plan.max_steps, engine->plan.parts * gls_refine_pieces(&engine->guide));
