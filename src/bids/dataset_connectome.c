@@ -1,12 +1,11 @@
 /* Connectomes of a data set: one for each tractogram and atlas, with the names that BIDS proposes for matrices. */
-#include "bids/dataset.h"
+#include "bids/dataset_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "bids/dataset_parts.h"
 #include "record/sidecar.h"
 #include "sinks/tract_files.h"
 #include "sinks/tract_results.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/inputs.h"
 #include "record/run_params.h"
 #include "util/file.h"
 #include "util/numbers.h"

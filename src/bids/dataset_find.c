@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bids/dataset.h"
 #include "bids/dataset_parts.h"
 #include "util/file.h"
 #include "util/json_text.h"

@@ -5,9 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bids/dataset.h"
 #include "bids/dataset_parts.h"
-#include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/output_file.h"

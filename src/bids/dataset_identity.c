@@ -2,7 +2,6 @@
  * compares identities to find out whether the series has been tracked already. */
 #include "bids/dataset_parts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,6 @@
 
 #include "image/formats.h"
 #include "run/series_run.h"
-#include "util/maths.h"
 #include "util/status.h"
 
 /* Probability of white matter above which a voxel takes seeds. */

@@ -2,7 +2,6 @@
 #include "bids/dataset.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "image/formats.h"

@@ -4,15 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bids/dataset.h"
 #include "bids/dataset_parts.h"
 #include "run/job.h"
-#include "util/file.h"
 #include "util/json_text.h"
 #include "util/numbers.h"
 #include "util/status.h"
 #include "util/text.h"
-#include "util/text_tables.h"
 
 /* Room for a label, bytes. */
 #define MAX_LABEL 256

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "run/job.h"
-#include "run/series_run.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"

@@ -1,6 +1,6 @@
 /* Tracks a series of a data set into a data set of derivatives: names the files, writes the sidecars, and finds out
  * whether an earlier run has done this already. */
-#include "bids/dataset.h"
+#include "bids/dataset_parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,13 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bids/dataset_parts.h"
-#include "record/run_params.h"
 #include "run/series_run.h"
 #include "sinks/weight_files.h"
-#include "util/file.h"
 #include "util/json_text.h"
-#include "util/output_file.h"
 #include "util/status.h"
 
 /* largest sidecar of a tractogram, bytes */

@@ -1,5 +1,4 @@
 /* Sidecars: their names, their parts, and the files that a run wrote. */
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,9 @@
 /* One run of a command on tractograms: inputs, outputs, sidecar, readers. */
 #include "record/tract_run.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "image/formats.h"

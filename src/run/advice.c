@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "dwi/odf_parts.h"
 #include "record/run_params.h"
 #include "run/job.h"
 #include "util/maths.h"

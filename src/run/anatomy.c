@@ -2,9 +2,7 @@
 #include "run/job_inputs.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "image/formats.h"
 #include "image/region_set.h"

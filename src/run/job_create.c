@@ -1,7 +1,6 @@
 /* Makes a run of tracking: checks its options, and names its inputs and outputs. */
 #include "run/job.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 #include <cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "check/device_checks.h"
 #include "image/region_set.h"

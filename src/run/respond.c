@@ -1,6 +1,5 @@
 /* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
 #include <cJSON.h>
-#include <string.h>
 
 #include "dwi/response_parts.h"
 #include "image/formats.h"
