@@ -1,4 +1,4 @@
-/* `glslines devices`: lists, checks and diagnoses the devices of this machine. */
+/* Commands on the devices of this machine: devices, bench. */
 #include <cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,13 @@
 #include "check/device_checks.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "record/sidecar.h"
+#include "record/tract_run.h"
 #include "track/track_params.h"
+#include "util/clock.h"
 #include "util/json_text.h"
 
+/* `glslines devices`: lists, checks and diagnoses the devices of this machine. */
 typedef struct devices_values {
     cmd_common common;
     check_options how; /* the device, and options of --check */
@@ -20,7 +24,7 @@ typedef struct devices_values {
 } devices_values;
 #define OPTION_OWNER devices_values
 
-static const gls_option table[] = {
+static const gls_option device_rows[] = {
     GLS_CHOICE("Device", how.api, "api", GLS_GRAPHICS_CHOICES,
                "Graphics interface. gl: OpenGL. gles: OpenGL ES. auto: OpenGL where the device offers both."),
     GLS_FLAG("Output", doctor, "doctor", "Also say what was looked for, what is missing and how to fix it."),
@@ -101,7 +105,160 @@ const cmd_command command_devices = {
     .description =
         "Lists every device on which an OpenGL compute context can be made, best first, with the limits that matter. "
         "The number before a device is what --device takes.",
-    .rows = {{.table = table}},
+    .rows = {{.table = device_rows}},
     .examples = CMD_TEXTS("What there is, best first:", "glslines devices", "Why is my GPU not in the list?",
                           "glslines devices --doctor"),
+};
+
+#undef OPTION_OWNER
+
+/* `glslines bench`: measures how fast the devices of this machine track, phase by phase. */
+
+/* Values of the command's options: options of the benchmark, and texts that bench_choose() interprets. */
+typedef struct bench_values {
+    cmd_common common;
+    /* options of the benchmark itself */
+    bench_options o;
+    /* texts of --shape, --dg ... as given; json: "" for standard output, NULL for no JSON; trace: file or NULL */
+    const char *shape, *dg, *device, *mapping, *json, *trace;
+} bench_values;
+#define OPTION_OWNER bench_values
+
+#define DATA "Data"
+#define MEASURED "What is measured"
+#define OUTPUT "Output"
+
+static const gls_option data_rows[] = {
+    GLS_TEXT(DATA, shape, "shape", "AxBxC", "81x106x76",
+             "Number of voxels of the phantom along each axis, 16 to 512. It has voxels of 2 mm and 160 volumes, 10 "
+             "of them with b = 0."),
+    GLS_NUMBER(DATA, UINT64, o.nseeds, "nseeds", "N", NULL, GLS_BETWEEN(1, UINT32_MAX),
+               "100000; 5000, and 100 for ptt, where a device is a software renderer",
+               "Number of random seeds in white matter."),
+    {.name = NULL},
+};
+
+#define GETTER_WORD(value, word) #word ", "
+static const gls_option measure_rows[] = {
+    GLS_TEXT(
+        MEASURED, dg, "dg", "LIST", NULL,
+        "Direction getters to measure: " GLS_GETTERS(GETTER_WORD) "separated by commas, or all. Each is a column of "
+                                                                  "the table."),
+    GLS_TEXT(MEASURED, device, "device", "LIST", NULL,
+             "Devices to compare, separated by commas, each as for 'track --device'."),
+    GLS_TEXT(MEASURED, mapping, "mapping", "LIST", NULL,
+             "Mappings to compare: auto, single, subgroup and group, separated by commas. A device without subgroups "
+             "has no column for subgroup, with a warning."),
+    GLS_CHOICE(MEASURED, o.api, "api", GLS_GRAPHICS_CHOICES,
+               "Graphics interface. gl: OpenGL. gles: OpenGL ES. auto: OpenGL where the device offers both."),
+    GLS_CHOICE(MEASURED, o.precision, "precision", GLS_PRECISION_CHOICES,
+               "Precision of the model's volumes on the device. half: float16. float: float32, which takes twice "
+               "the memory."),
+    GLS_CHOICE(MEASURED, o.mask_stop, "mask-stop", GLS_MASK_STOP_CHOICES,
+               "Where streamlines end at the border of the brain mask, as for 'glslines track'."),
+    GLS_NUMBER(MEASURED, UINT64, o.chunk_size, "chunk-size", "N", "seeds", GLS_BATCHES, "as the device's limits allow",
+               "Largest number of seeds in a batch."),
+    GLS_NUMBER(MEASURED, INT, o.repeat, "repeat", "N", NULL, GLS_BETWEEN(1, BENCH_MAX_REPEAT), NULL,
+               "Number of counted runs, after one that is not counted. The table shows the median and, in "
+               "brackets, the extremes."),
+    GLS_FLAG(MEASURED, o.no_write, "no-write", "Write no file: streamlines are read back and dropped."),
+    GLS_FLAG(MEASURED, o.no_ceilings, "no-ceilings",
+             "Do not measure what the device reaches in copying, multiply-adds and texture samples."),
+    GLS_TEXT(OUTPUT, json, "json", "[FILE.json]", "none",
+             "Write all results as JSON, with versions, device, host, command line, and the values of each "
+             "repetition, to FILE.json. Without FILE.json, print the JSON in place of the table."),
+    GLS_TEXT(OUTPUT, trace, "trace", "FILE", "",
+             "Write a timeline of all runs to this file: what each thread and each GPU did when, and for which seeds, "
+             "as JSON for Perfetto (https://ui.perfetto.dev) or chrome://tracing."),
+    GLS_TEXT(
+        OUTPUT, o.write_data, "write-data", "DIR", "none",
+        "Also write what is tracked to this folder, for a comparison with another program on the same data: series, "
+        "masks, FA, ODFs (as DIPY and as MRtrix3 have them), seeds, directions, and the parameters (job.json)."),
+    GLS_FLAG(OUTPUT, o.force, "force", "Overwrite existing files of --json, --trace and --write-data."),
+    {.name = NULL},
+};
+
+/* Defaults of the command: every getter, the best device, and the mask rule of `track`. */
+static void set_bench_defaults(void *values)
+{
+    const gls_job_options job = gls_job_options_default();
+    *(bench_values *)values = (bench_values){.dg = "all",
+                                             .device = "auto",
+                                             .mapping = "auto",
+                                             .o.mask_stop = job.mask_stop,
+                                             .o.model = gls_model_options_default(GLS_MODEL_OPDT),
+                                             .o.repeat = 5};
+}
+
+/* Runs the benchmark, and writes the timeline, the JSON and the table. Returns an exit code. */
+static int measure(const bench_values *v)
+{
+    bench_run *run = malloc(sizeof *run);
+    if (!run) return cmd_error(CMD_EXIT_INTERNAL, "out of memory");
+    if (v->trace) gls_trace_start();
+    gls_status status = bench_measure_all(run, &v->o, cmd_monitor(false));
+    if (!status && v->trace) status = gls_sidecar_write_trace(v->trace, v->o.force);
+    int code = status ? cmd_error_status(status) : CMD_EXIT_OK;
+    if (!code && v->json) code = cmd_json_to(v->json, v->o.force, bench_json_text(run));
+    if (!code && (!v->json || *v->json)) bench_print(run);
+    bench_finish(run);
+    free(run);
+    return code;
+}
+
+/* Entry of the command: paths of --json and --trace are checked before anything is measured, because a benchmark takes
+ * minutes. Returns an exit code. */
+static int run_bench(void *values, const cmd_arguments *arguments)
+{
+    bench_values *v = values;
+    v->o.argc = arguments->argc;
+    v->o.argv = arguments->argv;
+    int code = model_options_check(&v->o.model, arguments);
+    gls_inputs inputs = {0};
+    const gls_model_options *model = &v->o.model;
+    gls_status status =
+        code ? GLS_OK
+             : gls_inputs_add_all(&inputs, GLS_PATHS(model->response, model->response_wm, model->response_gm,
+                                                     model->response_csf, gls_csd_directions_file(model)));
+    if (!status && !code && v->json && *v->json) status = gls_place_check(v->json, v->o.force, &inputs, NULL, 0);
+    if (!status && !code && v->trace) status = gls_place_check(v->trace, v->o.force, &inputs, &v->json, 1);
+    gls_inputs_finish(&inputs);
+    if (!status && !code) status = bench_choose(&v->o, v->shape, v->dg, v->mapping, v->device);
+    if (status) code = cmd_error_status(status);
+    if (!code) code = measure(v);
+    bench_options_finish(&v->o);
+    return code;
+}
+
+const cmd_command command_bench = {
+    CMD_ENTRY(bench),
+    .synopsis = "[options]",
+    .summary = "Measure how fast the devices here track, phase by phase",
+    .description =
+        "Makes a phantom of the size of a brain, fits it, and tracks it with each direction getter, "
+        "device and mapping asked for. boot, prob, det, ptt and closest take steps of half a voxel and turn "
+        "by at most 60 degrees; the other getters have their own step and angle. FA above 0.1, the mask as "
+        "--mask-stop says, and 362 pairs of directions are for all. Each combination runs once without being "
+        "counted and then --repeat times; times are by the host's clock.\n"
+        "'kernels and transfers' is the sum of the five phases above it. 'whole' is from the first seed "
+        "to the complete TRX file, which is written while tracking goes on and deleted afterwards. "
+        "'commissural' counts streamlines whose ends lie on different sides of the plane x = 0 of world "
+        "space, the middle of the phantom.\n"
+        "Samples, texels and FLOP of a point are computed from the algorithm, with n weighted volumes, k "
+        "coefficients and v directions. boot takes (k + 1) / 4 + n / 4 + 1 samples and 2 n k + v k "
+        "multiply-adds. prob and det take k / 4 + 1 samples and v k + v multiply-adds. ptt tries about two "
+        "curves for each of 20 substeps and takes 20 (2 x 4 + 2) samples and 20 x 9 x 18 multiply-adds. A "
+        "sample reads eight texels of four channels (ptt: of one); a multiply-add is two FLOP. In brackets "
+        "stands the share of what the device reaches in kernels that only sample, copy or multiply. "
+        "Caches let texels exceed the rate of copies, and symmetries of the directions save FLOP.",
+    .rows = {{.table = data_rows},
+             CMD_MODEL_ROWS(bench_values, o.model, .group = DATA, .owners = GLS_OF_MODEL),
+             {.table = measure_rows}},
+    .aliases = model_option_aliases,
+    .examples = CMD_TEXTS(
+        "Every direction getter on the best device:", "glslines bench",
+        "A million seeds on the first device, both mappings, kept for a comparison:",
+        "glslines bench --dg boot,prob,ptt --device 0 --mapping single,subgroup --nseeds 1000000 --json bench.json",
+        "A quick look at the software renderer:",
+        "glslines bench --dg boot --device llvmpipe --shape 40x52x38 --nseeds 1000 --repeat 3 --no-write"),
 };

@@ -109,27 +109,14 @@ void cmd_launcher_notify(const char *title, const char *text)
 #else
 
 typedef void launcher_icon;
+#define create_icon() NULL
+#define update_icon(icon, fraction) (void)(icon)
+#define destroy_icon(icon) (void)(icon)
 
 void cmd_launcher_notify(const char *title, const char *text)
 {
     (void)title;
     (void)text;
-}
-
-static launcher_icon *create_icon(void)
-{
-    return NULL;
-}
-
-static void update_icon(launcher_icon *icon, double fraction)
-{
-    (void)icon;
-    (void)fraction;
-}
-
-static void destroy_icon(launcher_icon *icon)
-{
-    (void)icon;
 }
 
 #endif
