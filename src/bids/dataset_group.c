@@ -67,6 +67,33 @@ static const char head[] =
     "scope=\"col\">seeds</th><th scope=\"col\">streamlines</th><th scope=\"col\">mean length, mm</th><th "
     "scope=\"col\">median length, mm</th><th scope=\"col\">picture</th></tr></thead>\n<tbody>\n";
 
+/* Head of group.tsv, by which a later run recognises a table of glslines. */
+#define MARK "tractogram\tseeds\tstreamlines"
+/* Largest sidecar, bytes. */
+#define MAX_SIDECAR ((size_t)256 << 20)
+
+/* Columns of numbers: their member in the sidecar of a tractogram, and their heading on the page for narrow screens,
+ * where the table has no head; NULL: the column is in group.tsv alone. */
+static const struct {
+    const char *object, *key, *heading;
+    bool is_length;
+} columns[] = {
+    {"counts", "seeds", "seeds", false},
+    {"counts", "streamlines", "streamlines", false},
+    {"lengths", "mean_mm", "mean length, mm", true},
+    {"lengths", "median_mm", "median length, mm", true},
+    {"seconds", "total", NULL, false},
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+/* group.tsv and the rows of the page while they are made. */
+typedef struct group_table {
+    /* borrowed; decide which tractograms are listed */
+    const gls_dataset_options *options;
+    FILE *rows, *page;
+    size_t n; /* number of rows */
+} group_table;
+
 /* Whether a file below the output can be read. */
 static bool is_there(const gls_dataset_options *o, const char *file)
 {
@@ -75,122 +102,70 @@ static bool is_there(const gls_dataset_options *o, const char *file)
     return access(path, R_OK) == 0;
 }
 
-/* Headings in print_cell(), for narrow screens, where the table has no head. */
-static const char *const columns[] = {"seeds", "streamlines", "mean length, mm", "median length, mm"};
-
-/* Prints a cell with a number, lengths to a tenth of a mm. */
-static void print_cell(FILE *page, const char *column, const char *text, bool is_length)
+/* Writes the number of column i: whole numbers without a point, others with at most six decimals, n/a where the sidecar
+ * lacks the number. */
+static void number_text(const cJSON *root, size_t i, char text[64])
 {
-    double mm;
-    fprintf(page, "<td class=\"number\" data-label=\"%s\">", column);
-    if (is_length && gls_parse_double(text, &mm))
-        gls_fprintf(page, "%.1f", mm);
-    else
-        fputs(text, page);
-    fputs("</td>", page);
-}
-
-/* Prints a row of group.tsv as HTML. Names of BIDS need no escapes: they have only letters, digits and the characters +
- * - _. */
-static void print_row(const gls_dataset_options *o, FILE *page, char *row)
-{
-    /* five cells: name, seeds, streamlines, mean and median length; further cells are not on the page */
-    char *cell[5] = {row, "", "", "", ""}, subject[256], file[2048];
-    for (int i = 1; i < 5 && (row = strchr(row, '\t')) != NULL; i++) {
-        *row++ = '\0';
-        cell[i] = row;
-    }
-    cell[4][strcspn(cell[4], "\t\n")] = '\0';
-    size_t n = strlen(cell[0]), end = strlen("_tractogram");
-    char *stem = cell[0];
-    if (n > end && strcmp(stem + n - end, "_tractogram") == 0) stem[n - end] = '\0';
-    snprintf(file, sizeof file, "%s.html", stem);
-    if (is_there(o, file))
-        fprintf(page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
-    else
-        fprintf(page, "<tr><th scope=\"row\">%s</th>", stem);
-    /* cells 3 and 4 are lengths */
-    for (int i = 1; i < 5; i++) print_cell(page, columns[i - 1], cell[i], i >= 3);
-    snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
-             stem);
-    if (is_there(o, file))
-        fprintf(page, "<td><img src=\"%s\" alt=\"%s from above, from behind and from the left\" loading=\"lazy\"></td>",
-                file, stem);
-    else
-        fputs("<td>none</td>", page);
-    fputs("</tr>\n", page);
-}
-
-/* Writes index.html, made from the text of group.tsv, in the output group `group`. */
-static gls_status dataset_page(const gls_dataset_options *o, const char *table, gls_output_group *group)
-{
-    char *text = NULL, path[GLS_DATASET_MAX_PATH], *rows = strdup(table), *rest = NULL;
-    size_t bytes = 0;
-    FILE *page = rows ? open_memstream(&text, &bytes) : NULL;
-    if (!page) {
-        free(rows);
-        return gls_no_memory();
-    }
-    fputs(head, page);
-    strtok_r(rows, "\n", &rest); /* skips the names of columns */
-    for (char *row; (row = strtok_r(NULL, "\n", &rest)) != NULL;) print_row(o, page, row);
-    fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", page);
-    free(rows);
-    gls_status status = fclose(page) == 0 ? GLS_OK : gls_no_memory();
-    snprintf(path, sizeof path, "%s/index.html", o->output);
-    if (!status) status = gls_dataset_rewrite(path, PAGE_MARK, text, bytes, group);
-    free(text);
-    return status;
-}
-
-/* Head of group.tsv, by which a later run recognises a table of glslines. */
-#define MARK "tractogram\tseeds\tstreamlines"
-/* Largest sidecar, bytes. */
-#define MAX_SIDECAR ((size_t)256 << 20)
-
-/* Prints a cell with a number of the sidecar: whole numbers without a point, others with at most six decimals, n/a
- * where the number is missing. */
-static void print_number(FILE *table, const cJSON *root, const char *object, const char *key)
-{
-    char text[64];
-    const cJSON *value = gls_json_at(gls_json_at(root, object), key);
+    const cJSON *value = gls_json_at(gls_json_at(root, columns[i].object), columns[i].key);
     const bool is_number = cJSON_IsNumber(value) && isfinite(value->valuedouble);
     const double v = is_number ? value->valuedouble : 0;
     if (is_number && v == floor(v) && fabs(v) < 1e15)
-        gls_fprintf(table, "\t%.0f", v);
+        gls_snprintf(text, 64, "%.0f", v);
+    else if (is_number)
+        gls_format_double(round(v * 1e6) / 1e6, text, 64);
     else
-        fprintf(table, "\t%s", is_number ? gls_format_double(round(v * 1e6) / 1e6, text, sizeof text) : "n/a");
+        snprintf(text, 64, "n/a");
 }
 
-/* Prints the row of one tractogram from its sidecar. */
-static gls_status add_row(FILE *table, const char *folder, const char *name)
+/* Prints a row of the page, lengths to a tenth of a mm. Names of BIDS need no escapes: they have only letters, digits
+ * and the characters + - _. */
+static void print_row(const group_table *t, char *stem, char text[N_COLUMNS][64])
 {
-    char path[GLS_DATASET_MAX_PATH];
+    char subject[256], file[2048];
+    const size_t n = strlen(stem), end = strlen("_tractogram");
+    double mm;
+    if (n > end && strcmp(stem + n - end, "_tractogram") == 0) stem[n - end] = '\0';
+    snprintf(file, sizeof file, "%s.html", stem);
+    if (is_there(t->options, file))
+        fprintf(t->page, "<tr><th scope=\"row\"><a href=\"%s\">%s</a></th>", file, stem);
+    else
+        fprintf(t->page, "<tr><th scope=\"row\">%s</th>", stem);
+    for (size_t i = 0; i < N_COLUMNS && columns[i].heading; i++) {
+        if (columns[i].is_length && gls_parse_double(text[i], &mm)) gls_snprintf(text[i], sizeof text[i], "%.1f", mm);
+        fprintf(t->page, "<td class=\"number\" data-label=\"%s\">%s</td>", columns[i].heading, text[i]);
+    }
+    snprintf(file, sizeof file, "sub-%s/figures/%s_views.png", gls_bids_value(stem, "sub", subject, sizeof subject),
+             stem);
+    if (is_there(t->options, file))
+        fprintf(t->page,
+                "<td><img src=\"%s\" alt=\"%s from above, from behind and from the left\" loading=\"lazy\"></td>", file,
+                stem);
+    else
+        fputs("<td>none</td>", t->page);
+    fputs("</tr>\n", t->page);
+}
+
+/* Prints the rows of one tractogram from its sidecar. */
+static gls_status add_row(group_table *t, const char *folder, const char *name)
+{
+    char path[GLS_DATASET_MAX_PATH], text[N_COLUMNS][64];
     cJSON *root;
     gls_status status = gls_json_load(gls_bids_join(folder, name, path, sizeof path), MAX_SIDECAR, &root);
     if (status) return status;
     char *stem = gls_bids_stem(name);
-    if (!stem) status = gls_no_memory();
-    fprintf(table, "%s", stem ? stem : "");
-    print_number(table, root, "counts", "seeds");
-    print_number(table, root, "counts", "streamlines");
-    print_number(table, root, "lengths", "mean_mm");
-    print_number(table, root, "lengths", "median_mm");
-    /* the last cell, the time, is in the table only, not on the page */
-    print_number(table, root, "seconds", "total");
-    fputc('\n', table);
+    fprintf(t->rows, "%s", stem ? stem : "");
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        number_text(root, i, text[i]);
+        fprintf(t->rows, "\t%s", text[i]);
+    }
+    fputc('\n', t->rows);
+    if (stem) print_row(t, stem, text);
+    t->n++;
+    status = stem ? GLS_OK : gls_no_memory();
     free(stem);
     cJSON_Delete(root);
     return status;
 }
-
-/* The table group.tsv while it is made. */
-typedef struct group_table {
-    /* borrowed; decide which tractograms are listed */
-    const gls_dataset_options *options;
-    FILE *rows;
-    size_t n; /* number of rows */
-} group_table;
 
 /* Adds the tractograms of a participant, or of a session, and counts them. */
 static gls_status add_folder(void *user, const char *subject, const char *session, const char *parent)
@@ -207,8 +182,7 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
             !gls_bids_has_suffix(names[i], "tractography", ".json"))
             continue;
         if (!gls_dataset_takes_file(t->options, folder, names[i], subject, session)) continue;
-        status = add_row(t->rows, folder, names[i]);
-        t->n++;
+        status = add_row(t, folder, names[i]);
     }
     gls_bids_names_free(names);
     return status;
@@ -216,23 +190,27 @@ static gls_status add_folder(void *user, const char *subject, const char *sessio
 
 gls_status gls_dataset_group(const gls_dataset_options *o, size_t *n)
 {
-    char *text = NULL, path[GLS_DATASET_MAX_PATH];
-    size_t bytes = 0;
+    char *text = NULL, *page = NULL, path[GLS_DATASET_MAX_PATH];
+    size_t bytes = 0, page_bytes = 0;
     gls_output_group group = {0};
-    group_table table = {.options = o, .rows = open_memstream(&text, &bytes)};
-    *n = 0;
-    if (!table.rows) return gls_no_memory();
-    fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table.rows);
-    gls_status status = gls_dataset_walk(o, add_folder, &table);
+    group_table table = {
+        .options = o, .rows = open_memstream(&text, &bytes), .page = open_memstream(&page, &page_bytes)};
+    gls_status status = table.rows && table.page ? GLS_OK : gls_no_memory();
+    if (!status) fputs(MARK "\tmean_length_mm\tmedian_length_mm\tseconds\n", table.rows);
+    if (!status) fputs(head, table.page);
+    if (!status) status = gls_dataset_walk(o, add_folder, &table);
+    if (table.page) fputs("</tbody>\n</table>\n</main>\n</body>\n</html>\n", table.page);
+    const bool whole = table.rows && fclose(table.rows) == 0, page_whole = table.page && fclose(table.page) == 0;
+    if (!status && !(whole && page_whole)) status = gls_no_memory();
     *n = table.n;
-    bool whole = fclose(table.rows) == 0;
-    if (!status && !whole) status = gls_no_memory();
-    snprintf(path, sizeof path, "%s/group.tsv", o->output);
     /* write table and page in one group, so that both get their names together */
+    snprintf(path, sizeof path, "%s/group.tsv", o->output);
     if (!status && *n > 0) status = gls_dataset_rewrite(path, MARK, text, bytes, &group);
-    if (!status && *n > 0) status = dataset_page(o, text, &group);
+    snprintf(path, sizeof path, "%s/index.html", o->output);
+    if (!status && *n > 0) status = gls_dataset_rewrite(path, PAGE_MARK, page, page_bytes, &group);
     if (!status) status = gls_output_group_commit(&group);
     gls_output_group_discard(&group);
     free(text);
+    free(page);
     return status;
 }

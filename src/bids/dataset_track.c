@@ -205,41 +205,34 @@ static gls_status name_fit(const gls_dataset_options *o, const gls_dataset_unit 
     return write_fit_sidecar(o, u, to, fit, kept_fits[i].description, kept_fits[i].is_tensor);
 }
 
-/* Writes STEM_model-tensor_param-fa_dwimap and STEM_model-MODEL_param-sh_dwimap (param-wm, param-gm and param-csf for
- * several tissues), each an image with its sidecar. Replaces existing files. */
-static gls_status fit_unit(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_model_options *model,
-                           const char *mask, const char *stem, const gls_monitor *monitor)
+/* Writes the fits to the folder of staging: UNIT_model-tensor_param-fa_dwimap and UNIT_model-MODEL_param-sh_dwimap
+ * (param-wm, param-gm and param-csf for several tissues), each an image with its sidecar. Replaces existing files. */
+static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
 {
-    gls_fit_options options = gls_fit_options_default();
-    const char *slash = strrchr(stem, '/');
-    char prefix[GLS_DATASET_MAX_PATH], path[GLS_DATASET_MAX_PATH + 64];
+    const gls_dataset_unit *u = p->stage.unit;
+    char stem[GLS_DATASET_MAX_PATH], prefix[GLS_DATASET_MAX_PATH + 8], path[GLS_DATASET_MAX_PATH + 64];
     cJSON *fit = NULL;
     const cJSON *output;
     /* a hidden prefix in the folder of the outputs, so that a rename within one file system places each file */
-    snprintf(prefix, sizeof prefix, "%.*s/.%s_fit", (int)(slash - stem), stem, slash + 1);
-    options.dwi = u->dwi;
-    options.bval = u->bval;
-    options.bvec = u->bvec;
-    options.mask = mask;
-    options.prefix = prefix;
-    options.force = true;
-    options.model = *model;
+    snprintf(prefix, sizeof prefix, "%s/.%s_fit", p->stage.path, u->name);
+    in_stage(p, u->name, stem);
+    const gls_fit_options options = {.size = sizeof options,
+                                     .dwi = u->dwi,
+                                     .bval = u->bval,
+                                     .bvec = u->bvec,
+                                     .mask = mask,
+                                     .prefix = prefix,
+                                     .force = true,
+                                     .model = job->model};
     gls_status status = gls_fit_files(&options, monitor);
     if (status) return status;
     snprintf(path, sizeof path, "%s.json", prefix);
     status = gls_json_load(path, (size_t)64 << 20, &fit);
-    cJSON_ArrayForEach(output, gls_json_at(fit, "outputs")) if (!status) status = name_fit(o, u, output, stem, fit);
+    cJSON_ArrayForEach(output, gls_json_at(fit, "outputs")) if (!status) status =
+        name_fit(p->stage.options, u, output, stem, fit);
     unlink(path);
     cJSON_Delete(fit);
     return status;
-}
-
-/* Writes the fits to the folder of staging. */
-static gls_status write_fits(const places *p, const gls_job_options *job, const char *mask, const gls_monitor *monitor)
-{
-    char stem[GLS_DATASET_MAX_PATH];
-    in_stage(p, p->stage.unit->name, stem);
-    return fit_unit(p->stage.options, p->stage.unit, &job->model, mask, stem, monitor);
 }
 
 /* Records the staged files in the sidecar: the fits, and all other files unless fits_alone is set. Of sidecars of

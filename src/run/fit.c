@@ -25,30 +25,31 @@ enum {
 };
 enum { OUT_RESPONSE = N_IMAGES, OUT_RESPONSE_WM, OUT_RESPONSE_GM, OUT_RESPONSE_CSF, N_OUTPUTS };
 
-/* End of the name of each output, and its key in the sidecar. */
+/* End of the name of each output, its key in the sidecar, and what decides whether it is written. */
 static const struct {
     const char *suffix, *key;
+    enum { ALWAYS, OF_MAPS, OF_MASK, OF_ONE_TISSUE, OF_CSD, OF_MSMT, OF_TISSUE } of;
 } outputs[N_OUTPUTS] = {
-    [OUT_FA] = {"_fa.nii.gz", "fa"},
-    [OUT_TENSOR] = {"_tensor.nii.gz", "tensor"},
-    [OUT_MD + GLS_TENSOR_MD] = {"_md.nii.gz", "md"},
-    [OUT_MD + GLS_TENSOR_AD] = {"_ad.nii.gz", "ad"},
-    [OUT_MD + GLS_TENSOR_RD] = {"_rd.nii.gz", "rd"},
-    [OUT_MD + GLS_TENSOR_RGB] = {"_rgb.nii.gz", "rgb"},
-    [OUT_MD + GLS_TENSOR_V1] = {"_v1.nii.gz", "v1"},
-    [OUT_MD + GLS_TENSOR_V2] = {"_v2.nii.gz", "v2"},
-    [OUT_V3] = {"_v3.nii.gz", "v3"},
-    [OUT_EVALS] = {"_evals.nii.gz", "evals"},
-    [OUT_SH] = {"_sh.nii.gz", "sh"},
-    [OUT_WM] = {"_wm.nii.gz", "wm"},
-    [OUT_GM] = {"_gm.nii.gz", "gm"},
-    [OUT_CSF] = {"_csf.nii.gz", "csf"},
-    [OUT_VF] = {"_vf.nii.gz", "fractions"},
-    [OUT_MASK] = {"_mask.nii.gz", "mask"},
-    [OUT_RESPONSE] = {"_response.txt", "response"},
-    [OUT_RESPONSE_WM] = {"_wm.txt", "response_wm"},
-    [OUT_RESPONSE_GM] = {"_gm.txt", "response_gm"},
-    [OUT_RESPONSE_CSF] = {"_csf.txt", "response_csf"},
+    [OUT_FA] = {"_fa.nii.gz", "fa", ALWAYS},
+    [OUT_TENSOR] = {"_tensor.nii.gz", "tensor", ALWAYS},
+    [OUT_MD + GLS_TENSOR_MD] = {"_md.nii.gz", "md", OF_MAPS},
+    [OUT_MD + GLS_TENSOR_AD] = {"_ad.nii.gz", "ad", OF_MAPS},
+    [OUT_MD + GLS_TENSOR_RD] = {"_rd.nii.gz", "rd", OF_MAPS},
+    [OUT_MD + GLS_TENSOR_RGB] = {"_rgb.nii.gz", "rgb", OF_MAPS},
+    [OUT_MD + GLS_TENSOR_V1] = {"_v1.nii.gz", "v1", OF_MAPS},
+    [OUT_MD + GLS_TENSOR_V2] = {"_v2.nii.gz", "v2", OF_MAPS},
+    [OUT_V3] = {"_v3.nii.gz", "v3", OF_MAPS},
+    [OUT_EVALS] = {"_evals.nii.gz", "evals", OF_MAPS},
+    [OUT_SH] = {"_sh.nii.gz", "sh", OF_ONE_TISSUE},
+    [OUT_WM] = {"_wm.nii.gz", "wm", OF_TISSUE},
+    [OUT_GM] = {"_gm.nii.gz", "gm", OF_TISSUE},
+    [OUT_CSF] = {"_csf.nii.gz", "csf", OF_TISSUE},
+    [OUT_VF] = {"_vf.nii.gz", "fractions", OF_MSMT},
+    [OUT_MASK] = {"_mask.nii.gz", "mask", OF_MASK},
+    [OUT_RESPONSE] = {"_response.txt", "response", OF_CSD},
+    [OUT_RESPONSE_WM] = {"_wm.txt", "response_wm", OF_TISSUE},
+    [OUT_RESPONSE_GM] = {"_gm.txt", "response_gm", OF_TISSUE},
+    [OUT_RESPONSE_CSF] = {"_csf.txt", "response_csf", OF_TISSUE},
 };
 
 /* State of `glslines fit`. */
@@ -71,24 +72,20 @@ gls_fit_options gls_fit_options_default(void)
 /* Whether the run writes an output. The tissues are known once the gradient table is read. */
 static bool is_wanted(const fit_run *run, int output)
 {
-    gls_model_kind kind = run->model.kind;
-    /* the maps MD, AD ... and the eigenvalues belong to --tensor-maps */
-    if (output >= OUT_MD && output <= OUT_EVALS) return run->options->tensor_maps;
-    if (run->options->no_model && output >= OUT_SH && output != OUT_MASK) return false;
-    switch (output) {
-    case OUT_SH: return kind != GLS_MODEL_MSMT;
-    case OUT_RESPONSE: return kind == GLS_MODEL_CSD;
-    case OUT_MASK: return !run->options->mask;
-    case OUT_VF: return kind == GLS_MODEL_MSMT;
-    default: break;
-    }
-    bool image = output >= OUT_WM && output <= OUT_CSF,
-         response = output >= OUT_RESPONSE_WM && output <= OUT_RESPONSE_CSF;
-    /* FA and the tensor itself are always written */
-    if (!image && !response) return true;
+    const gls_fit_options *o = run->options;
+    const gls_model_kind kind = run->model.kind;
     const gls_tissues *tissues = &run->model.tissues;
-    int of = output - (image ? OUT_WM : OUT_RESPONSE_WM);
-    /* images and responses of the multi-tissue model: only of tissues that the shells can separate */
+    const int of = output - (output < N_IMAGES ? OUT_WM : OUT_RESPONSE_WM);
+    switch (outputs[output].of) {
+    case ALWAYS: return true;
+    case OF_MAPS: return o->tensor_maps;
+    case OF_MASK: return !o->mask;
+    case OF_ONE_TISSUE: return !o->no_model && kind != GLS_MODEL_MSMT;
+    case OF_CSD: return !o->no_model && kind == GLS_MODEL_CSD;
+    case OF_MSMT: return !o->no_model && kind == GLS_MODEL_MSMT;
+    case OF_TISSUE: break;
+    }
+    /* only of tissues that the shells can separate; without a model there are none */
     for (size_t i = 0; i < tissues->n; i++)
         if (tissues->kind[i] == of) return true;
     return false;
