@@ -6,7 +6,7 @@
 
 #include <glslines/image.h>
 
-#include "record/run.h"
+#include "record/inputs.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/status.h"
