@@ -51,6 +51,46 @@ static void notify(const char *name, double seconds, int code)
     cmd_launcher_notify(title, text);
 }
 
+#define PREFIX "GLSLINES_"
+
+/* Known variables without their prefix. src/doc/environment.md describes them. */
+static const char *const known[] = {
+#ifdef GLS_TEST_VARIABLES
+    "CHECKED",    "DUMP_SHADERS", "FORCE_LIMITS", "INJECT", "IN_FLIGHT", "MAP", "ODF_CELLS", "RECEIPTS", "SHADER_DIR",
+#endif
+    "DESKTOP_ID", "LIBRARY",      "OSC",          "PROBE",  "SELF_TEST",
+};
+/* Variables that module files of clusters set for every program. */
+static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
+
+/* Whether a name is in the list. */
+static bool is_one_of(const char *name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* Warns of each environment variable that begins with GLSLINES_ and is not known, except those that module files of
+ * clusters set. */
+static void check_environment(void)
+{
+    const size_t n_known = sizeof known / sizeof *known, n_of_modules = sizeof of_modules / sizeof *of_modules;
+    char name[64], hint[96] = "";
+    for (char **entry = environ; entry && *entry; entry++) {
+        if (strncmp(*entry, PREFIX, strlen(PREFIX)) != 0) continue;
+        const char *own = *entry + strlen(PREFIX);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(own, "="), own);
+        if (is_one_of(name, known, n_known) || is_one_of(name, of_modules, n_of_modules)) continue;
+        const char *near = gls_nearest_word(name, known, n_known);
+        if (near) snprintf(hint, sizeof hint, "; did you mean " PREFIX "%s?", near);
+        gls_log(GLS_LOG_WARNING,
+                "the variable " PREFIX "%s of the environment is unknown and has no effect%s ('glslines help "
+                "environment')",
+                name, near ? hint : "");
+    }
+}
+
 /* Parses the options of a command and runs it; --help comes first. Returns the exit status of the process. */
 static int run_command(const cmd_command *command, int argc, char **argv)
 {
@@ -74,7 +114,7 @@ static int run_command(const cmd_command *command, int argc, char **argv)
         return CMD_EXIT_OK;
     }
     cmd_message_init(&common);
-    cmd_environment_check();
+    check_environment();
     cmd_options_log(&arguments);
     gls_set_threads(common.nthreads);
     double start = gls_clock_seconds();

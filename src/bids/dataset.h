@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 #include <glslines/common.h>
-#include <glslines/phantom.h>
 #include <glslines/workflow.h>
 
 /* --- Labels of segmentations, as their tables in the data set (_dseg.tsv) name them. */
@@ -30,11 +29,6 @@ gls_status gls_bids_white_matter(const char *root, const char *folder, const cha
 
 /* Writes FOLDER/NAME to path and returns path. Writes "" (no file has this name) if size is too small. */
 char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
-/* Makes a folder and the folders above it if they do not exist. If first is the empty string, it gets the path of the
- * topmost folder that was made, for gls_bids_remove_folders(). first may be NULL. */
-gls_status gls_bids_make_folders(const char *path, char first[1536]);
-/* Removes a folder and the folders above it, up to `first` from gls_bids_make_folders(), as long as they are empty. */
-void gls_bids_remove_folders(const char *path, const char *first);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
 /* The fault of an invalid label and its remedy, for messages. */
@@ -250,15 +244,6 @@ const char *gls_bids_value(const char *name, const char *key, char *value, size_
 gls_status gls_bids_names(const char *folder, char ***names);
 /* Frees `names`, which may be NULL. */
 void gls_bids_names_free(char **names);
-
-/* --- A data set of phantoms. */
-
-/* Writes a phantom for each label of "LABEL[/SESSION],...", in DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat:
- * series, gradient tables of FSL and MRtrix3, brain mask, white matter, sidecars. Also writes the description of the
- * data set. Subject k of the list, counted from 0, has the seed of params plus k. *n: number of phantoms.
- * GLS_ERR_ARGUMENT: an invalid label. GLS_ERR_OUTPUT: a file exists and overwrite is false. */
-gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *directory, const char *labels,
-                               bool overwrite, size_t *n);
 
 /* --- logs/units.tsv: the latest outcome for each series. */
 

@@ -379,8 +379,8 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
     char logs[1536], first[2][1536] = {"", ""};
     snprintf(logs, sizeof logs, "%s/logs", o->output);
     snprintf(folder, sizeof folder, "%s/code", o->output);
-    gls_status status = gls_bids_make_folders(logs, first[0]);
-    if (!status) status = gls_bids_make_folders(folder, first[1]);
+    gls_status status = gls_folders_make(logs, first[0]);
+    if (!status) status = gls_folders_make(folder, first[1]);
     cJSON *root = description(o);
     char *text = gls_json_print(root);
     if (!status && !text) status = gls_no_memory();
@@ -388,8 +388,8 @@ gls_status gls_dataset_describe(const gls_dataset_options *o)
     cJSON_free(text);
     cJSON_Delete(root);
     if (status) {
-        gls_bids_remove_folders(folder, first[1]);
-        gls_bids_remove_folders(logs, first[0]);
+        gls_folders_remove(folder, first[1]);
+        gls_folders_remove(logs, first[0]);
     }
     if (!status) status = add_version(o);
     if (!status) status = write_text(o, ".bidsignore", ignored);

@@ -296,39 +296,3 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
     if (n < 0 || (size_t)n >= size) *path = '\0';
     return path;
 }
-
-/* Makes one folder; one that exists is success. first: see gls_bids_make_folders(). */
-static gls_status make_folder(const char *path, char first[1536])
-{
-    const bool made = mkdir(path, 0777) == 0;
-    if (!made && errno != EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
-    if (made && first && !*first) snprintf(first, 1536, "%s", path);
-    return GLS_OK;
-}
-
-gls_status gls_bids_make_folders(const char *path, char first[1536])
-{
-    char part[1536];
-    gls_status status = GLS_OK;
-    snprintf(part, sizeof part, "%s", path);
-    for (char *slash = part + 1; *slash && !status; slash++) {
-        if (*slash != '/') continue;
-        *slash = '\0';
-        status = make_folder(part, first);
-        *slash = '/';
-    }
-    return status ? status : make_folder(part, first);
-}
-
-void gls_bids_remove_folders(const char *path, const char *first)
-{
-    char part[1536];
-    const size_t n = strlen(first);
-    snprintf(part, sizeof part, "%s", path);
-    /* remove folders upwards; the first one that is not empty ends the loop */
-    while (n > 0 && strlen(part) >= n && (rmdir(part) == 0 || errno == ENOENT)) {
-        char *slash = strrchr(part, '/');
-        if (!slash) return;
-        *slash = '\0';
-    }
-}

@@ -11,6 +11,7 @@
 
 #include "run/series_run.h"
 #include "sinks/weight_files.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/status.h"
 
@@ -469,8 +470,8 @@ gls_status gls_dataset_track(const gls_dataset_options *o, const gls_dataset_uni
     own.mask = own.roi = NULL;
     name_places(o, u, job, &p);
     snprintf(figures, sizeof figures, "%s/sub-%s/figures", o->output, u->subject);
-    gls_status status = gls_bids_make_folders(p.stage.folder, NULL);
-    if (!status) status = gls_bids_make_folders(figures, NULL);
+    gls_status status = gls_folders_make(p.stage.folder, NULL);
+    if (!status) status = gls_folders_make(figures, NULL);
     if (!status) status = gls_dataset_lock(p.lock, false, &lock);
     if (status) return status;
     /* another process tracks this unit: no failure, since that process will complete it */

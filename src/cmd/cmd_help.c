@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/commands.h"
 #include "cmd/manual.h"
 #include "cmd/message.h"
+#include "util/file.h"
 #include "util/json_text.h"
 #include "util/output_file.h"
 
@@ -88,13 +88,11 @@ static int manual_search(FILE *out, const cmd_command *const *commands, const ch
 /* Makes the folders above the file. */
 static bool make_folders(char *path)
 {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) return false;
-    }
-    return true;
+    char *slash = strrchr(path, '/');
+    *slash = '\0';
+    const bool made = gls_folders_make(path, NULL) == GLS_OK;
+    *slash = '/';
+    return made;
 }
 
 /* A page that is collected in memory before it is written. */

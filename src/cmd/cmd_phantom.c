@@ -1,7 +1,6 @@
 /* `glslines phantom`: writes the built-in phantom as files. */
 #include <string.h>
 
-#include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "phantom/parts.h"
@@ -107,7 +106,7 @@ static int write_data_set(const phantom_values *o, const gls_phantom_params *par
     size_t n = 0;
     gls_log_mute_info(true);
     cmd_interrupt_catch();
-    gls_status status = gls_dataset_phantom(params, directory, o->bids, o->force, &n);
+    gls_status status = gls_phantom_write_bids(params, directory, o->bids, o->force, &n);
     cmd_interrupt_release();
     gls_log_mute_info(false);
     if (status) return cmd_error_status(status);

@@ -1,5 +1,4 @@
-/* Tables of options of the commands, help texts that are generated from them, and warnings of variables of the
- * environment. */
+/* Tables of options of the commands, and help texts that are generated from them. */
 #include "options/options.h"
 
 #include <assert.h>
@@ -96,46 +95,6 @@ const char *cmd_options_first(const cmd_arguments *arguments, const char *const 
 void cmd_options_json(cJSON *object, const cmd_arguments *arguments, const void *values)
 {
     for (size_t i = 0; i < arguments->table.n_own; i++) gls_option_add(object, &arguments->table.option[i], values);
-}
-
-/* --- Warnings of environment variables that do not exist. */
-
-#define PREFIX "GLSLINES_"
-
-/* Known variables without their prefix. src/doc/environment.md describes them. */
-static const char *const known[] = {
-#ifdef GLS_TEST_VARIABLES
-    "CHECKED",    "DUMP_SHADERS", "FORCE_LIMITS", "INJECT", "IN_FLIGHT", "MAP", "ODF_CELLS", "RECEIPTS", "SHADER_DIR",
-#endif
-    "DESKTOP_ID", "LIBRARY",      "OSC",          "PROBE",  "SELF_TEST",
-};
-/* Variables that module files of clusters set for every program. */
-static const char *const of_modules[] = {"DIR", "HOME", "ROOT", "VERSION"};
-
-/* Whether a name is in the list. */
-static bool is_one_of(const char *name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
-}
-
-void cmd_environment_check(void)
-{
-    const size_t n_known = sizeof known / sizeof *known, n_of_modules = sizeof of_modules / sizeof *of_modules;
-    char name[64], hint[96] = "";
-    for (char **entry = environ; entry && *entry; entry++) {
-        if (strncmp(*entry, PREFIX, strlen(PREFIX)) != 0) continue;
-        const char *own = *entry + strlen(PREFIX);
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(own, "="), own);
-        if (is_one_of(name, known, n_known) || is_one_of(name, of_modules, n_of_modules)) continue;
-        const char *near = gls_nearest_word(name, known, n_known);
-        if (near) snprintf(hint, sizeof hint, "; did you mean " PREFIX "%s?", near);
-        gls_log(GLS_LOG_WARNING,
-                "the variable " PREFIX "%s of the environment is unknown and has no effect%s ('glslines help "
-                "environment')",
-                name, near ? hint : "");
-    }
 }
 
 /* --- Help. */

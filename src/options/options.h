@@ -170,10 +170,6 @@ cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 /* The value of glslines that replaces a value of another program, such as "SD_STREAM"; NULL: none does. */
 const char *cmd_bridge_word(const char *option, const char *value);
-/* Warns of each environment variable that begins with GLSLINES_ and is not known, except those that module files of
- * clusters set. */
-void cmd_environment_check(void);
-
 /* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
 void cmd_range_text(const gls_option *option, char *buffer, size_t size);
 

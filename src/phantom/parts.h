@@ -79,4 +79,11 @@ void gls_phantom_print_table(const gls_phantom *phantom, gls_text *text);
  * each voxel that has any tissue) on a grid of twice the resolution over the same space. */
 gls_status gls_phantom_fine_tissue(const gls_phantom *phantom, size_t which, gls_image **image);
 
+/* Writes a phantom for each label of "LABEL[/SESSION],...", in DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat:
+ * series, gradient tables of FSL and MRtrix3, brain mask, white matter, sidecars. Also writes the description of the
+ * data set. Subject k of the list, counted from 0, has the seed of params plus k. *n: number of phantoms.
+ * GLS_ERR_ARGUMENT: an invalid label. GLS_ERR_OUTPUT: a file exists and overwrite is false. */
+gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *directory, const char *labels,
+                                  bool overwrite, size_t *n);
+
 #endif

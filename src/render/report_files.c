@@ -246,7 +246,7 @@ static gls_status add_mqc(gls_report *r)
 {
     const gls_report_picture *views = &r->picture[GLS_PICTURE_VIEWS];
     char *path = NULL;
-    gls_status status = gls_bids_make_folders(r->options->mqc, NULL);
+    gls_status status = gls_folders_make(r->options->mqc, NULL);
     if (!status) status = write_json(r, "general", general(r));
     if (!status && r->n_lengths > 0) status = write_json(r, "lengths", lengths(r));
     if (status || !views->png) return status;

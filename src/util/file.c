@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -186,4 +187,40 @@ char *gls_file_named(const char *text)
     if (file && access(file, F_OK) == 0) return file;
     free(file);
     return NULL;
+}
+
+/* Makes one folder; one that exists is success. first: see gls_folders_make(). */
+static gls_status make_folder(const char *path, char first[1536])
+{
+    const bool made = mkdir(path, 0777) == 0;
+    if (!made && errno != EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
+    if (made && first && !*first) snprintf(first, 1536, "%s", path);
+    return GLS_OK;
+}
+
+gls_status gls_folders_make(const char *path, char first[1536])
+{
+    char part[1536];
+    gls_status status = GLS_OK;
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part + 1; *slash && !status; slash++) {
+        if (*slash != '/') continue;
+        *slash = '\0';
+        status = make_folder(part, first);
+        *slash = '/';
+    }
+    return status ? status : make_folder(part, first);
+}
+
+void gls_folders_remove(const char *path, const char *first)
+{
+    char part[1536];
+    const size_t n = strlen(first);
+    snprintf(part, sizeof part, "%s", path);
+    /* remove folders upwards; the first one that is not empty ends the loop */
+    while (n > 0 && strlen(part) >= n && (rmdir(part) == 0 || errno == ENOENT)) {
+        char *slash = strrchr(part, '/');
+        if (!slash) return;
+        *slash = '\0';
+    }
 }

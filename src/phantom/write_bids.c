@@ -1,6 +1,4 @@
 /* Writes the phantom as a BIDS data set of derivatives, in the form of preprocessing pipelines, for `glslines bids`. */
-#include "bids/dataset.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -105,7 +103,7 @@ static gls_status write_subject(subject *s)
     for (int i = 0; i < 2; i++) {
         name_file(s, i ? "anat" : "dwi", "", path[i]);
         *strrchr(path[i], '/') = '\0';
-        if (!status) status = gls_bids_make_folders(path[i], first[i]);
+        if (!status) status = gls_folders_make(path[i], first[i]);
     }
     if (!status) status = write_image(s, "dwi", "desc-preproc_dwi.nii.gz", s->phantom->dwi, GLS_IMAGE_INT16);
     if (!status) status = write_tables(s);
@@ -116,7 +114,7 @@ static gls_status write_subject(subject *s)
     if (!status) status = write_sidecars(s);
     if (!status) status = gls_output_group_commit(&s->group);
     gls_output_group_discard(&s->group);
-    for (int i = 2; i-- > 0 && status;) gls_bids_remove_folders(path[i], first[i]);
+    for (int i = 2; i-- > 0 && status;) gls_folders_remove(path[i], first[i]);
     return status;
 }
 
@@ -135,7 +133,7 @@ static gls_status describe(subject *s, char first[1536])
          "trying out and testing\n`glslines bids`. Each subject has the same anatomy, with noise of its own. Tissues "
          "stand on a finer grid than the\nseries, as segmentations of T1 images do.\n"}};
     char path[1536];
-    gls_status status = gls_bids_make_folders(s->directory, first);
+    gls_status status = gls_folders_make(s->directory, first);
     for (size_t i = 0; i < sizeof files / sizeof *files && !status; i++) {
         snprintf(path, sizeof path, "%s/%s", s->directory, files[i][0]);
         status = gls_file_write(path, s->overwrite, &s->group, files[i][1], strlen(files[i][1]));
@@ -162,8 +160,8 @@ static gls_status next_label(const char **list, subject *s)
                     word);
 }
 
-gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *directory, const char *labels,
-                               bool overwrite, size_t *n)
+gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *directory, const char *labels,
+                                  bool overwrite, size_t *n)
 {
     subject s = {.directory = directory, .overwrite = overwrite};
     gls_phantom_params own = *params;
@@ -189,6 +187,6 @@ gls_status gls_dataset_phantom(const gls_phantom_params *params, const char *dir
         gls_phantom_destroy(phantom);
     }
     gls_output_group_discard(&s.group);
-    if (status) gls_bids_remove_folders(directory, first);
+    if (status) gls_folders_remove(directory, first);
     return status;
 }
