@@ -9,7 +9,7 @@
 #include <glslines/workflow.h>
 
 #include "dwi/series.h"
-#include "util/monitor.h"
+#include "util/clock.h"
 
 /* --- Answers from the options of a model. */
 

@@ -7,7 +7,7 @@
 #include <glslines/workflow.h>
 
 #include "record/inputs.h"
-#include "util/monitor.h"
+#include "util/clock.h"
 #include "util/output_file.h"
 #include "util/status.h"
 

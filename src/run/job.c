@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "check/device_checks.h"
 #include "dwi/odf_parts.h"
@@ -245,13 +247,97 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
     return status;
 }
 
+/* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
+ * their final names. */
+
+/* Opens or begins the journal of the run. Warns if it was begun on another device. GLS_ERR_OUTPUT: another run has made
+ * an output meanwhile. Does nothing without --resume: set *journal to NULL before. */
+static gls_status open_journal(const gls_job *job, gls_journal **journal)
+{
+    char identity[256], origin[256];
+    const gls_device_info *d = job->device;
+    if (!job->journal) return GLS_OK;
+    /* the journal holds raw structs, so their size and the version belong to the identity */
+    snprintf(identity, sizeof identity,
+             "parameters=%016" PRIx64 " inputs=%016" PRIx64 " shard=%" PRIu32 "/%" PRIu32 " seeds=%" PRIu64
+             " records=%zu version=%.100s",
+             job->shard.parameters, job->shard.inputs, job->shard.index, job->shard.count,
+             gls_seeds_count(job->inputs.seeds), sizeof(gls_outcome), gls_version());
+    snprintf(origin, sizeof origin, "%.100s, %.100s", d->renderer, d->version);
+    gls_status status = gls_journal_open(job->journal, identity, origin, job->options.force, journal);
+    if (!status && strcmp(gls_journal_origin(*journal), origin) != 0)
+        gls_log(GLS_LOG_WARNING,
+                "%s: was begun on another device (%s): the remaining streamlines may differ by rounding", job->journal,
+                gls_journal_origin(*journal));
+    /* a run beside this one may have made the outputs, and removed its journal, since they were checked */
+    for (size_t i = 0; i < job->n_files && !status; i++)
+        status = gls_place_check(job->file[i].path, job->run.force, NULL, NULL, 0);
+    if (status && *journal) {
+        gls_journal_close(*journal, gls_journal_is_empty(*journal));
+        *journal = NULL;
+    }
+    return status;
+}
+
+_Static_assert(GLS_JOB_FILES + 1 <= GLS_JOURNAL_MAX_FILES, "a journal notes all files of a run and its sidecar");
+
+/* Records in the journal that the outputs are complete, before they get their final names. */
+static gls_status complete_journal(const gls_job *job, gls_journal *journal)
+{
+    const gls_output_group *group = &job->run.group;
+    gls_journal_file file[GLS_JOURNAL_MAX_FILES];
+    struct stat info;
+    size_t n = 0;
+    if (!journal) return GLS_OK;
+    /* device and inode stay the same when the file gets its final name */
+    for (size_t i = 0; i < group->n && n < GLS_JOURNAL_MAX_FILES; i++)
+        if (fstat(group->output[i].fd, &info) == 0)
+            file[n++] = (gls_journal_file){.device = (uint64_t)info.st_dev, .inode = (uint64_t)info.st_ino};
+    return gls_journal_complete(journal, file, n);
+}
+
+/* --- The outputs. */
+
+/* Chooses the default name again, because another run may have taken it meanwhile: x.json is the default for x.trx and
+ * for x.tck. */
+static void rename_sidecar(gls_job *job)
+{
+    /* a sidecar that the user named keeps its name */
+    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
+    if (!name) return;
+    free(job->run.sidecar);
+    job->result.sidecar = job->run.sidecar = name;
+}
+
+/* Offers a second name for the sidecar, since another run may take the first one before the files get their names. */
+static gls_status offer_second(gls_job *job, gls_output *sidecar)
+{
+    if (job->options.sidecar || job->run.force) return GLS_OK;
+    if (!job->sidecar_second) job->sidecar_second = gls_sidecar_second_name(job->output);
+    if (!job->sidecar_second) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", job->output);
+    return gls_output_offer(sidecar, job->sidecar_second, &job->sidecar_moved);
+}
+
+/* Opens the sidecar in the output group. A second call does nothing unless another run took the name meanwhile; then it
+ * opens the sidecar under a new name. */
+static gls_status begin_sidecar(gls_job *job, gls_output *sidecar)
+{
+    rename_sidecar(job);
+    /* the sidecar is open under this name already */
+    if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
+    gls_output_discard(sidecar);
+    gls_status status = gls_output_create(job->run.sidecar, job->run.force, sidecar);
+    sidecar->group = &job->run.group;
+    return status ? status : offer_second(job, sidecar);
+}
+
 /* Writes all files or none. Opens the sidecar before the work, to report early that its name cannot be written. */
 static gls_status write_results(gls_job *job, gls_tracker *tracker)
 {
     gls_output sidecar = GLS_OUTPUT_NONE;
     gls_journal *journal = NULL;
-    gls_status status = gls_resume_open(job, &journal);
-    if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
+    gls_status status = open_journal(job, &journal);
+    if (!status && job->run.sidecar) status = begin_sidecar(job, &sidecar);
     if (!status) status = track_into_files(job, tracker, journal);
     if (!status && job->mask)
         status = gls_image_write_grouped(job->mask, job->run.force, &job->run.group, job->inputs.mask, GLS_IMAGE_UINT8);
@@ -259,14 +345,14 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     if (!status && job->run.sidecar) status = gls_job_note_outputs(job);
     job->result.seconds_total = gls_clock_seconds() - job->run.begun;
     /* if another run has taken the sidecar's name meanwhile, open it again under a new name */
-    if (!status && job->run.sidecar) status = gls_track_sidecar_begin(job, &sidecar);
+    if (!status && job->run.sidecar) status = begin_sidecar(job, &sidecar);
     if (!status && job->run.sidecar) {
         char *text = gls_track_sidecar_text(job);
         status = gls_sidecar_finish(&sidecar, job->run.sidecar, text);
         free(text);
     }
     /* after a crash from here on, the next run knows that all outputs are complete */
-    if (!status) status = gls_resume_complete(job, journal);
+    if (!status) status = complete_journal(job, journal);
     if (!status) status = gls_output_group_commit(&job->run.group);
     if (job->sidecar_moved) job->result.sidecar = job->sidecar_second;
     gls_journal_close(journal, !status);

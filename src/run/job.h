@@ -135,20 +135,8 @@ void gls_job_memory_release(gls_job *job);
 /* Returns the plan of the run as JSON. memory: result of gls_job_plan(). From malloc; NULL: out of memory. */
 char *gls_job_plan_json(const gls_job *job, const gls_track_memory *memory);
 
-/* --- --resume: a run continues where a killed run ended. The journal lies beside the output until the outputs have
- * their final names. */
-
-/* Opens or begins the journal of the run. Warns if it was begun on another device. GLS_ERR_OUTPUT: another run has made
- * an output meanwhile. Does nothing without --resume: set *journal to NULL before. */
-gls_status gls_resume_open(const gls_job *job, gls_journal **journal);
-/* Records in the journal that the outputs are complete, before they get their final names. */
-gls_status gls_resume_complete(const gls_job *job, gls_journal *journal);
-
 /* --- The sidecar. */
 
-/* Opens the sidecar in the output group. A second call does nothing unless another run took the name meanwhile; then it
- * opens the sidecar under a new name. */
-gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar);
 /* Composes the text of the sidecar from the job and its result. From malloc; NULL: out of memory. */
 char *gls_track_sidecar_text(const gls_job *job);
 

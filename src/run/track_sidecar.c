@@ -310,37 +310,6 @@ static void add_run(cJSON *root, const gls_job *job)
     add_seconds(parts, "wait_for_writer", r->seconds_sink);
 }
 
-/* Chooses the default name again, because another run may have taken it meanwhile: x.json is the default for x.trx and
- * for x.tck. */
-static void rename_sidecar(gls_job *job)
-{
-    /* a sidecar that the user named keeps its name */
-    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
-    if (!name) return;
-    free(job->run.sidecar);
-    job->result.sidecar = job->run.sidecar = name;
-}
-
-/* Offers a second name for the sidecar, since another run may take the first one before the files get their names. */
-static gls_status offer_second(gls_job *job, gls_output *sidecar)
-{
-    if (job->options.sidecar || job->run.force) return GLS_OK;
-    if (!job->sidecar_second) job->sidecar_second = gls_sidecar_second_name(job->output);
-    if (!job->sidecar_second) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", job->output);
-    return gls_output_offer(sidecar, job->sidecar_second, &job->sidecar_moved);
-}
-
-gls_status gls_track_sidecar_begin(gls_job *job, gls_output *sidecar)
-{
-    rename_sidecar(job);
-    /* the sidecar is open under this name already */
-    if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
-    gls_output_discard(sidecar);
-    gls_status status = gls_output_create(job->run.sidecar, job->run.force, sidecar);
-    sidecar->group = &job->run.group;
-    return status ? status : offer_second(job, sidecar);
-}
-
 char *gls_track_sidecar_text(const gls_job *job)
 {
     cJSON *root = cJSON_CreateObject();

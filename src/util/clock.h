@@ -1,9 +1,11 @@
-/* Time: the clock, and the timeline of a run. */
+/* What a run notes while it works: time by the clock, the timeline, progress. */
 #ifndef GLS_UTIL_CLOCK_H
 #define GLS_UTIL_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <glslines/workflow.h>
 
 /* --- The clock: every duration that the library measures comes from this clock. */
 
@@ -32,5 +34,44 @@ void gls_trace_add(const char *lane, const char *name, double from, double until
 /* Stops recording and returns the timeline as JSON, allocated by malloc. NULL: out of memory, now or while
  * recording. */
 char *gls_trace_text(void);
+
+/* --- Calls of a gls_monitor, by which long work reports how far it is. The monitor and each of its members may be
+ * NULL. */
+
+/* Call begin() and end() of the monitor, see gls_monitor. */
+static inline void gls_monitor_begin(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->begin) m->begin(m->user, phase);
+}
+
+static inline void gls_monitor_end(const gls_monitor *m, gls_phase phase)
+{
+    if (m && m->end) m->end(m->user, phase);
+}
+
+/* Returns false if the monitor asks the run to stop. */
+static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *progress)
+{
+    return !m || !m->step || m->step(m->user, progress);
+}
+
+/* Passes the progress of a tracker to the monitor, `user`: a callback for gls_tracker_run(). Returns false to cancel.
+ */
+static inline bool gls_monitor_track(void *user, uint64_t seeds_done, uint64_t seeds_total, uint64_t streamlines,
+                                     uint64_t points)
+{
+    const gls_progress progress = {.phase = GLS_PHASE_TRACK,
+                                   .done = seeds_done,
+                                   .total = seeds_total,
+                                   .streamlines = streamlines,
+                                   .points = points};
+    return gls_monitor_step(user, &progress);
+}
+
+/* Asks the monitor whether to stop, without progress to report. */
+static inline bool gls_monitor_cancelled(const gls_monitor *m, gls_phase phase)
+{
+    return !gls_monitor_step(m, &(gls_progress){.phase = phase});
+}
 
 #endif
