@@ -33,8 +33,6 @@ char *gls_bids_join(const char *folder, const char *name, char *path, size_t siz
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
 /* The fault of an invalid label and its remedy, for messages. */
 #define GLS_BIDS_BAD_LABEL "labels of BIDS have letters, digits and + alone; rename the folder and its files"
-/* Whether the text is a label, that is, one or more letters, digits or +. */
-bool gls_bids_is_label(const char *text);
 /* Whether the part of the name before the suffix is KEY-VALUE_KEY-VALUE..., of letters, digits and +. */
 bool gls_bids_is_valid(const char *name);
 /* The name without suffix and extension. From malloc, like the texts below; NULL: out of memory. */

@@ -19,19 +19,6 @@ bool gls_bids_has_suffix(const char *name, const char *suffix, const char *exten
            name[n - e - s - 1] == '_';
 }
 
-/* Whether c is a character that labels may have. */
-static bool is_letter(char c)
-{
-    return gls_is_alnum((unsigned char)c) || c == '+';
-}
-
-bool gls_bids_is_label(const char *text)
-{
-    const char *c = text;
-    while (is_letter(*c)) c++;
-    return c > text && !*c;
-}
-
 /* Length of the entities in a name: up to the underscore before the suffix, which is the last part and has no dash. A
  * name without suffix, a stem, counts whole. */
 static size_t stem_length(const char *name)
@@ -55,7 +42,7 @@ bool gls_bids_is_valid(const char *name)
         } else if (c == '-') {
             if (!has_key || has_dash) return false;
             has_dash = true;
-        } else if (is_letter(c)) {
+        } else if (gls_is_label_letter(c)) {
             if (has_dash)
                 has_value = true;
             else

@@ -217,7 +217,7 @@ static bool is_wanted(const gls_strings *labels, const char *prefix, const char 
 static const char *label_of(const char *folder, const char *prefix)
 {
     const size_t n = strlen(prefix);
-    return strncmp(folder, prefix, n) == 0 && gls_bids_is_label(folder + n) ? folder + n : NULL;
+    return strncmp(folder, prefix, n) == 0 && gls_is_label(folder + n) ? folder + n : NULL;
 }
 
 bool gls_dataset_takes(const gls_strings *labels, const char *prefix, const char *folder)
@@ -230,7 +230,7 @@ const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix,
 {
     const size_t n = strlen(prefix);
     const char *label = strncmp(folder, prefix, n) == 0 ? folder + n : NULL;
-    return label && !gls_bids_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
+    return label && !gls_is_label(label) && is_wanted(labels, prefix, label) ? label : NULL;
 }
 
 /* If the key is run and *value, of *n characters, is a number, skips its leading zeros. */

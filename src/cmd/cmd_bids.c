@@ -6,6 +6,7 @@
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "render/illustrate.h"
+#include "util/text.h"
 
 /* Values of the command's options; options of `track` follow "--" and are checked for each unit. */
 typedef struct bids_values {
@@ -239,7 +240,7 @@ static int run_bids(void *values, const cmd_arguments *arguments)
         if (!strchr(d.filters.value[i], '='))
             return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", d.filters.value[i]);
     for (int i = 0; i < d.atlases.n; i++)
-        if (!gls_bids_is_label(d.atlases.value[i]))
+        if (!gls_is_label(d.atlases.value[i]))
             return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s' is no label of BIDS: letters and digits",
                              d.atlases.value[i]);
     d.input = arguments->positional[0];

@@ -195,3 +195,10 @@ void gls_utf8_decode(char *text)
     free(bytes);
     free(encoded);
 }
+
+bool gls_is_label(const char *text)
+{
+    const char *c = text;
+    while (gls_is_label_letter(*c)) c++;
+    return c > text && !*c;
+}

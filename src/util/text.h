@@ -59,6 +59,12 @@ static inline bool gls_is_alnum(int c)
     return gls_is_digit(c) || gls_is_lower(gls_to_lower(c));
 }
 
+/* Whether c is a character that labels of BIDS may have. */
+static inline bool gls_is_label_letter(char c)
+{
+    return gls_is_alnum((unsigned char)c) || c == '+';
+}
+
 static inline bool gls_is_hex(int c)
 {
     return gls_is_digit(c) || (gls_to_lower(c) >= 'a' && gls_to_lower(c) <= 'f');
@@ -128,5 +134,8 @@ void gls_utf8_encode(gls_text *out, const char *text);
 void gls_utf8_decode(char *text);
 /* Whether text begins with an escape that gls_utf8_decode() would turn into a byte. */
 bool gls_utf8_is_escape(const char *text);
+
+/* Whether the text is a label of BIDS, that is, one or more letters, digits or +. */
+bool gls_is_label(const char *text);
 
 #endif
