@@ -3,6 +3,7 @@
 
 #include "cmd/commands.h"
 #include "cmd/message.h"
+#include "util/text.h"
 
 /* The row of --mask, for the table of options of a command that takes the arguments above. */
 #define CMD_MASK_OPTION \
@@ -12,13 +13,30 @@
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
+/* Option for a method that stands where a file is expected, as in "dwi2response dhollander"; NULL: none. */
+static const char *option_of_method(const char *word)
+{
+    static const char *const methods[][2] = {{"dhollander", "--algorithm dhollander"},
+                                             {"tournier", "--algorithm tournier"},
+                                             {"manual", "--algorithm manual"},
+                                             {"msmt_5tt", "--algorithm msmt_5tt"},
+                                             {"csd", "--model csd"},
+                                             {"msmt_csd", "--model msmt"},
+                                             {"msmt", "--model msmt"},
+                                             {"csa", "--model csa"},
+                                             {"opdt", "--model opdt"}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (gls_case_compare(methods[i][0], word) == 0) return methods[i][1];
+    return NULL;
+}
+
 /* Stores the arguments. After a fault prints a message. Returns an exit code. */
 static int model_files_get(const cmd_arguments *arguments, model_files files)
 {
     const char *const *file = arguments->positional;
     int n = arguments->n_positionals;
     /* users of other programs often name a method, such as csd, in place of DWI */
-    const char *method = n > 0 && access(file[0], F_OK) != 0 ? cmd_bridge_method(file[0]) : NULL;
+    const char *method = n > 0 && access(file[0], F_OK) != 0 ? option_of_method(file[0]) : NULL;
     if (method)
         return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s",
                          arguments->command->name, file[0], method);

@@ -223,7 +223,7 @@ static void add_option(cJSON *options, const gls_option *option, const void *val
     add_text(item, "metavar", option->metavar);
     add_text(item, "unit", option->unit);
     add_choices(item, option);
-    cmd_range_text(option, range, sizeof range);
+    gls_option_range_text(option, range, sizeof range);
     add_text(item, "range", range);
     cmd_default_text(option, values, text, sizeof text);
     add_text(item, "default", text);

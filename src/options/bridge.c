@@ -296,22 +296,6 @@ const char *cmd_bridge_command(const char *program)
     return NULL;
 }
 
-const char *cmd_bridge_method(const char *word)
-{
-    static const char *const methods[][2] = {{"dhollander", "--algorithm dhollander"},
-                                             {"tournier", "--algorithm tournier"},
-                                             {"manual", "--algorithm manual"},
-                                             {"msmt_5tt", "--algorithm msmt_5tt"},
-                                             {"csd", "--model csd"},
-                                             {"msmt_csd", "--model msmt"},
-                                             {"msmt", "--model msmt"},
-                                             {"csa", "--model csa"},
-                                             {"opdt", "--model opdt"}};
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (gls_case_compare(methods[i][0], word) == 0) return methods[i][1];
-    return NULL;
-}
-
 /* Sets *name to the first option "--name" in a text, without dashes, and returns the length of the name; 0: none. */
 static size_t first_option(const char *text, const char **name)
 {

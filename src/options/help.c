@@ -186,7 +186,7 @@ void cmd_default_text(const gls_option *option, const void *values, char *buffer
 void cmd_option_brackets(const gls_option *option, const void *values, char *buffer, size_t size)
 {
     char range[128], fallback[256];
-    cmd_range_text(option, range, sizeof range);
+    gls_option_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);
     if (*range && *fallback)
         snprintf(buffer, size, " [%s; default: %s]", range, fallback);
@@ -296,7 +296,7 @@ static void markdown_option(FILE *out, const gls_option *option, const void *val
 {
     char head[256], range[128], fallback[256];
     option_head(option, head, sizeof head);
-    cmd_range_text(option, range, sizeof range);
+    gls_option_range_text(option, range, sizeof range);
     cmd_default_text(option, values, fallback, sizeof fallback);
     /* the first column is the option as it is typed */
     fputs("| `", out);

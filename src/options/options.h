@@ -153,8 +153,6 @@ void cmd_options_json(struct cJSON *object, const cmd_arguments *arguments, cons
 
 /* Name of the command of glslines that does the work of another program; NULL: none. */
 const char *cmd_bridge_command(const char *program);
-/* Option for a method that stands where a file is expected, as in "dwi2response dhollander"; NULL: none. */
-const char *cmd_bridge_method(const char *word);
 /* The counterpart of an option of another program. */
 typedef struct cmd_bridged {
     /* the option of glslines that does the same; "unneeded: " and a reason for a flag that can be left out; "nothing: "
@@ -170,9 +168,6 @@ cmd_bridged cmd_bridge_option(const char *command, const cmd_table *table, const
 const char *cmd_bridge_value(const cmd_table *table, const char *option, const char *value);
 /* The value of glslines that replaces a value of another program, such as "SD_STREAM"; NULL: none does. */
 const char *cmd_bridge_word(const char *option, const char *value);
-/* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
-void cmd_range_text(const gls_option *option, char *buffer, size_t size);
-
 /* Writes the default as the help shows it, from the initial values; "" if there is none. */
 void cmd_default_text(const gls_option *option, const void *values, char *buffer, size_t size);
 

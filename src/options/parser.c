@@ -78,30 +78,13 @@ static bool no_number(parser *p, const gls_option *option, const char *text)
     return fail(p, "--%s: '%s' is not a number", option->name, text);
 }
 
-static gls_range range_of(const gls_option *option)
-{
-    gls_range range = option->range;
-    /* a length may be in voxels, whose size is not known yet: leave its upper bound in mm to later checks */
-    if (option->kind == GLS_KIND_LENGTH) range.max = INFINITY;
-    if (option->kind == GLS_KIND_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
-    return range;
-}
-
-void cmd_range_text(const gls_option *option, char *buffer, size_t size)
-{
-    gls_range range = range_of(option);
-    *buffer = '\0';
-    if (gls_option_is_number(option))
-        gls_range_text(&range, option->kind == GLS_KIND_LENGTH ? NULL : option->unit, buffer, size);
-}
-
 static bool check_range(parser *p, const gls_option *option, const char *text, double v)
 {
     char range[128];
-    gls_range valid = range_of(option);
+    gls_range valid = gls_option_range(option);
     if (gls_range_has(&valid, v)) return true;
     if (!gls_is_single(v)) return fail(p, "--%s: %s is out of range: must be " GLS_SINGLE_TEXT, option->name, text);
-    cmd_range_text(option, range, sizeof range);
+    gls_option_range_text(option, range, sizeof range);
     return fail(p, "--%s: %s is out of range: must be %s", option->name, text, range);
 }
 

@@ -70,14 +70,9 @@ gls_status gls_phantom_voxels_fill(gls_phantom *phantom, const phantom_tube *tub
 char *gls_phantom_text(const gls_phantom *phantom, const char *directory);
 
 /* Appends the b-values, in one line, or the b-vectors as FSL reads them, with x negated where the determinant of the
- * affine is positive; or MRtrix3's table: a row for each volume, its direction along the scanner axes and its b-value.
- */
+ * affine is positive. */
 void gls_phantom_print_bvals(const gls_phantom *phantom, gls_text *text);
 void gls_phantom_print_bvecs(const gls_phantom *phantom, gls_text *text);
-void gls_phantom_print_table(const gls_phantom *phantom, gls_text *text);
-/* Makes an image of the fractions of a tissue (0 white matter, 1 grey matter, 2 fluid, which takes the remainder of
- * each voxel that has any tissue) on a grid of twice the resolution over the same space. */
-gls_status gls_phantom_fine_tissue(const gls_phantom *phantom, size_t which, gls_image **image);
 
 /* Writes a phantom for each label of "LABEL[/SESSION],...", in DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat:
  * series, gradient tables of FSL and MRtrix3, brain mask, white matter, sidecars. Also writes the description of the

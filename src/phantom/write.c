@@ -113,21 +113,6 @@ void gls_phantom_print_bvecs(const gls_phantom *phantom, gls_text *text)
     }
 }
 
-void gls_phantom_print_table(const gls_phantom *phantom, gls_text *text)
-{
-    const gls_gradients *g = phantom->gradients;
-    const gls_grid *grid = &phantom->dwi->grid;
-    for (size_t i = 0; i < g->n; i++) {
-        for (int k = 0; k < 3; k++) {
-            double world = 0;
-            /* voxel axes to scanner axes by the rotation of the affine */
-            for (int a = 0; a < 3; a++) world += grid->affine[k][a] / grid->voxel_size[a] * g->bvec[i][a];
-            gls_text_printf(text, "%.9f ", world + 0.0);
-        }
-        gls_text_printf(text, "%.10g\n", g->bval[i]);
-    }
-}
-
 /* Writes b-values, b-vectors, or the centre line of a bundle in world mm. */
 static gls_status text_write(const char *path, bool overwrite, gls_output_group *group, const item *it,
                              const gls_phantom *p)

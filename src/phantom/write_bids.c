@@ -46,13 +46,29 @@ static gls_status write_image(subject *s, const char *folder, const char *rest, 
     return status ? status : gls_image_write_grouped(path, s->overwrite, &s->group, image, type);
 }
 
+/* Appends MRtrix3's table: a row for each volume, its direction along the scanner axes and its b-value. */
+static void print_table(const gls_phantom *phantom, gls_text *text)
+{
+    const gls_gradients *g = phantom->gradients;
+    const gls_grid *grid = &phantom->dwi->grid;
+    for (size_t i = 0; i < g->n; i++) {
+        for (int k = 0; k < 3; k++) {
+            double world = 0;
+            /* voxel axes to scanner axes by the rotation of the affine */
+            for (int a = 0; a < 3; a++) world += grid->affine[k][a] / grid->voxel_size[a] * g->bvec[i][a];
+            gls_text_printf(text, "%.9f ", world + 0.0);
+        }
+        gls_text_printf(text, "%.10g\n", g->bval[i]);
+    }
+}
+
 /* Writes the gradient table: FSL's two files, and MRtrix3's rows along the scanner axes. */
 static gls_status write_tables(subject *s)
 {
     gls_text bval = {0}, bvec = {0}, rows = {0};
     gls_phantom_print_bvals(s->phantom, &bval);
     gls_phantom_print_bvecs(s->phantom, &bvec);
-    gls_phantom_print_table(s->phantom, &rows);
+    print_table(s->phantom, &rows);
     gls_status status = write_text(s, "dwi", "desc-preproc_dwi.bval", &bval);
     if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.bvec", &bvec);
     if (!status) status = write_text(s, "dwi", "desc-preproc_dwi.b", &rows);
@@ -62,11 +78,50 @@ static gls_status write_tables(subject *s)
     return status;
 }
 
-/* Writes the fractions of one tissue on a finer grid over the same space, like a segmentation of a T1 image. */
+enum { FINER = 2 }; /* number of voxels of the finer grid along the side of a voxel of the phantom */
+
+/* Fraction of tissue `which`: 0 white matter, 1 grey matter, 2 fluid, which takes the remainder of each voxel that has
+ * any tissue. */
+static float fraction(const gls_image *tissue, size_t which, size_t voxel)
+{
+    const size_t n = gls_grid_voxels(&tissue->grid);
+    const float white = tissue->data[voxel], grey = tissue->data[n + voxel], fluid = tissue->data[2 * n + voxel];
+    return which == 0 ? white : which == 1 ? grey : white + grey + fluid > 0 ? 1 - white - grey : 0;
+}
+
+/* Makes an image of the fractions of a tissue on a grid of twice the resolution over the same space, like a
+ * segmentation of a T1 image. */
+static gls_status make_fine_tissue(const gls_phantom *phantom, size_t which, gls_image **image)
+{
+    const gls_image *tissue = phantom->tissue;
+    gls_grid grid = tissue->grid;
+    for (int a = 0; a < 3; a++) {
+        grid.dim[a] *= FINER;
+        grid.voxel_size[a] /= FINER;
+        for (int k = 0; k < 3; k++) {
+            /* the centre of the first fine voxel lies a quarter of a coarse voxel nearer to the corner */
+            grid.affine[k][3] -= tissue->grid.affine[k][a] * (0.5 - 0.5 / FINER);
+            grid.affine[k][a] /= FINER;
+        }
+    }
+    gls_status status = gls_image_create(&grid, 1, image);
+    if (status) return status;
+    const int32_t *n = tissue->grid.dim;
+    size_t v = 0;
+    for (int32_t z = 0; z < grid.dim[2]; z++)
+        for (int32_t y = 0; y < grid.dim[1]; y++)
+            for (int32_t x = 0; x < grid.dim[0]; x++)
+                (*image)->data[v++] = fraction(
+                    tissue, which,
+                    ((size_t)(z / FINER) * (size_t)n[1] + (size_t)(y / FINER)) * (size_t)n[0] + (size_t)(x / FINER));
+    return GLS_OK;
+}
+
+/* Writes the fractions of one tissue on the finer grid. */
 static gls_status write_tissue(subject *s, size_t which, const char *name)
 {
     gls_image *fine = NULL;
-    gls_status status = gls_phantom_fine_tissue(s->phantom, which, &fine);
+    gls_status status = make_fine_tissue(s->phantom, which, &fine);
     if (!status) status = write_image(s, "anat", name, fine, GLS_IMAGE_FLOAT32);
     gls_image_destroy(fine);
     return status;

@@ -45,15 +45,6 @@ gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n)
     return status;
 }
 
-gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n)
-{
-    gls_status status = GLS_OK;
-    /* check all files first, so that a missing file is reported before any other fault */
-    for (size_t i = 0; i < n && !status; i++) status = gls_input_file_check(&file[i]);
-    for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(run, file[i].path);
-    return status;
-}
-
 /* --- Outputs. */
 
 gls_status gls_place_check(const char *path, bool force, const gls_inputs *inputs, const char *const *others,

@@ -38,8 +38,6 @@ void gls_run_end(gls_run *run);
 gls_status gls_run_reads(gls_run *run, const char *text);
 /* Calls gls_run_reads() for n texts. */
 gls_status gls_run_reads_all(gls_run *run, const char *const *text, size_t n);
-/* Adds inputs that must exist, and stores their sizes. Otherwise like gls_run_reads(). */
-gls_status gls_run_reads_files(gls_run *run, gls_input_file *file, size_t n);
 
 /* Checks that a file of this name can be written and is no input, and adds it to the outputs. Call it before any slow
  * work. NULL adds nothing. */

@@ -39,6 +39,16 @@ void gls_sidecar_add_gradients(cJSON *root, const gls_series *series)
     }
 }
 
+/* Adds inputs that must exist, and stores their sizes. Otherwise like gls_run_reads(). */
+static gls_status reads_files(gls_run *run, gls_input_file *file, size_t n)
+{
+    gls_status status = GLS_OK;
+    /* check all files first, so that a missing file is reported before any other fault */
+    for (size_t i = 0; i < n && !status; i++) status = gls_input_file_check(&file[i]);
+    for (size_t i = 0; i < n && !status; i++) status = gls_run_reads(run, file[i].path);
+    return status;
+}
+
 gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *const first[SERIES_N_FILES],
                                 const gls_input_file *others, size_t n)
 {
@@ -55,7 +65,7 @@ gls_status gls_series_run_begin(gls_series_run *run, bool force, const char *con
     };
     run->n_files = SERIES_N_FILES + n;
     for (size_t i = 0; i < run->n_files; i++) run->file[i] = i < SERIES_N_FILES ? file[i] : others[i - SERIES_N_FILES];
-    return status ? status : gls_run_reads_files(&run->run, run->file, run->n_files);
+    return status ? status : reads_files(&run->run, run->file, run->n_files);
 }
 
 gls_status gls_series_run_read(gls_series_run *run, const gls_model_options *options)

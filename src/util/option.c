@@ -1,6 +1,7 @@
 /* Reads, writes and copies the value of an option in the struct that its row points into. */
 #include "util/option.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,4 +83,21 @@ void gls_option_copy(const gls_option *option, void *to, const void *from)
     memcpy((char *)to + option->offset, (const char *)from + option->offset, gls_option_size(option));
     bool *mm = option->kind == GLS_KIND_LENGTH ? gls_option_mm_flag(option, to) : NULL;
     if (mm) *mm = gls_option_in_mm(option, from);
+}
+
+gls_range gls_option_range(const gls_option *option)
+{
+    gls_range range = option->range;
+    /* a length may be in voxels, whose size is not known yet: leave its upper bound in mm to later checks */
+    if (option->kind == GLS_KIND_LENGTH) range.max = INFINITY;
+    if (option->kind == GLS_KIND_UINT64 && range.min == 0 && !range.min_open) range.min = -INFINITY;
+    return range;
+}
+
+void gls_option_range_text(const gls_option *option, char *buffer, size_t size)
+{
+    gls_range range = gls_option_range(option);
+    *buffer = '\0';
+    if (gls_option_is_number(option))
+        gls_range_text(&range, option->kind == GLS_KIND_LENGTH ? NULL : option->unit, buffer, size);
 }

@@ -163,6 +163,11 @@ typedef enum gls_param_user {
 const gls_option *gls_options_find(const gls_option *table, const char *name);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
+/* Range of the values that the command line takes. A length may be in voxels, whose size is not known yet: its upper
+ * bound, in mm, is left to later checks. */
+gls_range gls_option_range(const gls_option *option);
+/* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
+void gls_option_range_text(const gls_option *option, char *buffer, size_t size);
 /* Whether the value is a number or a list of numbers, for which the row has a range. */
 bool gls_option_is_number(const gls_option *option);
 /* Whether the option takes an argument on the command line. */

@@ -334,9 +334,9 @@ static void defaults_and_ranges_read_well(void **state)
     assert_string_equal(text, "0.5 voxels");
     cmd_default_text(&table[8], &v, text, sizeof text);
     assert_string_equal(text, "two");
-    cmd_range_text(&table[3], text, sizeof text);
+    gls_option_range_text(&table[3], text, sizeof text);
     assert_string_equal(text, "more than 0 and at most 90 degrees");
-    cmd_range_text(&table[2], text, sizeof text);
+    gls_option_range_text(&table[2], text, sizeof text);
     assert_string_equal(text, "");
     assert_string_equal(gls_format_count(1234567, text, sizeof text), "1,234,567");
     assert_string_equal(gls_format_count(0, text, sizeof text), "0");
