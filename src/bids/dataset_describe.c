@@ -184,7 +184,8 @@ bool gls_dataset_owns(const char *path, const char *mark)
     return ours;
 }
 
-gls_status gls_dataset_may_rewrite(const char *path, const char *mark)
+/* GLS_ERR_OUTPUT names the file if gls_dataset_owns() is false. */
+static gls_status may_rewrite(const char *path, const char *mark)
 {
     if (gls_dataset_owns(path, mark)) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,
@@ -194,7 +195,7 @@ gls_status gls_dataset_may_rewrite(const char *path, const char *mark)
 gls_status gls_dataset_rewrite(const char *path, const char *mark, const char *text, size_t bytes,
                                gls_output_group *group)
 {
-    gls_status status = gls_dataset_may_rewrite(path, mark);
+    gls_status status = may_rewrite(path, mark);
     return status ? status : gls_file_write(path, true, group, text, bytes);
 }
 

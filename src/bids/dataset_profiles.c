@@ -243,15 +243,18 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     struct stat info;
     uint64_t hash;
     *before = '\0';
-    if (lstat(table, &info) != 0) return gls_dataset_may_rewrite(sidecar, MARK);
+    /* without a table nothing but a sidecar of another program is in the way */
+    const bool exists = lstat(table, &info) == 0;
+    if (!exists && gls_dataset_owns(sidecar, MARK)) return GLS_OK;
     cJSON *root = gls_json_read(sidecar, (size_t)1 << 20);
-    bool same = gls_dataset_owns(sidecar, MARK) && root && !gls_hash_file(table, &hash);
+    bool same = exists && gls_dataset_owns(sidecar, MARK) && root && !gls_hash_file(table, &hash);
     if (same) gls_hash_text(hash, before);
     same = same && (records(root, TABLE, before) || records(root, TABLE_BEFORE, before));
     cJSON_Delete(root);
     if (same) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,
-                    "%s: was not written by glslines bids, and is not replaced: move it to another place", table);
+                    "%s: was not written by glslines bids, and is not replaced: move it to another place",
+                    exists ? table : sidecar);
 }
 
 /* Writes the sidecar, which gets its final name before the table. It also describes the old table, in case the process
