@@ -171,7 +171,7 @@ static gls_status add_input(cJSON *inputs, const char *role, const char *path)
     return status;
 }
 
-/* Adds how the voxels of seeds are taken from the files. */
+/* Adds the rule by which seed voxels are chosen: the kind of the seed region, the FA threshold, the labels. */
 static void add_seeds(cJSON *inputs, const gls_dataset_options *o, const gls_dataset_unit *u)
 {
     static const char *const kinds[] = {"mask", "probability", "aseg", "labels", "fa", "file"};

@@ -1,4 +1,4 @@
-/* Resamples masks and regions of anatomy to the grid of a series. */
+/* Makes the mask and the seed region of a series on its grid: from images on any grid, or the seed region from FA. */
 #include "bids/dataset.h"
 
 #include <glslines/tensor.h>
@@ -7,16 +7,17 @@
 #include "run/series_run.h"
 #include "util/status.h"
 
-/* Probability of white matter above which a voxel takes seeds. */
+/* A voxel is in the seed region if its probability of white matter is above this. */
 #define WM_PROBABILITY 0.5f
 /* Fewest voxels of a seed region without a warning; fewer are probably a mistake. */
 #define FEW_VOXELS 100
 
-/* Labels of FreeSurfer: white matter, brain stem, deep grey matter, corpus callosum. */
+/* Labels of FreeSurfer that make a seed region: white matter (2, 41; cerebellum 7, 46; lesions 77), brain stem (16),
+ * ventral diencephalon (28, 60), optic chiasm (85), corpus callosum (251 to 255). */
 static const gls_bids_labels of_freesurfer = {{2, 41, 7, 46, 16, 28, 60, 77, 85, 251, 252, 253, 254, 255}, 14};
 
-/* Reads an image on any grid and makes an image of 0 and 1 on the grid of the series. `kind` decides what counts: a
- * probability of white matter, a label, or a value above 0 (GLS_DATASET_AUTO: a mask). */
+/* Reads an image on any grid and makes an image of 0 and 1 on the grid of the series. A voxel gets 1
+ * by its probability (GLS_DATASET_WM), by its label (ASEG, DSEG), or, with any other kind, if its value is above 0. */
 static gls_status read_onto(const char *path, const gls_grid *grid, gls_dataset_region kind,
                             const gls_bids_labels *labels, gls_image **made)
 {
@@ -42,7 +43,8 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
     return GLS_OK;
 }
 
-/* Removes seed voxels outside the mask. GLS_ERR_INPUT: none, or less than half, of the seed voxels lie in the mask. */
+/* Removes seed voxels outside the mask. GLS_ERR_INPUT: less than half of the seed voxels, or none, lie in the mask.
+ * Warns if few are left. */
 static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, gls_image *seeds)
 {
     size_t n = gls_grid_voxels(&mask->grid), all = 0, inside = 0;

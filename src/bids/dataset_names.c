@@ -59,7 +59,7 @@ char *gls_bids_stem(const char *name)
     return strndup(name, stem_length(name));
 }
 
-/* The entity with this key: its start in the stem, or NULL. *length: without the underscore. */
+/* Start in `name` of the entity KEY-VALUE with this key; NULL: none. *length: its length, without the underscore. */
 static const char *find_entity(const char *name, const char *key, size_t *length)
 {
     size_t n = stem_length(name), k = strlen(key);
@@ -218,7 +218,8 @@ bool gls_bids_split(const char *text, gls_bids_ending *e)
            !text[used];
 }
 
-/* Whether a key has this value. key NULL: whether the name has none of the entities that mark special images. */
+/* Whether the name has this value for the key. key NULL: whether it has none of the entities of kinds[], which mark
+ * special images. */
 static bool is_kind(const char *name, const char *key, const char *value)
 {
     static const char *const kinds[] = {"desc", "label", "seg", "atlas"};
@@ -239,13 +240,14 @@ static bool is_one_value(const char *key, const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* How well an image fits a series, by the entities that distinguish scans of a session. -1: it is of another scan. */
+/* How well an image fits a series (NULL: any), by the entities that distinguish scans of a session; higher is better.
+ * -1: the image is of another scan. */
 static int suits(const char *name, const char *series)
 {
     static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};
     enum { N = sizeof keys / sizeof *keys };
     char own[256], wanted[256];
-    /* start at N points, so that an image with entities that the series lacks still has more than -1 */
+    /* start at N points, so that an image with entities that the series lacks does not fall to -1 */
     int points = N;
     for (size_t i = 0; i < N && series; i++) {
         gls_bids_value(name, keys[i], own, sizeof own);

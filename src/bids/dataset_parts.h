@@ -25,8 +25,8 @@ gls_status gls_dataset_note(cJSON *list, const char *folder, const char *name, b
 /* Like gls_dataset_note() for an output that is complete but does not have its final name yet. */
 gls_status gls_dataset_note_output(cJSON *list, const char *name, const gls_output *output);
 /* Checks that the files of a list are unchanged in the folder. before: the list of the files that these files replace,
- * or NULL. *missing: set if there is no list, or if a file does not exist or is still the old file in `before`.
- * GLS_ERR_OUTPUT: another program or run replaced a file, or the file is damaged. */
+ * or NULL. *missing: set to true if the list is NULL or empty, or if a file does not exist or is still the old file in
+ * `before`; else to false. GLS_ERR_OUTPUT: a file was replaced by another program or run, or is damaged. */
 gls_status gls_dataset_noted(const cJSON *list, const cJSON *before, const char *folder, bool *missing);
 /* Entry of a file in a list; NULL: none. */
 const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
@@ -73,8 +73,8 @@ bool gls_dataset_takes_file(const gls_dataset_options *options, const char *fold
 bool gls_dataset_passes(const gls_dataset_options *options, const char *name, const char *except);
 /* Visits a folder. subject, session: labels without "sub-" and "ses-"; session "": the participant's own folder. */
 typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const char *session, const char *folder);
-/* Visits the folders of all participants and sessions in the output that the options ask for: of each participant its
- * own folder first. Ends with the first failure. */
+/* Visits, in the output folder, the folder of each participant that the options ask for, then the folders of its
+ * sessions that they ask for. Ends with the first failure. */
 gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
@@ -105,7 +105,7 @@ typedef struct gls_dataset_stage {
     char path[GLS_DATASET_MAX_PATH];   /* folder of staging, below that folder */
     char sidecar[512];                 /* file that is written last and gets its final name last */
     char own[512];                     /* prefix of names of files that belong to this tractogram only */
-    char lock[GLS_DATASET_MAX_PATH];   /* lock that is held while files get their final names */
+    char lock[GLS_DATASET_MAX_PATH];   /* lock file that is locked while files get their final names */
 } gls_dataset_stage;
 
 /* Makes the folder of staging, empty except for journals of --resume. If a killed run left complete and checked files
@@ -115,11 +115,11 @@ gls_status gls_dataset_stage_open(const gls_dataset_stage *stage);
 /* Checks whether the staged files may get their final names. An existing shared file, such as a mask, stays if it is
  * the same. GLS_ERR_OUTPUT names a file that is different and may not be replaced, or that is an input. */
 gls_status gls_dataset_stage_check(const gls_dataset_stage *stage, gls_dataset_replace replace);
-/* Checks, gives all files their final names, and removes the folder. GLS_STAGE_READY must be among the files. A failed
- * check removes the staged files. If the process is killed while files get their names, the next run finishes the rest.
- */
+/* Checks the staged files, among which GLS_STAGE_READY must be, gives them their final names, and removes the folder
+ * of staging; if the check fails, removes the folder with the files. If the process is killed while files get their
+ * names, the next run finishes the rest. */
 gls_status gls_dataset_stage_publish(const gls_dataset_stage *stage, gls_dataset_replace replace);
-/* Removes the folder with its files. keep_journals: leaves the journals. */
+/* Removes the folder with its files. keep_journals: leaves the journals, and the folder if it has any. */
 void gls_dataset_stage_remove(const gls_dataset_stage *stage, bool keep_journals);
 /* Whether a staged file is a journal, which is not an output. */
 bool gls_dataset_is_journal(const char *name);

@@ -329,7 +329,8 @@ static gls_status add_fits(const places *p, const gls_job_options *job, const gl
 /* An earlier run, as its sidecar and its files show it. */
 typedef struct before {
     cJSON *root;                 /* the sidecar; NULL: none */
-    bool done, fits_done;        /* the sidecar is of an equal run, and its files exist */
+    bool done, fits_done;        /* an equal run made the tractogram (done) and the fits (fits_done; true also if none
+                                    are wanted), and they exist unchanged */
     gls_dataset_replace replace; /* which files the run may replace */
 } before;
 

@@ -76,7 +76,7 @@ void gls_checked_add(gls_checked *memory, const char *variant, gls_mapping mappi
     if (memory->entry) cJSON_AddStringToObject(memory->entry, variant, gls_mapping_name(mapping));
 }
 
-/* Writes the file of checked devices to the user's cache folder; warns if that fails. */
+/* Writes the file of checked devices and frees its contents. Warns and returns false if the file cannot be written. */
 static bool write_file(gls_checked *memory)
 {
     char *text = memory->entry ? gls_json_print(memory->root) : NULL;

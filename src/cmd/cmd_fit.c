@@ -5,7 +5,7 @@
 #include "cmd/message.h"
 #include "util/text.h"
 
-/* The row of --mask, for the table of options of a command that takes the arguments above. */
+/* The row of --mask, for the options of a command that also takes an argument MASK. */
 #define CMD_MASK_OPTION \
     GLS_TEXT("Input", mask, "mask", "FILE", "made from DWI", "Brain mask, in place of the argument MASK.")
 
@@ -13,7 +13,7 @@
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
-/* Option for a method that stands where a file is expected, as in "dwi2response dhollander"; NULL: none. */
+/* Our option for a method that another program takes as an argument, as in "dwi2response dhollander"; NULL: none. */
 static const char *option_of_method(const char *word)
 {
     static const char *const methods[][2] = {{"dhollander", "--algorithm dhollander"},
@@ -59,7 +59,7 @@ static int model_files_get(const cmd_arguments *arguments, model_files files)
     return CMD_EXIT_OK;
 }
 
-/* `glslines fit`: fits diffusion data and writes FA, tensor, ODFs and response for other programs. */
+/* `glslines fit`: fits a tensor and an orientation model, and writes their maps for other programs. */
 CMD_VALUES(fit, gls_fit_options, gls_fit_options_default())
 
 #define OPTION_OWNER gls_fit_options

@@ -58,8 +58,8 @@ typedef struct track_options {
 void track_options_default(void *values);
 
 /* Checks combinations of options, which the table of options cannot express. Also stores the files of the arguments in
- * the options, chooses the model and the direction getter if they are not given, and draws random seeds. After a fault
- * prints a message. Returns an exit code. */
+ * the options, sets the defaults that depend on preset, direction getter and model, and draws random seeds. After a
+ * fault prints a message. Returns an exit code. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
 /* Entry of cmd_command.rows: the options of a model, for a command whose values have a gls_model_options as a

@@ -256,7 +256,7 @@ static void show(cmd_progress *progress, const gls_progress *p)
         cmd_info("[%s] %3.0f %%  %s", time_of_day(clock), 100 * fraction, text);
 }
 
-/* Sends at most five events a second, and one at the end. */
+/* Sends an event, unless the last one was less than 0.2 s ago and the phase is not at its end. */
 static void send_event(cmd_progress *progress, const gls_progress *p)
 {
     double now = gls_clock_seconds();

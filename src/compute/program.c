@@ -165,7 +165,7 @@ static gls_status check_sizes(const gls_program *program, const uint32_t grid[3]
             return gls_fail(GLS_ERR_UNSUPPORTED,
                             "program '%s': a block of %u invocations along %c is over the device's limit of %u",
                             program->label, block[a], axis, program->max_block[a]);
-        invocations *= block[a]; /* at most 2^96 by type, 2^33 by the limits of any device */
+        invocations *= block[a]; /* no overflow: no size is above the device's limit for its axis */
     }
     if (invocations > info->max_work_group_size)
         return gls_fail(GLS_ERR_UNSUPPORTED,

@@ -1,6 +1,6 @@
-/* Warns of ODFs whose directions seem to be read along wrong axes, which no other check finds: by their coherence,
- * whether the voxel ahead along a direction has a similar one. This is the fiber coherence index of Schilling et al.
- * 2019, Magn Reson Imaging 58:82, with a voxel two voxels ahead. */
+/* Warns if ODFs seem to have been read along wrong axes, or in another basis. Along the right axes they are coherent:
+ * the voxel that lies ahead in the direction of a peak has a similar peak. This is the fiber coherence index of
+ * Schilling et al. 2019, Magn Reson Imaging 58:82, but for the voxel two voxels ahead. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -146,9 +146,9 @@ typedef struct axes {
 
 static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
 
-/* Mean of |cosine| between the direction of a voxel and the directions of the voxels two voxels ahead of it and behind
- * it on a line, over all such pairs of voxels; a pair counts as 0 if its second voxel was left out. The line runs along
- * the voxel's direction with its components taken as `other` says. */
+/* Coherence: compares each voxel with the voxels VOXELS_AHEAD ahead and behind on the line along its direction, whose
+ * components are taken as `other` says. Returns the mean of |cosine| between the two directions over all such pairs; a
+ * pair counts as 0 if its second voxel was left out. */
 static double along(const coherence *f, const axes *other)
 {
     const double *size = f->grid->voxel_size, mm = VOXELS_AHEAD * (size[0] + size[1] + size[2]) / 3;

@@ -44,8 +44,7 @@ void gls_fit_cache_key_data(cJSON *key, const char *name, const void *data, size
     cJSON_AddStringToObject(key, name, text);
 }
 
-/* the key has all on which a fit depends except its parameters, which the caller adds: software, grid, and hashes of
- * the series, its gradients and the mask */
+/* the key has all on which a fit depends, except its parameters, which the caller adds */
 cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask)
 {
     const gls_grid *grid = &series->dwi->grid;

@@ -133,8 +133,8 @@ gls_status gls_series_model_directions(gls_series_model *m, const char *name)
     return GLS_OK;
 }
 
-/* Chooses the model: multi-tissue deconvolution or, if --response is given or the data do not allow it, deconvolution
- * of one shell. */
+/* Chooses the model for --model auto: multi-tissue deconvolution or, if --response is given or the data do not allow
+ * it, deconvolution of one shell. */
 static gls_status choose_kind(gls_series_model *m)
 {
     const gls_gradients *g = m->series->gradients;
@@ -240,8 +240,8 @@ static gls_response_options response_options(const gls_model_options *o)
     return options;
 }
 
-/* Returns GLS_ERR_INPUT if a given response and the signal of the series differ so much in size that one of them was
- * scaled by a power of 1000. */
+/* Returns GLS_ERR_INPUT if the signals of a given response and of the series differ by more than a factor of 100, so
+ * that they are in different units. */
 static gls_status compare_gain(const gls_series_model *m, const gls_image *mask)
 {
     const gls_response *r = &m->response;

@@ -26,7 +26,7 @@ const char *gls_basis_name(gls_sh_basis basis);
 /* Axes along which a file has its SH coefficients: sh_frame, or the axes that belong to the basis if sh_frame is
  * GLS_FRAME_AUTO. */
 gls_bvec_frame gls_model_frame(const gls_model_options *options);
-/* Whether the model is fitted on a device. */
+/* Whether the options ask for a fit on a device. */
 bool gls_fit_on_device(const gls_model_options *options);
 /* The value of csd_directions if it names a file; NULL otherwise. */
 const char *gls_csd_directions_file(const gls_model_options *options);
@@ -72,8 +72,8 @@ gls_status gls_tissues_fit(gls_tissues *tissues, const gls_image *dwi, const gls
                            const char *cache, const cJSON *key, const gls_monitor *monitor);
 /* Normalises the images in place, unless no_normalise is set, or the mask is small and normalise is not set. */
 gls_status gls_tissues_normalise(gls_tissues *tissues, const gls_model_options *options, const gls_image *mask);
-/* Makes *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in voxels with any
- * tissue. */
+/* Makes *fractions: three volumes, the fractions of CSF, grey matter and white matter. They sum to 1 in a voxel, or are
+ * 0 if no tissue has a positive density. */
 gls_status gls_tissues_fractions(const gls_tissues *tissues, gls_image **fractions);
 /* Adds the responses, and the result of the normalisation, to a sidecar. */
 void gls_tissues_describe(cJSON *model, const gls_tissues *tissues, const gls_model_options *options);
@@ -141,10 +141,12 @@ void gls_series_model_describe(cJSON *root, const gls_series_model *model);
  * both files contain a hash of the key, so that fits of other data and parameters have other names. No file in the
  * folder is ever replaced. */
 
-/* Makes the folder if it does not exist. */
+/* Makes the folder if it does not exist. GLS_ERR_OUTPUT: it cannot be made, or this user may not read or write it. */
 gls_status gls_fit_cache_init(const char *directory);
 
-/* Key of a fit: the contents (not the names) of data, gradient table and mask. NULL: out of memory. */
+/* Makes the key of a fit, to which the caller adds the parameters of the fit: the name of the result (`image`), the
+ * version of glslines, the grid, and hashes of series, gradient table and mask. Free it by cJSON_Delete(). NULL: out of
+ * memory. */
 cJSON *gls_fit_cache_key(const char *image, const gls_series *series, const gls_image *mask);
 /* Adds a number to the key, as text, so that equal keys are equal byte for byte. */
 void gls_fit_cache_key_number(cJSON *key, const char *name, double value);

@@ -1,4 +1,4 @@
-/* Least-squares problems with inequalities, such as CSD: matrices that are the same for all voxels of a series. */
+/* Makes the plan of a least-squares fit under inequalities (nonneg.h): the matrices that all voxels share. */
 #include "dwi/nonneg.h"
 
 #include "util/threads.h"

@@ -44,8 +44,9 @@ void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, flo
  * neither clipped nor normalised; in voxels whose stop map lies below the threshold they are 0. */
 void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, float *rows, float *scratch);
 
-/* Returns the matrix from old to new coefficients, with rows of zeros up to a multiple of GLS_ODF_ROWS, 64-byte
- * aligned, from aligned_alloc(). */
+/* Makes *matrix, which takes coefficients in the basis `from` along from_frame to coefficients in `to` along to_frame.
+ * Rows of zeros follow up to a multiple of GLS_ODF_ROWS. The caller frees *matrix, which is 64-byte aligned. full: the
+ * coefficients have odd degrees, too. name: image for messages. */
 gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame,
                              gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full, float **matrix);
 
@@ -82,7 +83,7 @@ void gls_coherence_advise(const gls_odf_source *odf, gls_bvec_frame frame, const
 /* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
  * image at mask_path; NULL: the mask beside the samples. grid: grid on which mask and samples must lie; NULL: any.
  * grid_name: for messages. *n_samples: number of samples. GLS_ERR_INPUT names a file that is missing or has another
- * number of samples, another grid, a value that is no number, or a value that is not a fraction. */
+ * number of samples, another grid, a value in the mask that is not finite, or a fraction outside 0 to 1. */
 gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
                              gls_image **mask, gls_image **peaks, uint32_t *n_samples);
 

@@ -1,4 +1,4 @@
-/* The optimal threshold of an image. */
+/* Finds the optimal threshold of an image: the one at which the image and its thresholded copy correlate best. */
 #include "dwi/voxel_sets.h"
 
 #include <math.h>

@@ -61,7 +61,8 @@ double gls_tensor_fa(const double evals[3]);
 /* --- The fit of dwi2tensor of MRtrix3. */
 
 /* Fits the logarithm of the signal of all volumes by weighted least squares: first with the signal as weight, then
- * twice with the prediction. fa[i], axis[i]: of voxel[i]; axis is a unit vector along the voxel axes. */
+ * twice with the prediction. fa[i], axis[i]: FA and principal eigenvector, a unit vector along the voxel axes, of
+ * voxel[i]; 0 and the z axis where the fit fails. */
 gls_status gls_tensor_axes(const gls_image *dwi, const gls_gradients *gradients, const size_t *voxel, size_t n,
                            float *fa, double (*axis)[3]);
 

@@ -27,7 +27,7 @@ typedef struct gls_blocks {
  * returned false. */
 gls_status gls_blocks_run(const gls_blocks *blocks);
 
-/* Number of voxels in the mask. */
+/* Number of voxels in the mask; mask NULL: `voxels`, all voxels of the grid. */
 size_t gls_blocks_total(const gls_image *mask, size_t voxels);
 
 /* Gathers n <= size voxels from n_volumes volumes: values[i * size + v] is volume i of voxel v. The rest of each row,
@@ -42,8 +42,8 @@ gls_status gls_morphology_dilate(const int32_t dim[3], uint8_t *set, int times);
 /* Number of voxels in the set. */
 size_t gls_morphology_count(const int32_t dim[3], const uint8_t *set);
 
-/* Erodes the mask `erode` times, or fewer times if too few voxels would be left. *safe: one byte for each voxel, from
- * malloc. */
+/* Erodes the mask `erode` times; if that leaves fewer than 1000 voxels, once; if still fewer, not at all. *safe: a set,
+ * from malloc. GLS_ERR_INPUT: the mask is empty. */
 gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **safe);
 
 /* --- The threshold that separates values best. */

@@ -204,8 +204,8 @@ static bool find_note(const gls_device *device, const char *source, bool make, c
     return gls_kept_path("compiled", key, make, path, size);
 }
 
-/* Whether the driver has compiler threads that may be used. With a listener kernels are compiled where they are loaded,
- * so that their times and messages are known. */
+/* Whether the driver has compiler threads that may be used. They are not used for a device with a listener (see
+ * gls_device_listen()), which needs the time and the messages of each compilation. */
 static bool has_threads(const gls_device *device)
 {
     return !device->info.software && !device->listener &&

@@ -1,5 +1,6 @@
-/* Lets several devices work at the same time, each on a thread of its own. A driver finishes the work of a context
- * before its thread turns to another one, so that one thread for several devices would make them work in turn. */
+/* Lets several devices work at the same time: the first on the calling thread, each other one on a thread of its own.
+ * A driver finishes the work of a context before its thread turns to another context, so that several devices on one
+ * thread would work one after the other. */
 #include "gpu/devices.h"
 
 #include <pthread.h>

@@ -20,7 +20,7 @@ gls_status gls_device_set_open(gls_device_set *set, const char *names, size_t n,
 /* Closes all devices of the set. Accepts an empty set. */
 void gls_device_set_close(gls_device_set *set);
 
-/* --- Work of several devices at the same time, on a thread for each. */
+/* --- Work of several devices at the same time: device 0 on the calling thread, each other one on its own thread. */
 
 typedef struct gls_device_team gls_device_team;
 
@@ -29,7 +29,7 @@ typedef gls_status (*gls_device_work)(void *user, size_t i);
 
 /* Creates a team. devices: n distinct devices, borrowed until gls_device_team_destroy(). */
 gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
-/* Calls work(user, i) for all devices and waits for all. Returns the failure of the first device that failed. */
+/* Calls work(user, i) for all devices and waits for all. Returns the failure with the lowest i; GLS_OK: none failed. */
 gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);
 /* Returns the status of device i in the last run, and makes its message the last error. */
 gls_status gls_device_team_status(const gls_device_team *team, size_t i);

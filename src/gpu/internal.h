@@ -91,7 +91,7 @@ struct gls_device {
     GLenum (*reset_status)(void); /* asks the driver for resets; NULL if the driver does not report them */
     GLenum injected;              /* injected error of the driver; GL_NO_ERROR: none */
     bool debug_output;
-    gls_kernel_listener listener; /* NULL: none; the next three members belong to it */
+    gls_kernel_listener listener; /* NULL: none; the next four members belong to it */
     void *listener_user;
     bool compiling;
     bool never_wait;

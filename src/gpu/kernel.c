@@ -100,8 +100,8 @@ static gls_status compile(gls_device *device, const char *label, const char *tex
     return status;
 }
 
-/* Runs a program once on buffers of zeros, because some drivers compile it only at the first run. The kernel ends at
- * once, because the zeros mean that there are no streamlines. */
+/* Runs a program once on buffers of zeros, so that a listener gets the whole time of compilation: some drivers compile
+ * only at the first run. The kernel ends at once, because the zeros mean that there are no streamlines. */
 static void first_run(gls_device *device, const gls_shared_program *program)
 {
     GLuint zeros = 0;

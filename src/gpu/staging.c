@@ -9,8 +9,8 @@
 #include "util/status.h"
 
 /* PIECE: bytes of a piece for reading; there are two pieces. SENT_PIECE: bytes of a piece for writing; there are
- * GLS_SENT_PIECES. SMALL_WRITE: bytes up to which the driver itself writes; more of them take it milliseconds while the
- * device is idle. */
+ * GLS_SENT_PIECES. SMALL_WRITE: the driver itself writes up to this many bytes; larger writes would take the driver
+ * milliseconds, in which the device is idle. */
 #define PIECE ((size_t)16 << 20)
 #define SENT_PIECE ((size_t)8 << 20)
 #define SMALL_WRITE ((size_t)64 << 10)

@@ -1,4 +1,4 @@
-/* Reads and writes image files: streams of bytes, voxel values, NIfTI, and the formats of MRtrix3. */
+/* Image files: reads and writes NIfTI, reads the formats of MRtrix3; streams of bytes, voxel values, grids. */
 #ifndef GLS_IMAGE_FORMATS_H
 #define GLS_IMAGE_FORMATS_H
 
@@ -36,14 +36,14 @@ gls_status gls_image_choose(const char *path, const gls_image_choice *choice, co
 
 /* Requires one volume for GLS_IMAGE_3D, and two or more for GLS_IMAGE_4D. GLS_ERR_INPUT names the file. */
 gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls_grid *grid, size_t n_volumes);
-/* Reads an image of one volume and requires that it lies on grid. name_of_grid: the file with that grid, for messages.
- */
+/* Reads an image of one volume onto `grid`: as by gls_image_reorient(), and then its grid must be equal to `grid`.
+ * name_of_grid: the file with that grid, for messages. */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
 /* Reads the grid of an image. */
 gls_status gls_grid_read(const char *path, gls_grid *grid);
 /* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
 gls_status gls_image_count_voxels(const gls_image *image, const char *name, const char *kind, uint64_t *count);
-/* Returns GLS_ERR_INPUT if every value is 0 or not a number. what: the word for what is missing in the message, such as
+/* Returns GLS_ERR_INPUT if every value is 0 or not finite. what: the word for what is missing in the message, such as
  * "peak". */
 gls_status gls_image_require_values(const gls_image *image, const char *name, const char *what);
 

@@ -1,4 +1,4 @@
-/* Reads NIfTI images: single files and .hdr/.img pairs, compressed or not. */
+/* Reads images: NIfTI here, as a single file or a .hdr/.img pair, compressed or not; MRtrix3's formats by mif.c. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"
