@@ -27,8 +27,8 @@ static const cmd_command *find_command(const char *name)
     return NULL;
 }
 
-/* Reports a word that is not a command: the command here if another program calls it so, else the most similar one.
- * Returns the exit status. */
+/* Reports a word that is not a command. If the word is a command of another program, names the command that does its
+ * work here, else the most similar command. Returns the exit status. */
 static int unknown_command(const char *name)
 {
     const char *here = cmd_bridge_command(name);
@@ -143,8 +143,8 @@ static int run(int argc, char **argv)
     return command ? run_command(command, argc, argv) : unknown_command(argv[1]);
 }
 
-/* A program may be started with standard descriptors closed. The next file would get one of their numbers, and messages
- * would be written into the file. Opens /dev/null in their place. */
+/* Opens /dev/null in place of standard descriptors that are closed at the start. Otherwise the next file would get one
+ * of their numbers, and messages would be written into the file. */
 static void hold_standard_descriptors(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -154,8 +154,8 @@ static void hold_standard_descriptors(void)
     }
 }
 
-/* Ends the program. If the address space is limited, threads of OpenBLAS may wait for memory forever, and exit() would
- * wait for these threads: _exit() does not. */
+/* Returns the exit code; ends the program itself if the address space is limited. Threads of OpenBLAS may then wait for
+ * memory forever, and exit() would wait for these threads: _exit() does not. */
 static int leave(int code)
 {
     if (gls_address_limit() == 0) return code;

@@ -1,4 +1,4 @@
-/* Writes NIfTI-1, or NIfTI-2 where a dimension is above 32767; plain or compressed. */
+/* Writes NIfTI images, plain or compressed: NIfTI-2 if a dimension is above 32767, else NIfTI-1. */
 #include "image/formats.h"
 #include "util/text.h"
 #include "util/status.h"
@@ -241,7 +241,8 @@ done:
     return status;
 }
 
-/* Writes an image; it gets its name only when it is complete. */
+/* Writes an image file. The file gets its name only when it is complete; with a group, together with the other files of
+ * the group. */
 static gls_status write_file(const char *path, bool overwrite, gls_output_group *group, const gls_grid *grid,
                              size_t n_volumes, int code, source *s)
 {

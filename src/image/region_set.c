@@ -103,8 +103,8 @@ static bool region_area_has(const gls_region_area *area, const double inverse[3]
     return square <= s->radius * s->radius;
 }
 
-/* Whether a voxel centre of the region, or the centre of a sphere, lies in the mask, or a voxel centre of the mask in
- * the region. mask: NULL: all voxels of the run's grid. */
+/* Whether region and mask overlap: a voxel centre of the region, or the centre of its sphere, lies in the mask, or a
+ * voxel centre of the mask lies in the region. mask NULL: all voxels of the run's grid count as mask. */
 static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const gls_image *mask)
 {
     double to_run[3][4], to_shape[3][4] = {{0}}, p[3];
@@ -129,8 +129,8 @@ static bool can_be_reached(const gls_regions *r, const gls_region_area *s, const
     return false;
 }
 
-/* Checks that streamlines can meet a region of any role but the mask itself: if the region lies outside the mask,
- * returns an error where the role is NEEDED, otherwise warns. */
+/* Checks that a region does not lie outside the mask: returns an error if its role is NEEDED, else warns. The mask
+ * itself always passes. */
 static gls_status check_reach(const gls_regions *r, gls_region_role role, const gls_region_area *s, const char *name,
                               const gls_image *mask)
 {

@@ -26,7 +26,8 @@ typedef struct gls_region_area {
 /* Reads a region from its text, see gls_regions_add(). option: for messages. Call gls_region_area_finish() even after a
  * failure. */
 gls_status gls_region_area_read(const char *option, const char *text, gls_region_area *area);
-/* Makes a region of the voxels > 0 of an image. */
+/* Makes a region of the voxels > 0 of an image. option, name: for messages. GLS_ERR_INPUT: no voxel is > 0. Call
+ * gls_region_area_finish() even after a failure. */
 gls_status gls_region_area_mark(const char *option, const gls_image *image, const char *name, gls_region_area *area);
 /* Centre of a region, world mm: mean of its voxel centres, or the centre of the sphere. */
 void gls_region_area_centre(const gls_region_area *area, double centre[3]);

@@ -1,5 +1,5 @@
-/* Brings images to the grid of a run, and checks their values. A grid that differs only in the order and direction of
- * its axes, as MRtrix3 may write it, is reordered. */
+/* Brings images to the grid of a run: reorders the voxels of a grid that differs only in the order and direction of its
+ * axes, as MRtrix3 may write it, and turns images of any grid into masks. Also checks the values of images. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

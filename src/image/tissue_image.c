@@ -53,7 +53,8 @@ static void inspect(const gls_image *image, size_t voxel, faults *f)
     if (error > f->largest) f->largest = error;
 }
 
-/* Requires an image of five tissues (cortical grey, deep grey, white matter, CSF, pathology), fractions from 0 to 1. */
+/* Requires an image of five tissues (cortical grey, deep grey, white matter, CSF, pathology), with fractions from 0 to
+ * 1, grey matter, and a voxel of at least 0.5 white matter. Warns of voxels without a number and of wrong sums. */
 static gls_status check_values(const gls_image *image, const char *name)
 {
     faults f = {0};

@@ -49,7 +49,8 @@ bool gls_tissue_rises(const gls_tissue *tissue, const float point[3], const floa
  * three points, in voxel coordinates of the streamlines. Moves `last` to the interface between `from` and `last`;
  * returns false if `last` stays. */
 bool gls_tissue_crop(const gls_tissue *tissue, const double before[3], const double from[3], double last[3]);
-/* Moves a point, in world mm, to the interface. Returns false if the interface is not near. */
+/* Moves a point, in world mm, to the interface, just inside grey matter. Returns false, and leaves the point, if no
+ * interface is near or ACT starts no streamlines there. */
 bool gls_tissue_find_interface(const gls_tissue *tissue, double world[3]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Tissue around a point: where ACT lets streamlines start, and the interface of grey and white matter (Smith et al.
- * 2012; rules as in MRtrix3). */
+/* The interface of grey and white matter (Smith et al. 2012; rules as in MRtrix3): finds it near a seed, crops
+ * streamlines at it, and makes its image. Also checks that the mask has tissue. */
 #include <math.h>
 #include <string.h>
 

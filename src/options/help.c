@@ -1,4 +1,4 @@
-/* Tables of options of the commands, and help texts that are generated from them. */
+/* Tables of options of the commands, and what is generated from them: help, Markdown and entries of sidecars. */
 #include "options/options.h"
 
 #include <assert.h>
@@ -203,7 +203,7 @@ bool cmd_begins_group(const cmd_table *table, size_t i)
     return i == 0 || i == table->n_own || strcmp(table->option[i - 1].group, table->option[i].group) != 0;
 }
 
-/* Writes -l, --name VALUE, with four blanks in place of a letter. */
+/* Writes "-l, --name VALUE"; without a letter, four blanks take the place of "-l, ". */
 static void option_head(const gls_option *option, char *buffer, size_t size)
 {
     char letter[8] = "    ";

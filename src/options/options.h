@@ -138,7 +138,7 @@ void cmd_defaults_list(const cmd_command *command, cmd_table *table, cmd_values 
 bool cmd_options_parse(const cmd_command *command, int argc, char **argv, int first, void *values,
                        cmd_arguments *arguments, char *error, size_t error_size);
 
-/* Logs the lines of the arguments: warnings, and, without --quiet, what words of other programs were taken for. */
+/* Logs the warnings about the command line and, without --quiet, what words of other programs were taken for. */
 void cmd_options_log(const cmd_arguments *arguments);
 
 /* Whether an option was on the command line. name must be in the command's table. */
@@ -176,7 +176,7 @@ void cmd_option_brackets(const gls_option *option, const void *values, char *buf
 
 /* Whether the help prints a heading above option i. */
 bool cmd_begins_group(const cmd_table *table, size_t i);
-/* Prints the help of a command in lines of at most `width` columns. */
+/* Prints the help of a command in lines of at most `width` columns; only command lines of examples may be longer. */
 void cmd_help(FILE *out, const cmd_command *command, int width);
 /* Prints the options of a command as a table in Markdown, for the manual. */
 void cmd_help_markdown(FILE *out, const cmd_command *command);

@@ -62,8 +62,9 @@ static bool is_given(const char *const *given, const char *name)
     return false;
 }
 
-/* Whether the default of a parameter applies: its option is not given and, if the parameter is a number of seeds, no
- * other option sets the number of seeds. seeds_per_voxel has no default either if an option places seeds elsewhere. */
+/* Whether the default of a parameter applies: its option is not given. nseeds, seeds_per_voxel and select have no
+ * default either if another option sets the number of seeds or of streamlines; seeds_per_voxel also has none if an
+ * option places seeds elsewhere. */
 static bool is_open(size_t param, const char *const *given)
 {
     static const char *const seeds[] = {"nseeds", "seeds-per-voxel", "seeds", "seed-grid", "select"};
@@ -105,8 +106,8 @@ static const row *row_of(size_t param, const gls_job_options *o)
     return row_for(param, o->preset, 1 << o->track.dg, models_of(o));
 }
 
-/* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs or
- * peaks. The model also depends on a given getter, and the getter on the model in use. No other option matters. */
+/* Chooses first the model, then the getter, unless they are given, by the preset and by the data: a series, ODFs, peaks
+ * or samples. The model also depends on a given getter, and the getter on the model in use. No other option matters. */
 static void choose_method(gls_job_options *o, const char *const *given)
 {
     const int getters = is_given(given, "dg") ? 1 << o->track.dg : ALL_GETTERS;
@@ -239,7 +240,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
 }
 
 /* Returns all defaults for the inputs of o. The getter is the default beside the model of o, the model the default
- * beside the getter of o. If o chooses the number of seeds, --select has no default. */
+ * beside the getter of o. If o sets the number of seeds or of streamlines, the default of --select is 0. */
 static gls_job_options all_defaults(const gls_job_options *o)
 {
     gls_job_options d = default_of(o, (const char *const[]){"dg", "model", NULL});

@@ -1,4 +1,5 @@
-/* The rows of params.def at run time: offsets, checks, entries of sidecars, and the identity of a run. */
+/* The rows of params.def at run time: the table of options, which options a run uses, entries of sidecars, the identity
+ * of a run, and lengths in mm. */
 #include "record/run_params.h"
 
 #include <math.h>

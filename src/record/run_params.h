@@ -99,7 +99,8 @@ typedef struct gls_default {
     /* why the value is the default; NULL: no reason is given */
     const char *reason;
 } gls_default;
-/* Stores in held[] the rows of defaults.def whose values these options have. Returns their number. */
+/* Stores in held[] the rows of defaults.def whose values these options have and which affect the result, at most
+ * GLS_MAX_DEFAULTS. Returns their number. */
 size_t gls_defaults_held(const gls_job_options *options, gls_default held[GLS_MAX_DEFAULTS]);
 /* Names of the parameters on which the result depends and whose values differ from the defaults of this preset, getter
  * and model. An array; the caller frees it. */

@@ -1,4 +1,5 @@
-/* Sidecars: their names, their parts, and the files that a run wrote. */
+/* Sidecars: finds their names, reads and writes them, makes the parts that all have, and records the files that a run
+ * wrote. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

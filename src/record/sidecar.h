@@ -56,9 +56,9 @@ gls_status gls_sidecar_write_trace(const char *path, bool force);
 void gls_sidecar_add_software(cJSON *root, int argc, char *const *argv);
 /* Adds the member "warnings". */
 void gls_sidecar_add_warnings(cJSON *root, const gls_warnings *warnings);
-/* Adds an input file with its size and hash. Adds nothing if the file has no path. */
+/* Adds an input file and its companion, with sizes and hashes. Adds nothing if the file has no path. */
 void gls_sidecar_add_file(cJSON *inputs, const gls_input_file *file);
-/* Adds size, voxel size and affine of the grid. */
+/* Adds the grid: dimensions, voxel size, affine with its determinant, and directions of the axes. */
 void gls_sidecar_add_grid(cJSON *root, const gls_grid *grid);
 
 /* --- Files that a run wrote, recorded in its sidecar with size and checksum, so that a later run recognises them. */

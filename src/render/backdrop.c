@@ -1,6 +1,6 @@
-/* Makes the image behind the streamlines of a picture if the user names none (the stop map of the run that tracked
- * them, or their density), and the outline of a brain. The outline is drawn like glass: nearly clear where its surface
- * faces the viewer, and bright at its rim. */
+/* Finds the image behind the streamlines of a picture if the user names none (the stop map of the run that tracked
+ * them, or their density), and draws the outline of a brain. The outline looks like glass: nearly clear where its
+ * surface faces the viewer, and bright at its rim. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

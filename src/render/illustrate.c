@@ -51,8 +51,7 @@ static gls_status find(const char *path, const gls_job *job, const char *role, c
                     command);
 }
 
-/* For a run that is skipped because it was done before: checks that the report and the picture of the earlier run
- * exist. */
+/* For a run that is skipped because it was done before: checks that report and picture are those of the earlier run. */
 static gls_status find_all(const gls_illustrations *o, const gls_job *job)
 {
     gls_status status = o->picture ? find(o->picture, job, "picture", "render") : GLS_OK;

@@ -14,8 +14,8 @@ typedef struct gls_illustrations {
     const char *trace, *json;     /* files that the caller writes; NULL: none; json "": printed */
 } gls_illustrations;
 
-/* Opens the job, after checking that report and picture can be written; if the job is skipped because it was done
- * before, checks that both exist. */
+/* Opens the job, and checks that the named files can be written. If the job is skipped because it was done before,
+ * checks instead that report and picture are those of the earlier run. */
 gls_status gls_illustrations_open(const gls_illustrations *illustrations, gls_job *job);
 /* Makes report and picture, if requested. A failure is only a warning, because the tractogram exists. */
 void gls_illustrations_make(const gls_illustrations *illustrations, gls_job *job);

@@ -188,7 +188,7 @@ static gls_status read_views(gls_render_plan *p)
                      : gls_fail(GLS_ERR_ARGUMENT, "--views: '%s' must be views separated by commas, out of %s", views,
                                 VIEWS);
     if (status) return status;
-    /* a picture with slabs has smaller views by default, four in a row */
+    /* default views are smaller with slabs, four in a row, and larger for ODFs in their default view */
     bool slabs = p->n_slabs > 0;
     if (o->turn > 0 && p->n_tiles != 1)
         return gls_fail(GLS_ERR_ARGUMENT, "--turn: needs a single view, but there are %zu: name one with --views",

@@ -1,5 +1,5 @@
-/* Draws slices of an image, and on the slices ODFs as glyphs, whose surface is as far from the centre of the voxel as
- * the amplitude is large. */
+/* Samples images, and draws slices of them. On the slices draws ODFs as glyphs: the distance of a glyph's surface from
+ * its centre is proportional to the amplitude in this direction. */
 #include "render/scene.h"
 
 #include <math.h>

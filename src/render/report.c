@@ -1,4 +1,5 @@
-/* Reports: finds the inputs, reads them, and fills the page with its 3-D view. */
+/* Makes a report: finds and reads its inputs, and fills the page. The 3-D view of the page is made here; other files
+ * make the other sections. */
 #include <errno.h>
 #include <float.h>
 #include <inttypes.h>
@@ -197,7 +198,7 @@ static gls_status read_sidecar(gls_report *r, const char *path)
     return status;
 }
 
-/* Tractogram that the sidecar names: its output, or the input of a connectome; NULL: none. */
+/* Tractogram that the sidecar names: its output or, if the output is a matrix, its first input; NULL: none. */
 static const char *tractogram_of(const gls_report *r)
 {
     const char *output = gls_report_text(r, "output/path");
@@ -207,7 +208,7 @@ static const char *tractogram_of(const gls_report *r)
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(input, "path"));
 }
 
-/* Finds tractogram and sidecar from the file that the user named. */
+/* Finds tractogram, sidecar and image from the file that the user named, and adds them to the inputs of the run. */
 static gls_status find_inputs(gls_report *r, const char *input)
 {
     gls_status status = GLS_OK;

@@ -1,4 +1,5 @@
-/* Data in or beside a report for other programs: streamlines of the 3-D view, files for MultiQC. */
+/* Data of a report for programs: streamlines for the script of the 3-D view, in the page; files for MultiQC and
+ * versions of the software, beside the page. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -104,7 +104,8 @@ static gls_status parse_nodes(char *text, gls_report_matrix *m)
     return GLS_OK;
 }
 
-/* Names the regions by the table that the run named, or by NAME_nodes.tsv beside the matrix. */
+/* Names the regions, unless the matrix has names: by the table that the run named, else by NAME_nodes.tsv beside the
+ * matrix. */
 static gls_status name_rows(gls_report *r, gls_report_matrix *m)
 {
     const char *given = gls_report_text(r, "parameters/nodes"), *slash = strrchr(m->path, '/'),
@@ -123,7 +124,7 @@ static gls_status name_rows(gls_report *r, gls_report_matrix *m)
     return status;
 }
 
-/* Reads the matrix of the report, which owns path afterwards. */
+/* Reads the matrix of the report and the names of its regions. The report takes ownership of path. */
 static gls_status read_matrix(gls_report *r, char *path)
 {
     gls_report_matrix *m = &r->matrix;

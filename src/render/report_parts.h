@@ -62,14 +62,14 @@ typedef struct gls_report_matrix {
     /* number of rows and of columns */
     size_t n;
     double *cell; /* row after row; NAN: no number */
-    char **name;  /* name of each row */
+    char **name;  /* name of each row; NULL: none */
 } gls_report_matrix;
 
 /* State of making a report. */
 typedef struct gls_report {
     /* borrowed */
     const gls_report_options *options;
-    char *name;         /* name of the tractogram without folder and suffix */
+    char *name;         /* name of the input without folder and suffix */
     char *tractogram;   /* path of the tractogram; NULL: none */
     char *sidecar_path; /* NULL: none */
     /* text of the sidecar, as the page shows it */
@@ -98,7 +98,7 @@ typedef struct gls_report {
     gls_density *density;
     gls_scene scene; /* streamlines of the 3-D view */
     gls_report_picture picture[GLS_N_PICTURES];
-    char *no_pictures; /* reason why there are no pictures */
+    char *no_pictures; /* reason why there are no pictures; NULL: there are */
 } gls_report;
 
 /* Value in the sidecar at a path of keys such as "counts/seeds"; NULL: none. */
@@ -130,8 +130,8 @@ void gls_report_methods(const gls_report *report, gls_text *out);
 gls_status gls_report_encode(const gls_canvas *canvas, gls_report_picture *picture);
 /* Appends a picture with its caption as a figure. */
 void gls_report_append_picture(const gls_report_picture *p, const char *caption, gls_text *out);
-/* Reads the connectome of the report, if it has one: `input` itself, or what the run wrote. GLS_ERR_INPUT: input is no
- * matrix. */
+/* Reads the connectome of the report, if it has one: `input`, if that has the name of a matrix, else what the run
+ * wrote. GLS_ERR_INPUT: `input` has the name of a matrix, but is none. Only warns of a faulty matrix of the run. */
 gls_status gls_report_find_matrix(gls_report *report, const char *input);
 /* Whether a file has the name of a matrix: .csv, .tsv or .txt. */
 bool gls_report_is_matrix(const char *path);

@@ -144,7 +144,7 @@ typedef struct gls_window {
     double low, high;
 } gls_window;
 /* Chooses the 2nd and 98th percentile of the values that are finite and not 0; black is at most 0 if there are other
- * values. *flat: the percentiles are equal, or there are no such values. */
+ * values. *flat: there are no such values, or black and white would be equal; white is then black + 1. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
@@ -229,7 +229,7 @@ typedef struct gls_render_plan {
     uint32_t ink;        /* colour of labels, with alpha */
     /* direction of the view oblique, degrees */
     double azimuth, elevation;
-    /* colours of bundles that the user names, owned */
+    /* colours of bundles or groups by name, from the file of --colors; owned */
     gls_named_colour *named;
     /* number of elements of `named` */
     size_t n_named;

@@ -88,8 +88,9 @@ static void turn_camera(gls_camera *c, double degrees)
     }
 }
 
-/* Chooses the box that all views show: of the image, the ODFs, the outline or the streamlines; the crop box wins.
- * empty: there are no streamlines. */
+/* Chooses the box that all views show: the crop box or, without one, the box of the image, else of the ODFs, else of
+ * the outline, else of the streamlines. With --fit streamlines, the streamlines come first. empty: there are no
+ * streamlines. */
 static void choose_box(gls_studio *s, const gls_box *streamlines, bool empty)
 {
     const gls_render_options *o = s->plan.options;

@@ -52,7 +52,7 @@ double gls_label_size(uint32_t width, uint32_t height);
 gls_item *gls_foot_add(gls_foot *foot, gls_item_kind kind, const char *text);
 /* Arranges the items in lines of `width` pixels, and cuts texts that are too long. */
 void gls_foot_lay(gls_foot *foot, uint32_t width);
-/* Draws the foot into the canvas, below row `top`. */
+/* Draws the foot into the canvas, from row `top` on. */
 gls_status gls_foot_draw(const gls_foot *foot, gls_canvas *canvas, uint32_t top, const gls_render_plan *plan);
 /* Draws letters and name of a tile whose upper left corner is at x, y. */
 gls_status gls_tile_label(gls_canvas *canvas, const gls_tile *tile, uint32_t x, uint32_t y,
