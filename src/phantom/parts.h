@@ -74,10 +74,11 @@ char *gls_phantom_text(const gls_phantom *phantom, const char *directory);
 void gls_phantom_print_bvals(const gls_phantom *phantom, gls_text *text);
 void gls_phantom_print_bvecs(const gls_phantom *phantom, gls_text *text);
 
-/* Writes a phantom for each label of "LABEL[/SESSION],...", in DIR/sub-LABEL[/ses-SESSION]/dwi and DIR/sub-LABEL/anat:
- * series, gradient tables of FSL and MRtrix3, brain mask, white matter, sidecars. Also writes the description of the
- * data set. Subject k of the list, counted from 0, has the seed of params plus k. *n: number of phantoms.
- * GLS_ERR_ARGUMENT: an invalid label. GLS_ERR_OUTPUT: a file exists and overwrite is false. */
+/* Writes a phantom for each entry of the list "LABEL[/SESSION],...": in DIR/sub-LABEL[/ses-SESSION]/dwi the series,
+ * gradient tables of FSL and MRtrix3, brain mask and sidecars; in DIR/sub-LABEL/anat, once for each subject, fractions
+ * of white matter, grey matter and CSF. Also writes the description of the data set. Entry k of the list, counted from
+ * 0, has the seed of params plus k. *n: number of phantoms. GLS_ERR_ARGUMENT: an invalid label. GLS_ERR_OUTPUT: a file
+ * exists and overwrite is false. */
 gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *directory, const char *labels,
                                   bool overwrite, size_t *n);
 

@@ -1,4 +1,5 @@
-/* Makes the phantom: checks parameters, lays the grid, and fills its voxels. */
+/* Makes the phantom: checks parameters, lays the grid, spreads gradient directions over the sphere, and puts the parts
+ * of the phantom together. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

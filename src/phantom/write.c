@@ -1,4 +1,5 @@
-/* Writes the files of a phantom. All files get their names together, so that a full disk leaves nothing behind. */
+/* Writes the files of a phantom, and describes them in words. All files get their names together, so that a full disk
+ * leaves nothing behind. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -78,8 +78,8 @@ static inline uint64_t gls_job_seeds(const gls_job *job)
 gls_status gls_job_options_inputs(const gls_job_options *options, gls_inputs *inputs);
 /* Checks that each output can be written and is not an input, and adds it to the outputs of the run. */
 gls_status gls_job_check_outputs(gls_job *job);
-/* Checks that a further file of the run, such as a picture of the outputs, can be written and is none of the outputs.
- */
+/* Checks that a further file of the run, such as a picture of the outputs, can be written and is neither an input nor
+ * an output. */
 gls_status gls_job_check_beside(const gls_job *job, const char *path);
 
 /* --- Text about the run. */
@@ -102,7 +102,8 @@ gls_status gls_job_hash_others(gls_job *job);
 gls_status gls_job_find_done(gls_job *job);
 /* Records in job->written the outputs, which are complete in the output group but do not have their final names. */
 gls_status gls_job_note_outputs(gls_job *job);
-/* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again. */
+/* Records a file that was made from the outputs and has its final name, such as a picture. Writes the sidecar again.
+ * Does nothing if the run has no sidecar. */
 gls_status gls_job_note_made(gls_job *job, const char *role, const char *path);
 
 /* If the run gave no streamline: warns at which stage how many seeds and streamlines were lost, and what to try. */
@@ -111,7 +112,7 @@ void gls_job_explain_empty(const gls_job *job);
 /* --- Warnings of results that look wrong although nothing failed. Each names the option to change. */
 
 /* Warns of a mask that leaves out nothing, of a seed mask that looks like another kind of image, and of a stop map in
- * other units than FA. Call this once the masks are read. */
+ * other units than FA or without numbers in many voxels. Call this once the masks are read. */
 void gls_advise_of_masks(const gls_job *job);
 /* Warns of a response too round for a single bundle, of FODs in other units, of long steps, and of seeds where
  * streamlines end at once. Call this after the fit. */
@@ -122,8 +123,8 @@ void gls_advise_of_lengths(const gls_job *job);
 
 /* --- Memory: how much a run needs, and how it stays within a limit. */
 
-/* Checks the headers of series, ODFs and peaks: GLS_ERR_ARGUMENT if their voxels alone exceed the limit (0: none). Call
- * this before images are read. */
+/* Checks the headers of series, ODFs and the first file of peaks, as far as they are NIfTI: GLS_ERR_ARGUMENT if their
+ * voxels alone exceed the limit (0: none). Call this before images are read. */
 gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb);
 /* Computes and logs how much memory the run needs. Call this once images are read. With a limit, makes batches smaller
  * until they fit and lets devices refuse to allocate more. GLS_ERR_ARGUMENT, whose message says what is needed, if the

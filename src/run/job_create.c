@@ -100,7 +100,8 @@ static gls_status name_tractogram(gls_job *job)
     return job->output ? GLS_OK : gls_no_memory();
 }
 
-/* Lists the output files, and names the sidecar, the mask and the journal. Fails if the run writes no file. */
+/* Lists the output files, and names the sidecar, the mask and the journal. Decides whether existing outputs may be
+ * replaced. Fails if the run writes no file. */
 static gls_status name_outputs(gls_job *job)
 {
     const gls_job_options *o = &job->options;
@@ -182,7 +183,8 @@ static gls_status check_source(const gls_job_options *o)
                                       "of DWI; --mask or --roi is enough for --dg nulldist1, nulldist2 and seedtest");
 }
 
-/* Checks the combination of images: a series, ODFs, both, or the phantom. */
+/* Checks the combination of inputs (a series, ODFs, peaks, samples, masks alone, the phantom), and that the run has a
+ * stop map and seeds where these do not come from a series. */
 static gls_status check_inputs(const gls_job_options *o)
 {
     const char *odf = gls_masks_alone(o) ? "mask" : gls_directions_option(o);
@@ -231,7 +233,8 @@ static gls_status check_inputs(const gls_job_options *o)
     return GLS_OK;
 }
 
-/* Checks that the getter can use the model, and that it has the parameters that the options set. */
+/* Checks that the getter can use the model and the inputs, and has the parameters that the options set. Also checks
+ * limits of length, and options that need an --fdt-... option. */
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
@@ -330,7 +333,8 @@ static gls_status check_tissue(const gls_job_options *o)
     return GLS_OK;
 }
 
-/* Checks combinations of options for seeds: one source of seeds, and a count that shards can divide. */
+/* Checks the options for seeds: at most one source of seeds, a valid --seed-direction, and --nseeds, --select and
+ * --shard together. */
 static gls_status check_seeds(const gls_job_options *o)
 {
     /* options that place seeds, of which a run may have one */
@@ -375,7 +379,7 @@ static gls_status check_region_roles(const gls_job_options *o)
     return GLS_OK;
 }
 
-/* Checks all that needs options alone, before any file is opened. */
+/* Checks the options before any file is opened. */
 static gls_status check_options(const gls_job_options *o)
 {
     GLS_REQUIRE(o->sphere && o->device);

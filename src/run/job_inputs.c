@@ -234,7 +234,8 @@ static gls_status make_source(gls_job_inputs *input, const gls_job_options *opti
     return status;
 }
 
-/* Makes a stop map of 1 everywhere if none is given and the getter, or tissue, ends streamlines without a map. */
+/* Makes a stop map of 1 everywhere if none is given and the getter ends streamlines without a map, or if there is no
+ * series to fit FA to and tissue ends them. */
 static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *options)
 {
     bool tissue_alone = input->tissue && options->track.stop_threshold < 0 && !input->series.dwi;

@@ -97,8 +97,9 @@ static inline const char *gls_job_inputs_name(const gls_job_inputs *inputs, int 
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Checks that the named files can be read. Call it before any slow work. */
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options);
-/* Reads images and gradient table, or makes the phantom. Checks that all grids agree, chooses the shells and logs them,
- * makes the sphere, and makes the seeds unless they depend on the fit. */
+/* Reads images, gradient table, tissue and regions, or makes the phantom in place of a series. Checks that all grids
+ * agree, logs the shells, chooses the model, makes the sphere, and makes the seeds unless they depend on the fit.
+ * Hashes the files. */
 gls_status gls_job_inputs_read(gls_job_inputs *input, const gls_job_options *options);
 /* Takes the place of gls_job_inputs_fit() when only a plan is wanted: checks the ODF files or the gradient table, and
  * makes empty images instead of fitted ones. */
@@ -131,7 +132,8 @@ gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_optio
 
 /* --- Where streamlines start and what they may enter: tissue, seeds, regions. */
 
-/* Call the three functions below in this order, once grid, mask and seed mask are known. */
+/* Call the next three functions once grid and mask are known, the one for tissue first. Seeds in a seed mask that the
+ * fit makes are made last. */
 /* Reads the tissue image or the maps that the options name into input->tissue. */
 gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_options *options);
 /* Makes the seeds from the seed mask, a file or another source that the options name. */
@@ -139,7 +141,7 @@ gls_status gls_job_inputs_make_seeds(gls_job_inputs *input, const gls_job_option
 /* Reads the regions that the options name. */
 gls_status gls_job_inputs_read_regions(gls_job_inputs *input, const gls_job_options *options);
 /* Returns GLS_ERR_INPUT if none of the first million seeds lies in the tracking mask. Succeeds without seeds or without
- * a tracking mask. */
+ * a tracking mask. Reading the regions calls it; call it again if the seeds are made later. */
 gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input);
 /* Whether the options place seeds without a seed mask. */
 bool gls_seeds_need_no_region(const gls_job_options *options);

@@ -218,7 +218,8 @@ static void join_lengths(cJSON *lengths, const gls_merge_shard *shards, size_t n
     replace(lengths, "median_mm", cJSON_CreateNull());
 }
 
-/* Sets the lengths of the whole run, from counts of steps if these give lengths. */
+/* Sets the lengths of the whole run: from counts of steps if these give lengths, else from the lengths of the shards.
+ * */
 static void set_lengths(cJSON *root, const gls_merge_shard *shards, size_t n, const gls_merge_result *r)
 {
     cJSON *lengths = gls_json_at(root, "lengths");

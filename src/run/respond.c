@@ -1,4 +1,5 @@
-/* `glslines response`: estimates responses of tissues, or of one shell, from a series and writes them to text files. */
+/* `glslines response`: estimates from a series the responses of three tissues, or a single response, and writes them to
+ * text files, with an image of the voxels that gave them. */
 #include <cJSON.h>
 
 #include "dwi/response_parts.h"

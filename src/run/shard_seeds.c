@@ -19,7 +19,7 @@ static const struct {
 };
 enum { N_LAUNCHERS = sizeof launchers / sizeof *launchers, SLURM = N_LAUNCHERS - 1 };
 
-/* Reads a variable as a whole number. *set: whether it exists. */
+/* Reads a variable as a whole number. *set: whether it exists and is not empty. */
 static gls_status read_variable(const char *name, bool *set, uint64_t *value)
 {
     const char *text = getenv(name);

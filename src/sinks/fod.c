@@ -1,4 +1,5 @@
-/* Reads an image of FODs and the mask or tissue image that limits it, and segments the FODs into fixels. */
+/* Reads an image of FODs and the mask or tissue image that limits it, and segments the FODs into fixels. Also checks
+ * whether images look like SH coefficients or like peaks. */
 #include <inttypes.h>
 #include <math.h>
 

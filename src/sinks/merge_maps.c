@@ -113,7 +113,7 @@ bool gls_map_is_name(const char *path)
 
 /* Parts of a path such as "x_shard-2of3.csv". The mark is its text "_shard-2of3". */
 typedef struct part_name {
-    const char *name; /* name of the file; without folders if the last part of the path has the mark "_shard-2of3" */
+    const char *name; /* name of the file if it has the mark; the whole path if a folder has the mark */
     int stem;         /* length of the text before the mark */
     const char *rest; /* text after the mark */
     unsigned index, count;
@@ -150,7 +150,7 @@ typedef struct map_parts {
     part_name first;
     const char **path; /* path of each part; NULL: not found yet */
     gls_map_run run;
-    const char *run_path; /* the shard from whose sidecar `run` was read */
+    const char *run_path; /* path of the part whose sidecar gave `run`; NULL: `run` is not known */
     unsigned unknown;     /* number of parts whose run is not known */
 } map_parts;
 

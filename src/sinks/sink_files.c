@@ -1,4 +1,5 @@
-/* Functions that kinds of sinks share: files from the values of options, and the seed of a streamline. */
+/* Functions that kinds of sinks share: names of files in the values of options, names of options, and the point of a
+ * streamline that is nearest to its seed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

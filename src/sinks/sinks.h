@@ -130,8 +130,8 @@ typedef struct gls_sink_kind {
 
 /* --- For kinds. */
 
-/* Adds an input of the sink. text: the value of an option, of which the first `length` characters are the name; in it
- * \: stands for a colon and \, for a comma. */
+/* Adds an input of the sink. Its name is the first `length` characters of text, the value of an option; in the name \:
+ * stands for a colon and \, for a comma. */
 gls_status gls_sink_reads(gls_run_sink *sink, const char *text, size_t length);
 /* Names the output of the sink. text: the name, with \: and \, as in gls_sink_reads(). In a shard, the name gets the
  * mark of the shard, such as _shard-1of3. */
