@@ -1,4 +1,5 @@
-/* `glslines connectome`: counts the streamlines that join each pair of regions. */
+/* `glslines connectome`: for each pair of regions, the number of streamlines that join them, or a statistic of their
+ * values; tables of regions and pairs, and the labels of each streamline. */
 #include <glslines/connectome.h>
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ typedef struct connecting {
     const char *const *file;
     /* method of --assign */
     gls_assignment assign;
-    /* reach of --assign: the largest distance between an end and its region, mm */
+    /* reach of --assign: the largest distance between an end and its region, mm; GLS_ASSIGN_REVERSE: 0 stands for no
+     * limit */
     double radius;
     char *nodes; /* path of the table of regions; NULL: none */
     /* the matrix that is counted */
@@ -381,7 +383,7 @@ static void report(connecting *c)
                           k.joined, k.streamlines);
 }
 
-/* Adds to the sidecar what the cells of the matrix are, in the words that BIDS proposes for matrices (BEP017). */
+/* Adds to the sidecar what the cells of the matrix hold, with the keys that BIDS proposes for matrices (BEP017). */
 static void describe(const connecting *c)
 {
     static const char *const stats[] = {"sum", "mean", "least", "largest"};

@@ -99,7 +99,7 @@ static gls_status tract_grid_around(const gls_tract_run *run, const char *path, 
 }
 
 #define STATISTIC "statistic of the image"
-/* Share of places (gls_density_counts.places) outside the map, 0 to 1, above which the command warns. */
+/* The command warns if a larger share, 0 to 1, of the places (gls_density_counts.places) lies outside the map. */
 #define MAX_OUTSIDE 0.01
 
 enum { LIKE_NONE, LIKE_MRTRIX, LIKE_DIPY, LIKE_SCILPY };
@@ -340,7 +340,8 @@ static gls_status finish_map(mapping *m)
     return status;
 }
 
-/* Adds the counts to the sidecar, and warns if much lies outside the map. */
+/* Adds the counts to the sidecar. Warns if a streamline lies wholly outside the map, or if more than MAX_OUTSIDE of the
+ * places do. */
 static void report(mapping *m)
 {
     const gls_density_counts c = gls_density_get_counts(m->density);

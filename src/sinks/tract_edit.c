@@ -28,8 +28,8 @@ typedef struct edit {
     gls_tract_weights weights;
     /* the tests that the options ask for */
     gls_selection *selection;
-    gls_selection *listed; /* selection by index, before --invalid drops streamlines; NULL: `selection` tests indices,
-                            * too, if there are any */
+    gls_selection *listed; /* selection by index, made before --invalid drops streamlines; NULL: `selection` tests the
+                              indices, if there are any */
     /* regions of the tests */
     gls_select_region *region;
     /* indices of the streamlines that --ids and --connect select, in ascending order */
@@ -158,7 +158,7 @@ static const struct {
 };
 enum { N_ROLES = sizeof roles / sizeof *roles };
 
-/* The regions that options give to roles[role]. */
+/* The regions that the options give for the role at index `role` of the table. */
 static const gls_strings *regions_of(const gls_edit_cli *o, int role)
 {
     return (const gls_strings *)((const char *)o + roles[role].offset);
@@ -174,7 +174,7 @@ static bool has_tests(const gls_edit_cli *o)
 }
 
 /* Slack of tckedit at limits of length, mm: a tenth of the step in the header, or for downsampled files half the step
- * divided by the factor of downsampling; 0: the header has no step. */
+ * divided by the factor of downsampling; 0: the headers state no step, or different steps. */
 static double tract_sources_length_slack(const gls_tract_sources *s)
 {
     const double share = s->downsample_factor > 0 ? 0.5 / s->downsample_factor : 0.1;
@@ -209,7 +209,7 @@ static gls_status create_selection(edit *e)
     options.n_groups = (size_t)o->group.n;
     options.not_group = o->not_group.value;
     options.n_not_groups = (size_t)o->not_group.n;
-    options.inverse = o->inverse && has_tests(o); /* --inverse inverts the crop, too; without tests the crop alone */
+    options.inverse = o->inverse && has_tests(o); /* without tests --inverse inverts only the crop */
     gls_status status = read_ids(e, &options);
     if (!status) status = read_pairs(e, &options);
     /* --invalid may drop streamlines before the tests, but indices count all streamlines of the file: select by index
@@ -435,7 +435,7 @@ static gls_status note_files(edit *e, const char *const *file, size_t n)
 static gls_status write(edit *e, const gls_grid *grid, const char *out)
 {
     gls_sink sink = {0};
-    /* "common" was applied when the headers were compared */
+    /* "common" needs no filter: gls_tract_sources_open() has left out the columns that a file lacks */
     const bool common = e->o->fields && strcmp(e->o->fields, "common") == 0;
     gls_tract_output output = {.path = out,
                                .grid = grid,

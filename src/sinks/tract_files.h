@@ -1,5 +1,6 @@
-/* Files beside tractograms and what is written into them: outputs with their columns, tables and scalars, assignments,
- * colour tables, weights; several tractograms as one stream. */
+/* What commands on tractograms share: weights, tables, track scalars, assignments and colour tables from files beside a
+ * tractogram; the value of --orient; the tractogram that is written, with its columns; several tractograms as one
+ * stream. */
 #ifndef GLS_SINKS_TRACT_FILES_H
 #define GLS_SINKS_TRACT_FILES_H
 
@@ -22,10 +23,10 @@ typedef struct gls_tract_weights {
     uint64_t n;
     double max; /* largest absolute value; 0: not measured */
 } gls_tract_weights;
-/* The file that text names. NULL if text is NULL or dps:NAME. */
+/* Returns the file that `text` names; NULL if text is NULL or dps:NAME. */
 const char *gls_tract_weights_file(const char *text);
-/* Reads the weights that `text` names: a file, or dps:NAME for a column. For a column with `range` set, reads the
- * tractogram at `path` once to find the range of values. */
+/* Reads the weights that `text` names: a file, or dps:NAME for a column. text NULL: no weights. For a column with
+ * `range` set, reads the tractogram at `path` once to find the largest absolute value and the number of weights. */
 gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, const gls_tract_run *run,
                                   const char *path, bool range);
 /* For weights from a text file: replaces *sink by a filter that adds them as a column and passes on to the old *sink.
@@ -33,8 +34,8 @@ gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, 
  * weights does nothing. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, const gls_tractogram_info *info, const char *path,
                                   gls_sink *sink);
-/* Checks that a tractogram has the column `name` with one value for each streamline. path: for the message. name NULL:
- * there is nothing to check. */
+/* Checks that a tractogram has the column `name` with one value for each streamline. A tractogram without streamlines
+ * passes. path: for the message. name NULL: there is nothing to check. */
 gls_status gls_tract_column_check(const gls_tractogram_info *info, const char *path, const char *name);
 /* Frees the weights. */
 void gls_tract_weights_close(gls_tract_weights *weights);
@@ -88,16 +89,17 @@ void gls_tract_scalars_close(gls_tract_scalars *scalars);
 typedef struct gls_tract_edges {
     uint64_t n;         /* number of streamlines */
     int32_t (*pair)[2]; /* labels of each streamline, the smaller first; 0 0: the streamline does not have exactly two
-                           labels */
+                           labels, both above 0 */
     size_t n_edges;
-    uint32_t *edge; /* position of each streamline's pair in name[]; n_edges: none */
-    char **name;    /* names of pairs, such as "3-7" */
+    uint32_t *edge; /* index of each streamline's pair in name[]; n_edges: its pair has no name */
+    char **name;    /* names of the n_edges numbered pairs, such as "3-7" */
 } gls_tract_edges;
 
 /* Reads a file with one line of labels for each streamline. path NULL: nothing. Call gls_tract_edges_finish() also
  * after a failure. */
 gls_status gls_tract_edges_read(gls_tract_edges *edges, const char *path);
-/* Fills in *id: indices, ascending, of the streamlines that join one of the pairs "A,B". From malloc. */
+/* Fills in *id with the indices, ascending, of the streamlines that join one of the pairs "A,B", and *n with their
+ * number. *id comes from malloc. */
 gls_status gls_tract_edges_select(const gls_tract_edges *edges, const gls_strings *pairs, uint64_t **id, size_t *n);
 /* Numbers and names, in ascending order, the pairs with at least min_count streamlines. GLS_ERR_UNSUPPORTED: more than
  * GLS_MAX_EDGES. */
@@ -142,34 +144,35 @@ typedef struct gls_tract_orient {
 
 /* Returns the text if it may name an input file, else NULL. Borrowed. */
 const char *gls_tract_orient_file(const char *text);
-/* Parses the value and reads the file that it names: x, y or z; a region, whose centre counts; or a tractogram, whose
- * first streamline counts. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
+/* Parses the value and reads the file that it names: x, y or z; a region, of which the centre is kept; or a tractogram,
+ * of which the first streamline is kept. text NULL: all zero. Call gls_tract_orient_finish() also after a failure. */
 gls_status gls_tract_orient_read(gls_tract_orient *orient, const gls_tract_run *run, const char *text);
 /* Frees the streamline that was read. */
 void gls_tract_orient_finish(gls_tract_orient *orient);
 
-/* --- A tractogram that a command writes. Formats without columns get files beside the tractogram. */
+/* --- A tractogram that a command writes. A TCK file cannot hold columns: they go to files beside it. */
 
-/* The tractogram that a command writes. All pointers belong to the caller. */
+/* How a command writes its tractogram. All pointers belong to the caller. */
 typedef struct gls_tract_output {
     /* path of the file, whose suffix decides on the format */
     const char *path;
-    const gls_grid *grid;            /* NULL: the format needs no grid */
+    const gls_grid *grid;            /* grid of the output; NULL: the format needs none */
     const gls_tractogram_info *info; /* header and columns of the input */
-    const char *fields;              /* "all" or NULL, "none", or names separated by commas */
-    const char *added[72];           /* names of additional columns, NULL-terminated */
+    const char *fields;    /* columns and groups to write: "all" or NULL, "none", or names separated by commas */
+    const char *added[72]; /* names of columns that the command adds, NULL-terminated; `fields` may name these, too */
     bool half_precision;
     bool drops_group_data;     /* leave out dpg (values of groups), because the groups of the output have other
                                 * streamlines */
-    const gls_group_data *dpg; /* replaces the dpg of the input; NULL: none */
+    const gls_group_data *dpg; /* written instead of the dpg of the input; NULL: keep that */
     size_t n_dpg;
 } gls_tract_output;
 
-/* Makes a sink that writes the file in the group of the run. Columns of a TCK file go beside it: OUT_weights.txt,
- * OUT_dps.tsv, and OUT_NAME.tsf for values of points. A warning names what the format cannot hold. */
+/* Makes a sink that writes the file in the output group of the run. Beside a TCK file it writes OUT_weights.txt,
+ * OUT_dps.tsv with the other values of streamlines, and OUT_NAME.tsf with values of points, as far as there are such
+ * columns. A warning names what the format cannot hold. */
 gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *output, gls_sink *sink);
 
-/* Warns of the streamlines that gls_filter_valid_create() left out. name: of the tractogram. */
+/* Warns of the streamlines that the filter of gls_filter_valid_create() left out. name: name of the tractogram. */
 void gls_tract_warn_left_out(const char *name, const gls_filter_counts *valid);
 
 /* Whether the format needs a grid (TRX and TRK). */
@@ -196,12 +199,13 @@ typedef struct gls_tract_sources {
     gls_column *kept[3];
     size_t n_kept[3];
     char **stem; /* names of the groups of files */
-    /* values from the headers of TCK files, joined as MRtrix3 joins them; 0: not given; NaN: the files differ */
+    /* values from the headers of TCK files, joined as MRtrix3 joins them; 0: no file has one; NaN: the files differ */
     double step_size, downsample_factor;
 } gls_tract_sources;
 
-/* Opens the first file and compares the others with it. Grids must agree to 1e-4 mm. common: keep only the columns and
- * groups that all files have; false: all files must have the same. weights: a column that they must have, or NULL. */
+/* Opens the first file and compares the others with it. Grids, where two files have them, must agree to 1e-4 mm.
+ * common: keep those columns and groups of the first file that all other files with streamlines have; false: all files
+ * must have the same. weights: a column that every file with streamlines must have; NULL: none. */
 gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
                                   size_t n, bool allow_invalid, bool common, bool by_file, const char *weights);
 /* Information of the first file. */

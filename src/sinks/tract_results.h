@@ -51,8 +51,8 @@ typedef struct gls_weights_cli {
 } gls_weights_cli;
 #undef ROW
 
-/* Each of these functions runs one command. options: the gls_..._cli of the command. file: the n arguments, in the
- * order that the comment gives. Texts to print are left in run->printed. */
+/* Each function below with the arguments `options` and `file` runs one command. options: the gls_..._cli of the
+ * command. file: the n arguments, in the order that the comment gives. Texts to print are left in run->printed. */
 /* Runs `glslines convert`. file: IN OUT */
 gls_status gls_tract_convert(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines edit`. file: inputs, and the output last. */
@@ -79,9 +79,9 @@ gls_status gls_tract_connectome(gls_tract_run *run, const void *options, const c
 gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *const *file, size_t n);
 /* Runs `glslines fixels`. file: SH DIR */
 gls_status gls_tract_fixels(gls_tract_run *run, const void *options, const char *const *file, size_t n);
-/* Options of FODs from those of `glslines fixels`. sh: path of the FODs, borrowed. */
+/* Returns the options for reading FODs, from the options of `glslines fixels`. sh: path of the FODs, borrowed. */
 gls_fod_options gls_tract_fod_options(const gls_fixels_cli *options, const char *sh);
-/* Checks that a fixel directory can be written. names: of its n files of values, without .nii. */
+/* Checks that a fixel directory can be written. names: the names of its n files of values, without .nii. */
 gls_status gls_tract_fixels_check(const gls_tract_run *run, const char *directory, const char *const *names, size_t n);
 /* Runs `glslines peaks`. file: SH */
 gls_status gls_tract_peaks(gls_tract_run *run, const void *options, const char *const *file, size_t n);

@@ -1,4 +1,5 @@
-/* Several tractograms as one stream: compares their headers, and passes on the columns that all have. */
+/* Several tractograms as one stream: compares their headers, passes on the same columns for each, and adds a group for
+ * each file if asked. */
 #include "sinks/tract_files.h"
 #include "sinks/tract_tables.h"
 
@@ -77,7 +78,7 @@ static gls_status note_columns(gls_tract_sources *s)
     return GLS_OK;
 }
 
-/* Joins a number of TCK headers: the common value, NAN where files differ, 0 where none has the key. */
+/* Joins a number that TCK headers state: the common value, NaN where files differ, 0 where none states it. */
 static void join_number(const gls_tractogram_info *info, const char *key, double *joined)
 {
     double value;

@@ -1,4 +1,5 @@
-/* Tables that commands on tractograms and sinks of `track` write: bundle profiles, samples of images, bundles. */
+/* Text files and tables that commands on tractograms and sinks of `track` write: bundle profiles, samples of images,
+ * bundles. */
 #ifndef GLS_SINKS_TRACT_TABLES_H
 #define GLS_SINKS_TRACT_TABLES_H
 
@@ -12,10 +13,11 @@
 
 /* --- Text files, line by line. */
 
-/* A text file that is written line by line in an output group. */
+/* A text file that is written line by line in an output group. An error is kept in `failed` until
+ * gls_tract_text_close(). */
 typedef struct gls_tract_text {
     gls_output output;
-    char separator; /* ',' for names that end in .csv, a tab otherwise */
+    char separator; /* ',' if the file's name ends in .csv, else a tab */
     char *buffer;
     size_t n;
     bool begun;          /* the line has a field */
@@ -39,7 +41,8 @@ void gls_tract_text_end_row(gls_tract_text *text);
 void gls_tract_text_number(gls_tract_text *text, double value);
 /* Appends value i of a column. Integers keep all digits. */
 void gls_tract_text_value(gls_tract_text *text, const gls_column *column, uint64_t i);
-/* Completes the file in its group; removes the file after a failure. Does nothing if the file was not opened. */
+/* Completes the file in its group and returns the first error of `status` and of the text; after an error removes the
+ * file. Returns `status` if the file was not opened. */
 gls_status gls_tract_text_close(gls_tract_text *text, gls_status status);
 
 /* --- Bundle profiles. */
@@ -53,7 +56,8 @@ typedef struct gls_profile_table {
     gls_sample_options sampling;
     /* how streamlines are averaged */
     gls_profile_weights weights;
-    /* stats: also standard deviation, number and position; tidy: one value a row */
+    /* stats: also the standard deviation and the number of values at each node, and the node's position; tidy: one
+     * value in each row, and `stats` is ignored */
     bool stats, tidy;
     bool *nowhere; /* for each image: set to whether its first volume has no value along any bundle; NULL: warn
                     * instead */
@@ -83,7 +87,7 @@ typedef struct gls_sample_set {
 
 /* Names that replace the default names (image and statistic). NULL: default. */
 typedef struct gls_sample_names {
-    const char *to_dps; /* name of the only column of a statistic */
+    const char *to_dps; /* name of the column of the statistic, if the set has a single image and a single statistic */
     const char *to_dpv; /* name of the column of values at points; with several images NAME_IMAGE */
 } gls_sample_names;
 
@@ -95,8 +99,8 @@ gls_status gls_sample_set_read(gls_sample_set *set, const char *const *path, siz
                                const gls_sample_names *names);
 /* Frees images and names. */
 void gls_sample_set_finish(gls_sample_set *set);
-/* Warns if more than 1 % of the samples lie outside the images, or where an image is not finite. name: tractogram or
- * option, with which the message begins. */
+/* Warns if more than 1 % of the samples lie outside the images, and if more than 1 % lie where an image is not finite.
+ * name: the tractogram or the option with which the message begins. */
 void gls_sample_warn(const gls_sample_counts *counts, const char *name);
 
 /* The table of samples, one row for each streamline. A .txt file holds only numbers; others have a header line and row
@@ -115,7 +119,8 @@ typedef struct gls_sample_rows {
 /* Opens the table. set is borrowed until gls_sample_rows_end(). */
 gls_status gls_sample_rows_begin(gls_sample_rows *rows, const gls_sample_set *set, const char *path, bool overwrite,
                                  gls_output_group *group);
-/* Returns a sink that writes a row for each streamline, with the columns of the set. rows must outlive the sink. */
+/* Returns a sink that writes a row for each streamline, with the statistics of the set but not its values at points.
+ * rows must outlive the sink. */
 gls_sink gls_sample_rows_sink(gls_sample_rows *rows);
 /* Completes the file in its group; removes the file after a failure. Does nothing if the table was not begun. */
 gls_status gls_sample_rows_end(gls_sample_rows *rows, gls_status status);

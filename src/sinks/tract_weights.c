@@ -109,7 +109,7 @@ gls_weights_cli gls_weights_cli_default(void)
 #include "sinks/weights.def"
 #undef ROW
     };
-/* rows of weights_model.def have the defaults of the library */
+/* options in weights_model.def are also options of the library, whose defaults they get */
 #define ROW(group, type, field, ...) o.field = (GLS_ROW_##type)model.field;
 #include "sinks/weights_model.def"
 #undef ROW
@@ -221,7 +221,8 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
-/* Chooses how finely, and whether as curves, streamlines are mapped. step: mm; 0: guess from `range`, and log it. */
+/* Chooses into how many pieces the steps of streamlines are divided for mapping, and whether they are curves or
+ * straight lines. step: the stated step, mm; 0: takes the largest step of `range` instead, and logs it. */
 static gls_status weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
 {
     bool straight = false;
@@ -473,7 +474,7 @@ static void log_result(const weighting *w)
 
 gls_status gls_tract_weigh(gls_tract_run *run, const void *options, const char *const *file, size_t n)
 {
-    /* a copy, since OUT may stand in place of --output */
+    /* a copy, in which the argument OUT, if given, becomes the value of --output */
     gls_weights_cli o = *(const gls_weights_cli *)options;
     weighting w = {.run = run, .o = &o, .tracks = file[0]};
     if (n > 2 && o.output) return gls_fail(GLS_ERR_ARGUMENT, "--output: the argument OUT names it already");

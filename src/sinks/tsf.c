@@ -1,4 +1,4 @@
-/* Track scalar files of MRtrix3: one number for each point, in the layout of a TCK file. */
+/* Writes track scalar files of MRtrix3: one number for each point, in the layout of a TCK file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* Files with weights of streamlines: text, selection, iterations, fixel directory. */
+/* What is written about weights of streamlines: the text file, the table of iterations, the fixel directory, the log
+ * and the sidecar. Also measures the steps of streamlines. */
 #include "sinks/weight_files.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Weights of streamlines: fixels from FODs, and the files that are written. */
+/* Fixels from images of FODs, and what is written about weights of streamlines: files, log and sidecar. */
 #ifndef GLS_SINKS_WEIGHT_FILES_H
 #define GLS_SINKS_WEIGHT_FILES_H
 
@@ -66,7 +66,8 @@ gls_sink gls_step_range_sink(gls_step_range *range);
 /* Logs what was mapped to fixels, and the result of the fit. */
 void gls_weights_log(const gls_weights *weights);
 
-/* Writes n values, times factor, in MRtrix3's format: a comment line and one line of values. group: NULL: none. */
+/* Writes n values, each times `factor`, in MRtrix3's format: a comment line and one line of values. group: the output
+ * group; NULL: none. */
 gls_status gls_weights_write_text(const char *path, bool overwrite, gls_output_group *group, const float *value,
                                   uint64_t n, double factor, const char *comment);
 /* Writes a table with the columns of tcksift2: a row for the start, then one for each iteration. */

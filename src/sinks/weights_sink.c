@@ -36,7 +36,8 @@ typedef struct weights_state {
     float *alike; /* 1 for each streamline if no weights can be computed; NULL otherwise */
 } weights_state;
 
-/* Reads --weights. TRX files hold weights as a column; with other formats the weights go to a text file. */
+/* Reads --weights. A TRX file holds the weights as a column; with another format they go to a text file beside it;
+ * without a tractogram they are not written. */
 static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;

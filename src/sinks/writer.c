@@ -1,4 +1,5 @@
-/* The tractogram that a command writes: its header, its fields, and the filters in front of the writer. */
+/* The tractogram that a command writes: its header, its fields, the filters in front of the writer, and the files
+ * beside a TCK file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +82,8 @@ static gls_status open_scalars(side *s, const gls_column *c, uint32_t component)
     return status;
 }
 
-/* Opens a file for weights, a file for other dps, and one for each component of a dpv, as far as there are such
- * columns. */
+/* Opens a file for weights, a file for other dps, and a file for each component of a dpv; only those for which there
+ * are columns. */
 static gls_status open_files(side *s, const gls_streamlines *in)
 {
     gls_status status = GLS_OK;

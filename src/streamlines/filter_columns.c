@@ -7,7 +7,7 @@
 
 #include "util/status.h"
 
-/* State of either filter: of the one that keeps some columns, or of the one that adds a column. */
+/* State of a filter. One kind keeps some columns, the other adds a column. */
 typedef struct columns {
     /* receives the streamlines; owned */
     gls_sink next;
@@ -98,7 +98,8 @@ static void discard(void *user)
     free(f);
 }
 
-/* Requires values for exactly as many streamlines as have passed; without an added column both numbers are 0. */
+/* Fails unless the added column has as many rows as streamlines have passed; `rows` and `at` are both 0 without such a
+ * column. */
 static gls_status finish(void *user)
 {
     columns *f = user;

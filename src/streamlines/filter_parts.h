@@ -47,15 +47,17 @@ void gls_builder_init(gls_builder *builder, const gls_sink *next);
 /* Frees the builder's memory. Call it after next was finished or aborted. */
 void gls_builder_finish(gls_builder *builder);
 
-/* Starts a block of new streamlines that are made from those of `in`. *in must not change until gls_builder_flush(). */
+/* Starts a block of new streamlines that are made from those of `in`. *in must not change until gls_builder_flush().
+ * GLS_ERR_ARGUMENT: the columns differ from those of earlier blocks. */
 gls_status gls_builder_begin(gls_builder *builder, const gls_streamlines *in);
 /* Whether a streamline of n points still fits into the block. */
 static inline bool gls_builder_fits(const gls_builder *b, uint64_t n)
 {
     return b->n < GLS_BUILDER_LINES && (b->n == 0 || b->n_points + n <= GLS_BUILDER_POINTS);
 }
-/* Adds a streamline of n points with the dps and groups of input streamline i. *first: index of its first point. Set
- * its points and dpv with the functions below. */
+/* Adds a streamline of n points with the dps and groups of input streamline i. If the block is full, hands it on first
+ * and begins an empty one. *first: index of the streamline's first point. Set its points and dpv with the functions
+ * below. */
 gls_status gls_builder_add(gls_builder *builder, size_t i, uint64_t n, uint64_t *first);
 /* Copies n points with their dpv from index `from` of the input to index `to`. */
 void gls_builder_copy(gls_builder *builder, uint64_t to, uint64_t from, uint64_t n);
@@ -86,8 +88,8 @@ void gls_spline_at(float mu, const float *a, const float *b, const float *c, con
  * these neighbours are at most max_segment apart, in mm: as compress_streamlines() of DIPY decides. kept: memory for n,
  * gets the indices. Returns their number. */
 size_t gls_points_compress(const float (*point)[3], size_t n, double tolerance, double max_segment, size_t *kept);
-/* Selects both ends and every factor-th point between, counted from point `fixed`, which stays. factor 0: only the
- * ends. kept and result as above. */
+/* Selects both ends and every factor-th point between them, counted in both directions from point `fixed`, which stays.
+ * factor 0: only the ends. kept and result as above. */
 size_t gls_points_downsample(size_t n, size_t factor, size_t fixed, size_t *kept);
 
 #endif

@@ -1,5 +1,6 @@
 /* Filters that change the points of streamlines: an affine map, points at equal distances, more points, fewer points.
- * Several threads first count the new points of a block, then fill them in. */
+ * In most of them several threads count the new points of a block, then fill them in; resampling from the middle point
+ * works on one streamline after the other. */
 #include <glslines/filters.h>
 
 #include <math.h>

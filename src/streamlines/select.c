@@ -1,5 +1,5 @@
-/* Filters that keep some streamlines unchanged: by length, number of points, random choice, a list, validity, or a set
- * of streamlines as hashes of their rounded points. */
+/* Filters that keep some streamlines unchanged: by length, number of points, position in the stream, random choice, a
+ * list, validity, or a set of streamlines as hashes of their rounded points. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

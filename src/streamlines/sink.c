@@ -1,4 +1,5 @@
-/* Sinks: their life cycle, and a sink that feeds several others. Also finds columns by name. */
+/* Sinks: how they are fed, finished and aborted, and a sink that feeds several others. Also finds columns by name and
+ * reads their values. */
 #include <stdlib.h>
 #include <string.h>
 

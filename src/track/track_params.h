@@ -1,4 +1,5 @@
-/* Parameters of tracking: facts of the rows of params.def, and the checks of parameters and inputs. */
+/* Parameters of tracking: facts of the rows of params.def and of the direction getters, and the checks of parameters
+ * and inputs. */
 #ifndef GLS_TRACK_TRACK_PARAMS_H
 #define GLS_TRACK_TRACK_PARAMS_H
 

@@ -1,4 +1,5 @@
-/* File formats of tractograms: ZIP, TRX, TCK, TRK, VTK. */
+/* Parts of the file formats of tractograms that several files share: ZIP archives, parts of TRX, headers of TCK, TSF
+ * and TRK, arrays of VTK. */
 #ifndef GLS_TRACTOGRAM_FILE_FORMATS_H
 #define GLS_TRACTOGRAM_FILE_FORMATS_H
 
@@ -58,8 +59,8 @@ typedef struct gls_trx_part {
     uint32_t crc;
 } gls_trx_part;
 
-/* Lists all files; the caller frees the list by gls_trx_parts_free(). Sets info.bytes, for a folder, and
- * info.is_packed. */
+/* Lists all files; the caller frees the list by gls_trx_parts_free(). Sets info.is_packed if a file is compressed and,
+ * for a folder, info.bytes. */
 gls_status gls_trx_parts_read(gls_tractogram_reader *reader, gls_trx_part **parts, size_t *n);
 /* Frees the list and its names. */
 void gls_trx_parts_free(gls_trx_part *parts, size_t n);

@@ -1,5 +1,6 @@
 /* Merges the shards of a run. First reads the header of each shard and compares it with the others; then copies the
- * streamlines, shard by shard, through the writer that made the shards, and checks them against the header. */
+ * streamlines, shard by shard, through a writer like the one that wrote the shards, and checks them against the
+ * header. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +88,8 @@ static gls_status shard_open(const char *path, shard_reader *s)
 }
 
 /* Checks that streamlines are in the order of seeds, and that seeds belong to the shard. TRK files round indices above
- * 2^24, so only the order is checked in those of runs with more seeds. Does nothing for files without indices, and for
- * runs of more than 2^32 seeds. */
+ * 2^24: if the run has more seeds than that, only the order is checked in them. Does nothing for files without indices,
+ * and for runs of more than 2^32 seeds. */
 static gls_status check_seeds(shard_reader *s, const gls_streamlines *lines)
 {
     const gls_shard *shard = &s->file.shard;

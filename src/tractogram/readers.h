@@ -37,7 +37,7 @@ gls_status gls_cursor_unpack(gls_cursor *cursor, uint64_t bytes);
 void gls_cursor_finish(gls_cursor *cursor);
 /* Number of unread bytes. */
 uint64_t gls_cursor_left(const gls_cursor *cursor);
-/* Makes the error of a read behind the end of the file, with its name, and returns GLS_ERR_INPUT. */
+/* Sets the error for a read behind the end of the data, which names the file, and returns GLS_ERR_INPUT. */
 gls_status gls_cursor_ended(const gls_cursor *cursor);
 /* Reads the next bytes. GLS_ERR_INPUT if fewer are left. */
 gls_status gls_cursor_read(gls_cursor *cursor, void *data, size_t bytes);

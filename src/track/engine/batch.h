@@ -36,14 +36,14 @@ void gls_retries_finish(gls_retries *retries);
 /* --- State of the batches of one engine. The batch reaches the run (progress, results, counts) only through
  * gls_batch_host. */
 
-/* Callbacks through which a batch reports to the run. */
+/* Callbacks through which a batch gets seeds and results from the run, and reports to it. */
 typedef struct gls_batch_host {
     void *user;
     /* Called between dispatches. Returns GLS_ERR_CANCELLED once the run is stopped. */
     gls_status (*poll)(void *user);
-    /* Gives the seeds of the next batch, at most plan.batch_seeds, in ascending order from call to call. Returns false
-     * if no seed is left at the moment or, with `wait`, in the whole run. With `wait` the call may wait for seeds that
-     * other workers give back, so commit all finished seeds first. */
+    /* Gives the seeds of the next batch, at most plan.batch_seeds; without `wait` only seeds behind those that were
+     * given before. Returns false if there are none at the moment or, with `wait`, in the whole run. With `wait` the
+     * call may wait for seeds that other workers give back, so commit all finished seeds first. */
     bool (*next)(void *user, bool wait, gls_seed_range *range);
     /* Lends an empty result for streamlines of seeds from `seed` on; *result is NULL if the run has no sink. *gave_way:
      * no result was lent and the batch must end, because an earlier seed is due that no worker tracks. */
@@ -52,7 +52,8 @@ typedef struct gls_batch_host {
     void (*drop)(void *user, gls_batch_result *result);
     /* Counts the outcomes of the seeds that commit() reports next. result: see there. */
     gls_status (*count)(void *user, gls_batch_result *result, const gls_outcomes *outcomes);
-    /* Reports that all seeds before `end` are finished, n_seeds more: sends the result, which may be NULL. */
+    /* Reports that the next n_seeds of the given seeds, the last of which comes before seed `end`, are finished, and
+     * sends their result, which may be NULL. */
     gls_status (*commit)(void *user, uint64_t end, uint64_t n_seeds, gls_batch_result *result);
     /* Called after the last streamline of a batch was committed. May be NULL. */
     gls_status (*finished)(void *user);
@@ -90,7 +91,7 @@ typedef struct gls_round {
 /* Finished seeds whose points are being transferred from the device. */
 typedef struct gls_pending {
     bool any;
-    uint64_t end;      /* all seeds before seed `end` are finished */
+    uint64_t end;      /* the given seeds before seed `end` are finished */
     uint64_t n_points; /* points that pass 3 sends to the host */
     uint32_t n_placed;
     bool is_last;             /* the seeds are the last seeds of their batch */

@@ -62,7 +62,8 @@ typedef struct gls_engine {
     double kernel_seconds[GLS_ENGINE_TIMES];
     gls_model_plan model_plan; /* in use until the engine is complete */
 } gls_engine;
-/* gls_engine_create() in three steps. First step: makes everything that does not depend on values of the input. */
+/* gls_engine_create() in three steps. First step: makes the plan, the guide, the model's buffer, and its field without
+ * values, and announces the kernels to the driver. */
 gls_status gls_engine_begin(gls_device *device, const gls_track_params *params, const gls_track_input *input,
                             gls_engine **engine);
 /* Second step: fills the fields of n engines at once. *failed: index of the engine that failed; SIZE_MAX: no device is

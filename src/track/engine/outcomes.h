@@ -24,7 +24,7 @@ typedef struct gls_track_stats {
 /* Sets all counts to 0 and allocates the histograms. max_steps: largest number of steps of a streamline. parts: see
  * gls_track_stats.each. GLS_ERR_MEMORY: out of memory. */
 gls_status gls_track_stats_init(gls_track_stats *stats, uint32_t max_steps, uint32_t parts);
-/* Adds `from` to `stats` and sets `from` to 0. */
+/* Adds the counts and times of `from` to `stats`, and sets those of `from` to 0. */
 void gls_track_stats_move(gls_track_stats *stats, gls_track_stats *from);
 /* Sets the counts to 0; keeps the times. */
 void gls_track_stats_drop(gls_track_stats *stats);
@@ -65,10 +65,11 @@ typedef struct gls_outcomes {
 gls_status gls_outcomes_reserve(gls_outcomes *outcomes, size_t n_seeds, size_t n_outcomes);
 /* Frees the arrays and empties the outcomes. */
 void gls_outcomes_finish(gls_outcomes *outcomes);
-/* Whether outcomes that were read from a file can be counted into stats: all values are in range and
- * gls_outcomes_count() would return n. */
+/* Whether outcomes that were read from a file can be counted into stats: verdicts and ends are known values, lengths
+ * fit the histograms, and gls_outcomes_count() would return n. */
 bool gls_outcomes_are_valid(const gls_outcomes *outcomes, uint64_t limit, uint64_t n, const gls_track_stats *stats);
-/* Adds outcomes to stats until `limit` kept streamlines are counted. Returns the number of kept streamlines. */
+/* Adds outcomes to stats until `limit` kept streamlines are counted. Returns the number of kept streamlines that it
+ * counted. */
 uint64_t gls_outcomes_count(const gls_outcomes *outcomes, uint64_t limit, gls_track_stats *stats);
 
 #endif

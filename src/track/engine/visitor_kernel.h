@@ -16,7 +16,8 @@ typedef struct gls_visitor {
     bool failed;
 } gls_visitor;
 
-/* Whether counting on the device pays, with this grid. The variable GLSLINES_MAP=device or =host overrides it. */
+/* Whether counting on the device is possible and pays with this grid. The variable GLSLINES_MAP, for tests: "host"
+ * gives false; "device" gives true wherever counting is possible, even if it does not pay. */
 bool gls_visitor_pays(const gls_device_info *device, const gls_grid *grid);
 /* If counting on the device pays, announces the kernel to the driver, which then compiles it early. */
 void gls_visitor_announce(gls_device *device, const gls_grid *grid);

@@ -1,6 +1,7 @@
-/* Fields as storage buffers of cells: the values of neighbouring voxels lie side by side, in half precision. A field of
- * ODFs has one value for each direction and voxel; getters that look up single directions (ptt) read all eight corners
- * of a cell with few loads. The shader is glsl/odf/cells.glsl. Below: fields as buffers of texels. */
+/* Fields as storage buffers of cells, in half precision: the values of neighbouring voxels lie side by side or, where
+ * memory is short, each value lies alone. A field of ODFs has one value for each direction and voxel; getters that look
+ * up single directions (ptt) read all eight corners of a cell with few loads. The shader is glsl/odf/cells.glsl. Below:
+ * fields as buffers of texels. */
 #include "track/field/field.h"
 
 #include <stdlib.h>
@@ -77,7 +78,7 @@ bool gls_cells_plan_singles(const gls_grid *grid, size_t n, const gls_device_inf
 bool gls_cells_plan(const gls_grid *grid, size_t n, const gls_device_info *limits, int smaller, gls_field_plan *plan)
 {
     uint64_t layer = (uint64_t)grid->dim[0] * (uint64_t)grid->dim[1] * n * sizeof(uint32_t);
-    /* only for tests: 0 chooses textures, 1, 2 or 8 cells of that many corners */
+    /* for tests only. 0: no cells, so that textures are used; 1, 2 or 8: cells of that many corners */
     const char *text = gls_test_variable("GLSLINES_ODF_CELLS");
     int wanted = text && *text ? atoi(text) : -1;
     if (wanted == 1 || smaller == NO_PAIRS) return gls_cells_plan_singles(grid, n, limits, plan);

@@ -1,4 +1,5 @@
-/* Fills and frees fields of any kind. The kinds themselves are in cells.c and textures.c. */
+/* Fills and frees fields of any kind, and chooses the scale of their values. The kinds themselves are in cells.c and
+ * textures.c. */
 #include "track/field/field.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The direction getters without data, the table of all getters, and the functions by which other files ask for facts of
- * a getter. */
+/* The direction getters without data, the table of all getters, and functions that give other files facts of a getter:
+ * cutoffs, interpolation, source of directions. */
 #include <string.h>
 
 #include "track/field/field.h"

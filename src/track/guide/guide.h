@@ -87,17 +87,18 @@ struct gls_guide_kind {
     bool (*admits)(const gls_guide *guide, const float seed[3]);
     /* Whether streamlines from this seed are tracked in one sense only. NULL: never. */
     bool (*one_sided)(const gls_guide *guide, const float seed[3]);
-    /* Whether a streamline that is tracked in one sense is tracked opposite to `direction`, a unit vector in mm along
-     * the voxel axes. */
+    /* Called if one_sided() returned true. Whether the streamline is tracked opposite to `direction`, a unit vector in
+     * mm along the voxel axes. */
     bool (*turns_round)(const gls_guide *guide, const float seed[3], const float direction[3]);
-    /* Returns the verdict on a streamline, whose half-streamlines are half[0], backward, and half[1], forward; may
+    /* Returns the verdict on a streamline with the half-streamlines half[0], backward, and half[1], forward; may
      * shorten them. The streamline is cut to the maximum length only afterwards, so the memory of a half-streamline
-     * also covers points that this cut will remove. *met: bits of the regions met. NULL: every streamline is kept.
-     * Include regions are left to includes(). */
+     * also covers points that this cut will remove. *met: bits of the regions met. Include regions are left to
+     * includes(), unless half-streamlines are judged each by itself (region_rule). NULL: a guide that keeps every
+     * streamline. */
     gls_verdict (*judge)(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met);
-    /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of the regions met. The
-     * memory is as the device left it. NULL: yes. */
+    /* Whether the streamline, after every cut, meets all include regions; sets in *met the bits of the regions met.
+     * True where half-streamlines are judged each by itself. The memory is as the device left it. NULL: yes. */
     bool (*includes)(const gls_guide *guide, const float seed[3], const gls_guide_half half[2], uint32_t *met);
 };
 

@@ -315,7 +315,8 @@ static gls_verdict judge_halves(const gls_guide *guide, gls_guide_half half[2])
                                                                             : GLS_VERDICT_MISSED_INCLUDE;
 }
 
-/* The verdict of the regions on a streamline; include regions are left to includes(). */
+/* The verdict of the regions on a streamline. Include regions are left to includes(), unless half-streamlines are
+ * judged each by itself. */
 static gls_verdict judge(const gls_guide *guide, const float seed[3], uint32_t max_parts, gls_guide_half half[2],
                          uint32_t *met)
 {

@@ -152,8 +152,8 @@ static bool is_torn_head(int fd, uint64_t size)
     return read_at(fd, 0, start, n) && memcmp(start, MAGIC, n) == 0;
 }
 
-/* Checks the opened file: keeps a journal of the same identity, begins a journal in an empty or torn file, or with
- * `anew` in any file, and refuses all other files, also those that another run has open. */
+/* Checks the opened file: keeps a journal of the same identity; begins a journal in an empty or torn file and, with
+ * `anew`, in any other regular file; else refuses the file. Always refuses one that another run has open. */
 static gls_status go_on(gls_journal *j, const char *identity, const char *origin, bool anew)
 {
     struct stat info;

@@ -20,9 +20,10 @@ typedef struct gls_journal_file {
 #define GLS_JOURNAL_MAX_FILES 32
 
 /* Opens the journal at path, or creates it. identity: text that differs between runs with different streamlines; less
- * than 512 bytes. origin: text about what computes the streamlines, such as the device; an existing journal keeps its
- * own. anew: overwrite any file at path. GLS_ERR_OUTPUT if another process has the journal open, if path is not a
- * regular file, or, without `anew`, if the file is not a journal or has another identity. */
+ * than 512 bytes. A journal of this identity is kept, with its results. origin: text about what computes the
+ * streamlines, such as the device; a journal that is kept keeps its own. anew: overwrite any other file at path.
+ * GLS_ERR_OUTPUT if the file cannot be opened, if another process has it open as its journal, if path is not a regular
+ * file, or, without `anew`, if the file is no journal or has another identity; an empty file counts as none. */
 gls_status gls_journal_open(const char *path, const char *identity, const char *origin, bool anew, gls_journal **out);
 /* The origin given by the run that created the journal. Owned by the journal. */
 const char *gls_journal_origin(const gls_journal *journal);

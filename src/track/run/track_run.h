@@ -69,8 +69,8 @@ typedef struct gls_worker {
 gls_status gls_worker_init(gls_worker *worker, gls_run *run, size_t worker_index, size_t index);
 /* Frees the worker's arrays; its engine still belongs to the tracker. */
 void gls_worker_finish(gls_worker *worker);
-/* Tracks batches until the queue has no seeds. A worker whose device fails leaves its seeds to the other workers; the
- * run fails if it was the last worker. */
+/* Tracks batches until the queue has no seeds. A worker whose device fails leaves its seeds to the other workers. The
+ * run fails if this was the last worker, or after a failure other than of a device. */
 void gls_worker_work(gls_worker *worker);
 
 #endif

@@ -93,7 +93,7 @@ void gls_table_start(gls_tables *tables, gls_define_list *defines, const gls_gri
 
 /* Appends zeros up to a multiple of four words. */
 void gls_tables_fill_block(gls_tables *tables);
-/* Creates *buffer with the words, and frees the tables. */
+/* Creates *buffer with the words, and frees the tables. GLS_ERR_MEMORY if `failed` is set; the tables then stay. */
 gls_status gls_tables_upload(gls_tables *tables, gls_device *device, gls_buffer **buffer);
 /* Frees the words and empties the tables. */
 void gls_tables_finish(gls_tables *tables);
