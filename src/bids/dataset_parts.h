@@ -35,7 +35,7 @@ const cJSON *gls_dataset_note_find(const cJSON *list, const char *name);
 
 /* Makes the file at path and locks it. The lock ends with the process. *fd is -1 if another process holds the lock and
  * wait is false; with wait the call waits. On a file system without locks it warns and succeeds without a lock.
- * GLS_ERR_OUTPUT: the file cannot be made. */
+ * GLS_ERR_OUTPUT: the file cannot be opened or made. */
 gls_status gls_dataset_lock(const char *path, bool wait, int *fd);
 /* Releases the lock and removes the file if it is empty. Accepts fd = -1. */
 void gls_dataset_unlock(const char *path, int fd);

@@ -8,7 +8,7 @@
 #include <glslines/track.h>
 
 /* --- The results of checks, kept in a file of the user's cache folder: for each device with its driver, and each
- * variant (a getter and an order, see gls_known_variant), a gls_mapping that works: after `glslines devices --check`
+ * variant (see gls_known_variant), a gls_mapping that works: after `glslines devices --check`
  * the fastest one; GLS_MAPPING_AUTO if none does. */
 
 struct cJSON;
@@ -45,9 +45,9 @@ char *gls_devices_json(const gls_device_info *list, size_t n);
 /* --- A small scene whose streamlines are known whatever way a device rounds. The check of devices tracks it, and so
  * does the first run on a renderer that glslines does not know. */
 
-/* A getter with a model of one order. Each variant has kernels of its own. */
+/* A getter with a model of one order, or particle filtering. Each variant has kernels of its own. */
 typedef struct gls_known_variant {
-    const char *name; /* getter and order, such as "boot4" or "boot8" */
+    const char *name; /* such as "boot4" or "boot8" (getter and order), "ifod2" or "pft" */
     gls_direction_getter dg;
     /* order of the spherical harmonics, 4 or 8; boot, prob and det have kernels for each */
     int sh_order;

@@ -48,8 +48,8 @@ char **manual_plain_cells(char *const *cells, size_t n);
 /* Frees n cells. cells may be NULL. */
 void manual_free_cells(char **cells, size_t n);
 
-/* Chooses widths of columns: as wide as the cells, then the widest columns are made narrower until a row fits into
- * width characters. Returns false if the longest words alone do not fit. */
+/* Chooses widths of columns: as wide as the cells, then the widest columns are made narrower until a row, with
+ * gaps between its columns, fits into width characters. Returns false if the longest words alone do not fit. */
 bool manual_fit_columns(char *const *cells, size_t rows, size_t columns, size_t width, size_t *column_width);
 
 #endif

@@ -98,7 +98,8 @@ typedef struct gls_series_model {
     /* valid if has_response */
     gls_response response;
     gls_sphere *constraint; /* the built-in sphere that --csd-directions names; NULL: none is named */
-    double (*direction)[3]; /* n_directions directions along the scanner axes */
+    double (*direction)[3]; /* n_directions directions along the scanner axes, of a file or, for msmt, of `constraint`;
+                               NULL: none */
     size_t n_directions;
     gls_tissues tissues;   /* msmt: tissues with their responses and images */
     gls_qball *qball;      /* opdt and csa: the q-ball model */

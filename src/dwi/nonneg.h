@@ -113,8 +113,8 @@ gls_status gls_msmt_plan_init(gls_msmt_plan *plan, const gls_gradients *gradient
 /* Frees the matrices of the plan, also after a failure of gls_msmt_plan_init(). */
 void gls_msmt_plan_finish(gls_msmt_plan *plan);
 
-/* Directions of the constraint along the voxel axes: `given`, which are along the scanner axes, or, for NULL, the
- * built-in ones. From malloc. */
+/* Makes *direction, from malloc: the directions of the constraint along the voxel axes. given: unit vectors along the
+ * scanner axes; NULL: the built-in ones. GLS_ERR_ARGUMENT: one is no unit vector. */
 gls_status gls_msmt_directions(const gls_grid *grid, const double (*given)[3], size_t n_given, double (**direction)[3],
                                size_t *n);
 

@@ -56,7 +56,8 @@ typedef struct gls_series {
 /* Adds the name of the series to the message of the last error if status is GLS_ERR_INPUT. Returns status. */
 gls_status gls_series_fail(const gls_series *series, gls_status status);
 
-/* Reads the series. path: the files of the image, b-values and vectors; NULL: another of these files has the values. */
+/* Reads image and table into *series, which must be empty. path: the files of the image, b-values and vectors; NULL for
+ * b-values or vectors: another of these files has them. Call gls_series_finish() also after a failure. */
 gls_status gls_series_read(gls_series *series, const char *const path[3], const gls_gradients_options *options);
 /* Reads the table of a series whose image has been read. If the header of a .mif has a table, warns where it differs
  * from the table of the files in use or beside the image. */

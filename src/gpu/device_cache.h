@@ -5,7 +5,7 @@
 
 #include "gpu/internal.h"
 
-/* An argument of a program: a number, a block or a texture. */
+/* An argument that a program takes: a number, a block or a texture. */
 typedef struct gls_slot {
     gls_arg_kind kind;
     uint32_t slot;  /* location, binding or texture unit of the argument */

@@ -16,10 +16,12 @@
 typedef size_t (*gls_probe_search)(gls_device_info *list, size_t capacity, gls_graphics api, gls_device_finding finding,
                                    void *user);
 
-/* Finds out which drivers fail. Call it before the first EGL call. Nothing is probed if the result is known, if there
- * is no GPU, or if this process uses EGL already. GLS_ERR_ARGUMENT: invalid value of GLSLINES_PROBE. */
+/* Finds out which drivers fail. Call it before the first EGL call. Nothing is probed if the result is known, if this
+ * process has loaded a driver already, or if the time limit GLSLINES_PROBE is 0, as it is by default without a GPU.
+ * GLS_ERR_ARGUMENT: invalid value of GLSLINES_PROBE. */
 gls_status gls_probe_drivers(gls_graphics api, gls_probe_search search, size_t capacity);
-/* Probes again, whatever is known. *done: whether probing took place; list then holds the *n devices found. */
+/* Like gls_probe_drivers(), but probes even if the result is known. *done: whether a child process searched to the end;
+ * list then holds the *n devices that it found. finding: receives failed drivers and findings of the child; or NULL. */
 gls_status gls_probe_list(gls_graphics api, gls_probe_search search, gls_device_info *list, size_t capacity, size_t *n,
                           gls_device_finding finding, void *user, bool *done);
 

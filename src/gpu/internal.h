@@ -194,8 +194,9 @@ gls_status gls_staging_write(gls_device *device, GLuint to, size_t offset, size_
 void gls_order_note(gls_device *device, gls_order *order);
 /* Who reads or writes next: the device, by a command of the host, or the host itself. */
 typedef enum gls_order_side { GLS_BY_DEVICE, GLS_BY_HOST } gls_order_side;
-/* Waits, before the next read or write, for the kernels that use the buffer or texture and for earlier writes by the
- * device. */
+/* Waits, before the next read or write, for the kernels that use the buffer or texture and, if side is GLS_BY_HOST, for
+ * earlier writes by the device. Does not wait on a software renderer, or if never_wait is set. GLS_ERR_DEVICE: the
+ * device does not answer. what: start of the message. */
 gls_status gls_order_await(gls_device *device, const gls_order *order, gls_order_side side, const char *what);
 /* Sets a fence behind the kernels so far, so that gls_order_await() need not wait for copies that follow them. */
 void gls_order_mark(gls_device *device);
@@ -212,8 +213,8 @@ static inline gls_prelude gls_prelude_of(const gls_device *device)
                          !info->software};
 }
 
-/* Compiles and links a program. *ok: whether the program linked; if not, message gets the reason in one line. The
- * device must be held. */
+/* Compiles and links a program, which the caller deletes, also if it did not link. *ok: whether it linked; if not,
+ * message gets the reason in one line. The device must be held. */
 GLuint gls_program_link(const char *text, GLint *ok, char *message, GLsizei size);
 /* Waits until the program of an announced kernel is linked, and returns it; 0: not announced, or it does not compile.
  * The device must be held. */
@@ -243,7 +244,8 @@ void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
 /* Checks a copied counter. GLS_ERR_LOST if the counter is too small; the device is lost then. If it is the driver's
  * counters that are wrong, nothing is counted from then on. what: start of the message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
-/* Waits for all kernels and checks the counter. Check first for errors that the driver itself reports. */
+/* Waits for all kernels and checks the counter, unless it was checked after the last kernel, or nothing is counted.
+ * Check first for errors that the driver itself reports. */
 gls_status gls_completion_verify(gls_device *device, const char *what);
 
 #endif

@@ -77,8 +77,8 @@ gls_status gls_stream_read(gls_stream *stream, void *data, size_t bytes, size_t 
 /* Reads on to the end of gzip data, at most 16 MiB, to verify their checksum. Does nothing for data that are not
  * compressed. */
 gls_status gls_stream_verify(gls_stream *stream);
-/* Upper bound of the number of uncompressed bytes in the whole file. Compare this bound with the size that a header
- * states before memory is allocated. */
+/* Upper bound of the number of uncompressed bytes in the whole file; UINT64_MAX for pipes. Before you allocate memory,
+ * compare the size that a header states with this bound. */
 uint64_t gls_stream_bound(const gls_stream *stream);
 /* Descriptor of a regular file that is not compressed, for pread() only; -1 for gzip data and pipes. */
 int gls_stream_fd(const gls_stream *stream);
