@@ -110,14 +110,14 @@ static gls_status name_item(const gls_param *p, const cJSON *value, cJSON **name
     return status;
 }
 
-/* Whether values of a row may name files. */
+/* Whether the value of a parameter is a text, or a list of texts, that may name files. */
 static bool names_files(const gls_param *p, const cJSON *value)
 {
     return gls_dataset_names_files(p) &&
            (cJSON_IsString(value) || (cJSON_IsArray(value) && cJSON_IsString(value->child)));
 }
 
-/* All parameters. If the model is AUTO, the parameters of both models that AUTO may choose. */
+/* Makes an object of all parameters. With model AUTO it has the parameters of both models that AUTO may choose. */
 static cJSON *all_parameters(const gls_job_options *given)
 {
     cJSON *all = cJSON_CreateObject(), *other = cJSON_CreateObject();

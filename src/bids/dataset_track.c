@@ -24,7 +24,7 @@
 typedef struct places {
     /* names of files without folder */
     char tractogram[512], mask[512], seeds[512];
-    char lock[GLS_DATASET_MAX_PATH]; /* lock that a run holds while it tracks the unit */
+    char lock[GLS_DATASET_MAX_PATH]; /* file that a run keeps locked while it tracks the unit */
     gls_dataset_stage stage;
 } places;
 

@@ -8,8 +8,8 @@
 #include <glslines/track.h>
 
 /* --- The results of checks, kept in a file of the user's cache folder: for each device with its driver, and each
- * variant (see gls_known_variant), a gls_mapping that works: after `glslines devices --check`
- * the fastest one; GLS_MAPPING_AUTO if none does. */
+ * variant (see gls_known_variant), a gls_mapping that works; GLS_MAPPING_AUTO if none does. `glslines devices --check`
+ * stores the fastest mapping, the first run on an unknown renderer the first that works. */
 
 struct cJSON;
 /* The file of checked devices, with the results of earlier checks. Free with gls_checked_finish(). */

@@ -1,4 +1,5 @@
-/* `glslines bids`: tracks a BIDS data set of preprocessed diffusion series into a data set of tractograms. */
+/* `glslines bids`: tracks a BIDS data set of preprocessed diffusion series into a data set of tractograms, or makes
+ * tables of all its participants. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -153,7 +154,7 @@ static void end_process(void)
     _exit(CMD_EXIT_OK);
 }
 
-/* Tracks the chosen units, or lists them. Returns the exit code of the worst unit. */
+/* Tracks the chosen units, or with --list lists them. Returns an exit code: if units failed, that of the worst unit. */
 static int participants(const bids_values *o, gls_dataset_options *d, const cmd_arguments *arguments)
 {
     static track_options track;
@@ -228,7 +229,8 @@ static int group(const gls_dataset_options *d)
     return CMD_EXIT_OK;
 }
 
-/* Entry of the command: checks the options, then tracks participants or makes the tables of the group. */
+/* Entry of the command: checks the options, then tracks participants or makes the tables of the group. Returns an exit
+ * code. */
 static int run_bids(void *values, const cmd_arguments *arguments)
 {
     const bids_values *o = values;

@@ -207,7 +207,7 @@ static const struct {
 #undef BIT
 };
 
-/* Rejects options that the chosen algorithm does not have. */
+/* Checks that the options go with the chosen algorithm and with each other. Returns an exit code. */
 static int check(const gls_respond_options *v, const cmd_arguments *arguments)
 {
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++)

@@ -1,5 +1,5 @@
-/* `glslines track`: tracks streamlines in diffusion data and writes a tractogram. `glslines merge`: joins shards of it.
- */
+/* `glslines track`: tracks streamlines in diffusion data and writes a tractogram. `glslines merge`: joins the shards of
+ * a tractogram, or adds up the maps of shards. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

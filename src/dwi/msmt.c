@@ -274,9 +274,9 @@ static void solve_block(void *user, const size_t *index, size_t n, void *memory)
     if (n_unconverged) atomic_fetch_add(&job->n_unconverged, n_unconverged);
 }
 
-/* Requires at least as many shells as tissues, where the b0 volumes count as a shell. More than three shells whose
- * number, squared, exceeds the number of volumes are a grid of b-values, as in diffusion spectrum imaging, and an
- * error. */
+/* GLS_ERR_INPUT: there is no weighted shell; there are fewer shells than tissues; or there are more than three shells,
+ * and more than the square root of the number of volumes, as on a grid of b-values (diffusion spectrum imaging). The b0
+ * volumes count as a shell. */
 static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
 {
     char text[1024];

@@ -33,8 +33,8 @@ static gls_status take_evals(const char *path, const double *value, gls_response
 
 /* Takes a row of n zonal coefficients, l = 0, 2, .... order: order of the response to make; 0: the order of the row,
  * from 2 to GLS_CSD_MAX_ORDER. The coefficient of l = 0 must be positive and the coefficient of l = 2 negative, because
- * the signal is lowest along the fibres; none may be 0. GLS_ERR_INPUT otherwise, or if the order needs more
- * coefficients than the row has. */
+ * the signal is lowest along the fibres; none that is used may be 0. GLS_ERR_INPUT otherwise, or if the order needs
+ * more coefficients than the row has. */
 static gls_status take_zonal(const char *path, const double *value, size_t n, int order, gls_response *response)
 {
     while (n > 1 && value[n - 1] == 0) n--; /* files of several shells pad rows with zeros to the same length */

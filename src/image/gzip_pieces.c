@@ -118,7 +118,8 @@ static void find_next(gls_gzip_pieces *t)
     t->n_chunks = CHUNKS(t->n_threads);
 }
 
-/* Fills in the next pieces: from the place to the first mark, from there to the second, up to the end of the file. */
+/* Fills in the next pieces, at most PIECES(n_threads): from the place to the first mark, from there to the second, and
+ * so on; the last piece of the file ends with the file. */
 static void cut_pieces(gls_gzip_pieces *t)
 {
     uint64_t first = t->place;
