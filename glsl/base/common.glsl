@@ -7,7 +7,8 @@ layout(std140, binding = 0) uniform Params {
 #include "layout/track_params.def"
 } params;
 
-// Number of words that the guide keeps for a half-streamline, at least 1, because arrays cannot be empty.
+// Number of words that the guide (the test by stop map, regions or tissue) remembers of a half-streamline; at least 1,
+// because arrays cannot be empty.
 const int GUIDE_ROOM = max(GUIDE_WORDS, 1);
 
 // LANES invocations, its lanes, work on one streamline, and all of them hold the same state of the streamline. LANE is

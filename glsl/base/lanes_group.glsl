@@ -118,8 +118,8 @@ void lane_largest(inout float x, inout int number)
         number = min(number, min_where(uintBitsToFloat(LANE_FOURS(i)), x, MORE_FOURS(i)));
 }
 
-// Lanes share their x in groups of four: adds x of this lane and of the lanes before it in its group, then the sums of
-// the groups before.
+// The sum of x over this lane and all lanes before it. Four neighbouring lanes share their x; the sums of the fours
+// before are added.
 uint lane_upto(uint x, out uint total)
 {
     uvec4 four = lane_four(x);

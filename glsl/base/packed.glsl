@@ -1,5 +1,5 @@
 // Packs a direction into a word: the octahedron |x| + |y| + |z| = 1 is unfolded to a square with 16 bits along each
-// side. GLSL twin of src/track/shader/packed.h.
+// side. GLSL twin of src/track/shader/packed.h. Also draws random directions.
 
 // Folds the lower half of the octahedron outward, to the corners of the square.
 vec2 octahedron_fold(vec2 a) { return (1.0 - abs(a.yx)) * vec2(a.x < 0.0 ? -1.0 : 1.0, a.y < 0.0 ? -1.0 : 1.0); }

@@ -5,7 +5,7 @@
 layout(binding = GUIDE_TEXTURES) uniform usamplerBuffer texels;
 
 #if TEXEL_QUADS == 2
-const float TEXEL_UNIT = 1.92592994e-34; // 2^-112: values times this are what texel_quad() returns
+const float TEXEL_UNIT = 1.92592994e-34; // 2^-112: texel_quad() returns values multiplied by this
 #else
 const float TEXEL_UNIT = 1.0;
 #endif

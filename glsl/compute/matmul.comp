@@ -1,7 +1,7 @@
 // C = A B, row-major float32, for a rectangle of C and a range of k. The slot `variant` is matmul_tiles.glsl on GPUs
 // and matmul_registers.glsl on software renderers. ALIGNED: rows of A and B begin at multiples of 4 elements, so that
 // four elements are one load. Dispatched by src/compute/matmul.c.
-layout(location = 0) uniform uint rows;      // end of the rows of A and C that this run computes
+layout(location = 0) uniform uint rows;      // this run computes rows first_row .. rows - 1 of C
 layout(location = 1) uniform uint columns;   // number of columns of B and C
 layout(location = 2) uniform uint depth;     // number of columns of A and rows of B
 layout(location = 3) uniform uint first_row;

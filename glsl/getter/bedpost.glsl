@@ -140,8 +140,9 @@ uint next_direction(vec3 p, inout vec3 d, inout uvec3 aux, Draw draw, inout vec3
     return DIRECTION_FOUND;
 }
 
-// Returns one direction, or none if the seed lies outside the grid, its fraction is below the cutoff of seeds, or no
-// fibre lies in the cone around the given direction. From a fibre of fraction 0 the streamline has one point.
+// Returns one direction, or none if the seed lies outside the grid, the fraction of its fibre is below the cutoff of
+// seeds, or no fibre lies in the cone around the given direction. From a fibre of fraction 0 the streamline has one
+// point.
 uint initial_directions(vec3 p, Draw draw, inout uint vertex[MAX_DIRECTIONS])
 {
     if (!inside(p)) return 0u;

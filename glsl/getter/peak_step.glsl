@@ -26,9 +26,9 @@ ivec3 texel_of(vec3 voxel)
 // Peak t of texture i in the voxel whose texel is `texel`.
 #define PEAK_TILE(i, t) texelFetch(volume[i], texel + ivec3(t * int(VOLUME_STRIP_WIDTH), 0, 0), 0)
 
-// Returns the peak of a voxel with the smallest angle to the line of d, flipped if it points away from d, and its
-// amplitude in w. Only peaks above `least` and within the cone count; w is 0 if there is none. any_peak: whether the
-// voxel has any peak.
+// Returns, of the peaks of a voxel, the one at the smallest angle to the line of d, flipped if it points away from d,
+// with its amplitude in w. Only peaks above `least` and within the cone count; w is 0 if there is none. any_peak:
+// whether the voxel has any peak.
 vec4 nearest_peak(vec3 voxel, vec3 d, float least, out bool any_peak)
 {
     ivec3 texel = texel_of(voxel);

@@ -1,7 +1,7 @@
 // Choice of a vertex in loops. Each lane has a stretch of vertices, of odd length so that neighbouring lanes read
-// different banks. Stretches of the last lanes begin earlier, so that none passes the last vertex, and skip vertices of
-// other lanes. STRETCH: vertices of a lane where the host knows the number of lanes and the cone of a stretch fits one
-// word, else 0.
+// different banks. The stretches of the last lanes begin earlier, so that none passes the last vertex; these lanes skip
+// the vertices that other lanes have. STRETCH: length of a stretch if the host knows the number of lanes and the cone
+// of a stretch fits one word, else 0.
 #if STRETCH == 0
 #undef STRETCH
 #define STRETCH ((N_VERTICES + LANES - 1) / LANES | 1)

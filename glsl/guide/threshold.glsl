@@ -1,5 +1,5 @@
-// Stopping criterion: a half-streamline ends where the stop map falls to the threshold. Without regions and tissue the
-// guide remembers nothing.
+// Stopping criterion of runs without regions and tissue: a half-streamline ends where the stop map falls to the
+// threshold. Nothing has to be remembered.
 #include "guide/stop_map.glsl"
 
 // End of a half-streamline at p, or GUIDE_GO_ON. Positions within a step count as well as points that are stored.

@@ -1,6 +1,6 @@
 // A half-streamline while it is tracked: how it starts, how it goes on by one drawn direction, and where its points are
-// stored. Every kernel of pass 2 includes this file after the slot <getter>. All lanes of a streamline hold the same
-// struct Half and call the same functions; lane 0 writes to the buffers.
+// stored. track.comp, step.comp and turn.comp include this file behind the getter. All lanes of a streamline hold the
+// same struct Half and call the same functions; lane 0 writes to the buffers.
 #include <guide>
 
 #if TAKES_BACK || LOOP_CHECK

@@ -1,4 +1,5 @@
-// Definitions for text that is both GLSL and C. F() and D() mark numbers of single and double precision.
+// Definitions by which text that is both GLSL and C becomes GLSL. F() and D() mark numbers of single and double
+// precision.
 #define F(x) x
 #define D(x) double(x)
 #define FUNCTION

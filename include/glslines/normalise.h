@@ -1,4 +1,4 @@
-/* Intensity normalisation of tissue images, and masks from a diffusion series alone. */
+/* Intensity normalisation of tissue images; a brain mask from a diffusion series alone; and regions for seeds. */
 #ifndef GLSLINES_NORMALISE_H
 #define GLSLINES_NORMALISE_H
 

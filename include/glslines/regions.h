@@ -25,7 +25,7 @@ typedef enum gls_region_role {
 GLS_API const char *gls_region_role_name(gls_region_role role);
 
 #define GLS_REGION_MAX_BITS \
-    32 /* one bit for each region to include, to visit in order or to end in; one for each other role */
+    32 /* one bit for each region of a role that is APART in regions.def; one for each other role */
 #define GLS_REGION_MAX_SPHERES 64
 #define GLS_REGION_MAX_GRIDS 16 /* number of different grids of the images */
 

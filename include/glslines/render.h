@@ -30,12 +30,14 @@ typedef enum gls_render_convention {
 typedef struct gls_render_options {
     size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
-                            commas; default "superior,posterior,left"; from 10000 streamlines on, slabs along three
-                            axes */
+                            commas. Default: with turn "posterior", else with odf "axial", else
+                            "superior,posterior,left"; of 10000 streamlines and more, slabs along three axes, unless
+                            tile, columns, turn or outline is set */
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
     const char *image;   /* file behind the streamlines; default none */
-    gls_numbers image_range;       /* values shown as black and as white; default none: 2nd and 98th percentile */
+    gls_numbers image_range;       /* values shown as black and as white; default none: 2nd and 98th percentile of
+                                      the values that are not 0; black is at most 0 if there are values of 0 */
     const char *planes;            /* X,Y,Z mm, "centre" or "none"; default "centre" */
     const char *color;             /* default "direction", of several files "bundle" */
     const char *colors;            /* file with lines NAME #rrggbb; default none */
@@ -51,7 +53,7 @@ typedef struct gls_render_options {
                                       "400x400". The whole picture has at most 65535 pixels a side and 2^29 in all */
     int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */
     const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
-                         default image if there is one */
+                         default: the image if there is one, else the streamlines */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
     gls_render_convention convention; /* default GLS_RENDER_NEUROLOGICAL */
     const char *background;           /* black, white, grey, #rrggbb or transparent; default "black" */

@@ -1,4 +1,5 @@
-/* Responses of tissues estimated from a series alone. */
+/* Responses of tissues and of single fibre bundles, estimated from a diffusion series and a brain mask; where asked
+ * for, with an image of five tissues. */
 #ifndef GLSLINES_RESPONSES_H
 #define GLSLINES_RESPONSES_H
 

@@ -1,5 +1,5 @@
-/* Selects streamlines by regions, length, shape, weight and membership; crops them and changes their direction by
- * regions. Regions are given as text, see <glslines/regions.h>, on any grid. */
+/* Selects streamlines by regions, length, shape, weight and membership; crops them at regions and grids, warps and
+ * orients them. Regions are given as text, see <glslines/regions.h>, on any grid. */
 #ifndef GLSLINES_SELECT_H
 #define GLSLINES_SELECT_H
 
@@ -44,7 +44,7 @@ typedef struct gls_select_options {
     bool either_way;   /* true: streamlines may meet the regions of GLS_REGION_INCLUDE_ORDERED also in order from their
                           other end; default false */
     double distance; /* distance in mm by which regions are widened, >= 0; default 0. Voxels whose centre lies this near
-                        to the centre of a voxel of the region belong to it */
+                        to the centre of a voxel of the region belong to it; spheres get a larger radius */
     double min_length, max_length; /* limits in mm, with a tolerance of 1e-4 mm; default 0, INFINITY */
     const char *weights;           /* column with a value for each streamline, for min_weight and max_weight; default
                                       NULL: none */

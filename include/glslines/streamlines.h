@@ -25,7 +25,7 @@ typedef struct gls_streamlines {
     const uint64_t *offset;  /* n + 1 elements: index of the first point of each streamline; offset[0] = 0, offset[n] =
                                 number of points. A streamline may have no points; writers refuse such streamlines, see
                                 gls_filter_valid_create() */
-    const float (*point)[3]; /* world mm (RAS+, origin at the centre of voxel 0) */
+    const float (*point)[3]; /* world mm, RAS+; the affine of the image maps voxel centres to this space */
     size_t n_dps, n_dpv, n_groups;
     const gls_column *dps;   /* columns with a row for each streamline: n rows */
     const gls_column *dpv;   /* columns with a row for each point: offset[n] rows */

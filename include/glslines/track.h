@@ -101,9 +101,9 @@ typedef enum gls_start_fibre {
 
 /* Whether include and exclude regions keep and reject whole streamlines, or each half-streamline by itself. */
 typedef enum gls_region_rule {
-    GLS_REGION_RULE_STREAMLINE,     /* whole streamlines */
-    GLS_REGION_RULE_HALVES,         /* half-streamlines, as probtrackx2 does; all include regions must be met */
-    GLS_REGION_RULE_HALVES_ANY,     /* half-streamlines; one include region must be met */
+    GLS_REGION_RULE_STREAMLINE, /* whole streamlines */
+    GLS_REGION_RULE_HALVES,     /* half-streamlines, as probtrackx2 does; together they must meet all include regions */
+    GLS_REGION_RULE_HALVES_ANY, /* half-streamlines; together they must meet one include region */
     GLS_REGION_RULE_HALVES_ORDERED, /* half-streamlines; include regions must be met in their order */
     GLS_REGION_RULE_HALVES_ONE_WAY  /* half-streamlines; all include regions must be met by the same half-streamline */
 } gls_region_rule;
@@ -138,7 +138,8 @@ typedef enum gls_odf_interpolation {
  * - downsample, compress: 1 and 0 keep all points; not both. Segments of compress are up to 10 mm long.
  * - select: 0 tracks all seeds; else the run ends with this many streamlines, the first in the order of seeds.
  * - region_rule: tissue and stop_at_all need GLS_REGION_RULE_STREAMLINE.
- * - odf_interpolation: coefficients need SH of even orders and the getter prob or det, else GLS_ERR_ARGUMENT.
+ * - odf_interpolation: coefficients need the getter prob, det or closest, and SH of even orders on an antipodal sphere
+ *   that are not normalised; else GLS_ERR_ARGUMENT.
  * - batch_seeds: 0 lets the device's limits decide; the number never changes the result. */
 /* clang-format on */
 #define GLS_CHOICE_dg gls_direction_getter

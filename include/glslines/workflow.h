@@ -170,7 +170,8 @@ typedef struct gls_job_options {
 #define GLS_PARAM(owner, group, type, field, ...) GLS_IN_MM_##type(field)
 #include <glslines/params.def>
 #undef GLS_PARAM
-    } in_mm;  /* true: the length is in mm; default false: in voxels, whose size is their smallest side */
+    } in_mm; /* true: the length is in mm; default false: in voxels, whose size is their smallest side. Negative lengths
+                are always in voxels, see gls_track_params_default_for() */
     int argc; /* words of the command line to note in the sidecar; default 0: none */
     char **argv;
 } gls_job_options;

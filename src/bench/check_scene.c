@@ -1,4 +1,5 @@
-/* One part of the check of a device: compiles the kernels of a getter for a gls_mapping and tracks a small phantom. */
+/* One part of the check of a device: compiles the kernels of a getter for a gls_mapping, compares streamlines with
+ * known ones, times a run, and tests whether batches in flight stay apart. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

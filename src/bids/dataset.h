@@ -1,5 +1,5 @@
-/* BIDS data sets: finds the series of a data set that can be tracked, and writes their tractograms to another data
- * set. */
+/* BIDS data sets: finds the series of a data set that can be tracked, and writes their tractograms, connectomes and
+ * tables to another data set. */
 #ifndef GLS_BIDS_DATASET_H
 #define GLS_BIDS_DATASET_H
 
@@ -221,9 +221,9 @@ char *gls_dataset_find_atlas(const gls_dataset_options *options, const gls_datas
  * SpatialReference, too. */
 void gls_dataset_add_sources(const gls_dataset_options *options, const gls_dataset_unit *unit, bool series,
                              const char *const *path, size_t n, struct cJSON *root);
-/* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv. weights: as for
- * `glslines connectome`, or NULL. Leaves a connectome from the same inputs as it is unless force is set.
- * GLS_ERR_OUTPUT: an output would replace a file of another program. */
+/* Writes a connectome for each atlas from the tractogram of a unit: STEM_seg-ATLAS_relmat.tsv with its sidecar, and
+ * STEM_seg-ATLAS_nodes.tsv. weights: as for `glslines connectome`, or NULL. Leaves a connectome from the same inputs as
+ * it is unless force is set. GLS_ERR_OUTPUT: an output would replace a file of another program. */
 gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dataset_unit *unit, const char *tractogram,
                                const char *stem, const char *weights);
 

@@ -1,5 +1,5 @@
 /* Files of a data set as a whole: its description and what validators and pybids read; its log, logs/units.tsv; files
- * that each run rewrites; locks between processes. */
+ * that each run rewrites; locks between processes. Also the sources, as BIDS URIs, in sidecars. */
 #include "bids/dataset_parts.h"
 
 #include <errno.h>

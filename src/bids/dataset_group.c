@@ -1,4 +1,5 @@
-/* Tables of a data set: of the units to track, and group.tsv, of its tractograms; and index.html, a page of them. */
+/* Tables of a data set: the list of the units to track; group.tsv, a table of the tractograms; and index.html, a page
+ * with a row for each tractogram. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
