@@ -24,7 +24,8 @@ static bool has_all(const char *text, const char *const *word, int n)
     return true;
 }
 
-/* Prints the options of a command whose name or help has all n words, in lines of `width` columns. Returns how many. */
+/* Prints the options of a command that have all n words in the names of command and option and in the help. Returns how
+ * many. width: columns of a line. */
 static int search_options(FILE *out, const cmd_command *command, const char *const *word, int n, int width)
 {
     static cmd_table table;
@@ -42,8 +43,8 @@ static int search_options(FILE *out, const cmd_command *command, const char *con
     return found;
 }
 
-/* Prints the paragraphs of a topic that have all words, each with its topic and heading before it. Returns their
- * number. */
+/* Prints the paragraphs of a topic, each with the topic's name and the heading before it, that in this form have all
+ * words. Returns their number. */
 static int search_topic(FILE *out, const manual_topic *topic, const char *const *word, int n, int width)
 {
     /* each block of the topic ends at an empty line */
@@ -436,7 +437,7 @@ static int run_help(void *values, const cmd_arguments *arguments)
     const cmd_command *command = NULL;
     bool complete;
     if (options->search) return search(options->search, arguments);
-    /* pairs of options and names that have no meaning together */
+    /* refuse options and names that have no meaning together */
     if (arguments->n_positionals > 1)
         return cmd_error(CMD_EXIT_USAGE, "help: takes one name, got %d", arguments->n_positionals);
     if (options->directory && (name || options->format != FORMAT_TEXT))

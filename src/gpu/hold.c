@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* Largest number of devices that a thread holds inside each other. */
+/* Largest number of devices that a thread holds at the same time. */
 #define MAX_NESTED 16
 
 /* An entry of the stack of holds: `count` nested holds of one device. */

@@ -70,7 +70,7 @@ static inline bool gls_inject(gls_fault fault)
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_next(fault);
 }
 
-/* Whether a device would exceed the injected memory limit with this many bytes. */
+/* Whether a device that has allocated this many bytes in all is over the injected memory limit. */
 static inline bool gls_inject_memory(uint64_t bytes)
 {
     return atomic_load_explicit(&gls_inject_active, memory_order_relaxed) && gls_inject_full(bytes);

@@ -31,7 +31,7 @@ gls_status gls_shader_text(const char *name, char **text);
 /* Composes first lines, definitions and source. A line `#include "file"` is replaced by that shader file; each file is
  * included once, but a list of rows (NAME.def) each time. A line `#include <slot>` is replaced by the text of the
  * definition with that name and is_slot. Reasons of definitions and slots become comments. *text comes from malloc.
- * GLS_ERR_INPUT names a missing file or an empty slot. */
+ * GLS_ERR_INPUT names a file that is missing, a slot that no definition fills, or a text that includes itself. */
 gls_status gls_shader_compose(const gls_prelude *prelude, const char *source, const gls_define *defines,
                               size_t n_defines, char **text);
 
