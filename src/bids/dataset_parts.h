@@ -1,4 +1,5 @@
-/* Inside of data sets: identity, locks, choice of participants, and files that appear together. */
+/* Inside of data sets: how a later run recognises a tracked series, locks, values with entities in braces, choice of
+ * participants, and staging of files. */
 #ifndef GLS_BIDS_DATASET_PARTS_H
 #define GLS_BIDS_DATASET_PARTS_H
 

@@ -1,5 +1,5 @@
 /* Which participants, sessions, series and units the options ask for, and which files of each unit: values of options
- * with entities in braces, such as sub-{subject}/[ses-{session}/]peaks.nii.gz. */
+ * with entities in braces, such as sub-{subject}/[ses-{session}/]peaks.nii.gz. Also reads filter files of BIDS apps. */
 #include "bids/dataset_parts.h"
 
 #include <math.h>

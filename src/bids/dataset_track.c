@@ -1,5 +1,5 @@
-/* Tracks a series of a data set into a data set of derivatives: names the files, writes the sidecars, and finds out
- * whether an earlier run has done this already. */
+/* Tracks a series of a data set into a data set of derivatives, with masks, fits and connectomes: names the files,
+ * writes the sidecars, and finds out what an earlier run has done already. */
 #include "bids/dataset_parts.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Chooses which shell of a series CSD deconvolves, and checks that a series has one shell. */
+/* Chooses which shell of a series CSD deconvolves, checks that a series has one shell, and finds the order that its
+ * directions determine. */
 #include "dwi/csd_plan.h"
 
 #include <glslines/csd.h>

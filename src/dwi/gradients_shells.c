@@ -1,5 +1,5 @@
 /* Finds shells, the volumes of one b-value, from how densely the b-values lie: a density-based clustering with the
- * parameters of MRtrix3. */
+ * parameters of MRtrix3. Also finds the shell that a b-value names, and selects volumes by shell. */
 #include <glslines/gradients.h>
 
 #include "dwi/series.h"

@@ -1,4 +1,5 @@
-/* Images of peaks: joined from files, or found in images of spherical harmonics. */
+/* Images of peaks: joined from files, given other amplitudes or turned to the scanner axes; or found in images of
+ * spherical harmonics. */
 #include <glslines/peaks.h>
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* A diffusion series with its gradient table: reads it and checks that the two belong together. */
+/* A diffusion series with its gradient table: finds and reads the table, compares it with another one, checks the
+ * values of the series, lists its shells, and makes its brain mask. */
 #include "dwi/series.h"
 
 #include <math.h>

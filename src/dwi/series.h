@@ -1,4 +1,4 @@
-/* A diffusion series and its gradient table: names of shells, checks of units, reading from files. */
+/* A diffusion series and its gradient table: names of shells, checks of units, reading from files, brain mask. */
 #ifndef GLS_DWI_SERIES_H
 #define GLS_DWI_SERIES_H
 

@@ -1,4 +1,4 @@
-/* Responses of tissues in several shells, and their text files. */
+/* Responses of tissues in several shells: their text files, and whether they fit a series. */
 #include <glslines/msmt.h>
 
 #include "dwi/series.h"
