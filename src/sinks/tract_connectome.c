@@ -33,7 +33,7 @@ typedef struct connecting {
      * limit */
     double radius;
     char *nodes; /* path of the table of regions; NULL: none */
-    /* the matrix that is counted */
+    /* the connectome that streamlines fill */
     gls_connectome *connectome;
     /* names of labels by --lut */
     gls_label_names names;
@@ -94,7 +94,7 @@ static gls_status append(void *user, const gls_streamlines *in)
     return gls_sink_append(&c->copy, &out);
 }
 
-/* Function `finish` of the sink that copies. The state belongs to the command. */
+/* Function `finish` of the sink that copies. Frees nothing, because the state belongs to the command. */
 static gls_status finish(void *user)
 {
     return gls_sink_finish(&((connecting *)user)->copy);
@@ -106,7 +106,7 @@ static void discard(void *user)
     gls_sink_abort(&((connecting *)user)->copy);
 }
 
-/* Puts the writer of --trx behind the connectome. */
+/* Makes *sink, which fills the connectome and passes the streamlines on to the writer of --trx. */
 static gls_status create_copy(connecting *c, const gls_tractogram_info *info, gls_sink *sink)
 {
     gls_tract_output output = {.path = c->o->trx, .info = info};

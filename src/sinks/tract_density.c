@@ -63,7 +63,7 @@ static gls_status tract_grid_divide(gls_grid *grid, const double side[3])
     return make_grid(size, (const double(*)[4])affine, grid);
 }
 
-/* Function `append` of a sink: widens the box around the points. */
+/* Function `append` of a sink: widens the box so that it holds the points of a batch. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     box *b = user;
@@ -220,8 +220,8 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
 
 /* --- The map. */
 
-/* Chooses the grid of the map: that of --template, with --voxel-size divided anew; with --voxel-size alone a box around
- * all points; else the grid that the tractogram states. */
+/* Chooses the grid of the map: the grid of --template, with other voxels if --voxel-size is given; with --voxel-size
+ * alone a box around all points; else the grid that the tractogram states. */
 static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
 {
     const gls_density_cli *o = m->o;

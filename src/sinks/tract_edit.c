@@ -277,7 +277,7 @@ static gls_status add_shapes(edit *e, gls_sink *sink)
 static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gls_sink *sink)
 {
     const gls_edit_cli *o = e->o;
-    /* numbered: --skip and --number count the streamlines that all tests have left, before --random */
+    /* numbered: --skip or --number is given, which count the streamlines that pass all tests, before --random */
     const bool numbered = o->skip > 0 || o->number < UINT64_MAX;
     gls_status status = GLS_OK;
     /* each filter below also stands in front of the filters above it */

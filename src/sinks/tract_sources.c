@@ -21,7 +21,7 @@ static gls_status compare_grids(const char *path, const gls_tractogram_info *a, 
     bool same = memcmp(a->grid.dim, b->grid.dim, sizeof a->grid.dim) == 0;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 4; c++) {
-            /* a direction is multiplied by the number of voxels: the far corner counts */
+            /* the first three columns are steps from voxel to voxel: compare where they lead at the last voxel */
             double reach = c == 3 ? 1 : a->grid.dim[c];
             same = same && fabs(a->grid.affine[r][c] - b->grid.affine[r][c]) * reach <= SAME_PLACE;
         }

@@ -29,7 +29,7 @@ typedef struct weights_state {
     char message[GLS_MESSAGE_BYTES];
     /* fixels of the FODs that are tracked */
     gls_fod fod;
-    /* the mapper, then the solver; NULL until await_fixels() */
+    /* maps the streamlines, then solves for their weights; NULL until await_fixels() */
     gls_weights *weights;
     gls_device_set mappers; /* contexts that map streamlines while other contexts track; empty: the CPU maps */
     bool solved;

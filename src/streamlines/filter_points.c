@@ -142,8 +142,8 @@ static float gap(const float a[3], const float b[3])
     return sqrtf(x * x + (y * y + z * z));
 }
 
-/* Stores points at equal distances on the spline, as tckresample places them, with lengths in float32; other than
- * there, the last point is the end of the streamline. */
+/* Stores points at equal distances on the spline, where tckresample places them, with lengths in float32; unlike there,
+ * the last point is the end of the streamline. */
 static void make_equal_spline(reshaper *f, const gls_streamlines *s, size_t i, uint64_t to)
 {
     const uint64_t last = s->offset[i + 1] - 1;

@@ -1,5 +1,5 @@
-/* Runs the batches of one engine: begins and ends rounds of pass 2 so that the device never waits for the host, packs
- * and counts finished streamlines, and commits them seed by seed. */
+/* Runs the batches of one engine: begins and ends rounds of pass 2, packs and counts finished streamlines, and commits
+ * them in whole seeds. With rounds in flight the device does not wait for the host. */
 #include "track/engine/batch.h"
 
 #include <math.h>
@@ -307,8 +307,8 @@ static rest rest_behind(const gls_round *r)
     return r->until < r->seed_batch->n ? (rest){r->number, r->until} : (rest){r->number + 1, 0};
 }
 
-/* Starts tracking the first seeds of *from: at most `most` streamlines, and as many as round_capacity() allows, but at
- * least one seed. Afterwards *from begins behind these seeds. r->any is false if there are no seeds, see
+/* Starts tracking the first seeds of *from: no more streamlines than `most` and round_capacity() allow, but at least
+ * one seed. Afterwards *from begins behind these seeds. r->any is false if there are no seeds, see
  * gls_batch_host.next(). */
 static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait, gls_round *r)
 {
@@ -322,7 +322,7 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     look_at_round(c, r);
     double start = gls_clock_seconds();
     const uint64_t first = r->seed_batch->first;
-    const uint32_t capacity = round_capacity(c); /* pass 1 has given a first estimate */
+    const uint32_t capacity = round_capacity(c); /* the times of pass 1 give a first estimate */
     /* List the streamlines, then start pass 2. Seeds without a direction need no pass. */
     r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < capacity ? most : capacity, &r->n_lines);
     c->stats->result.seconds_scan += gls_trace_phase("list", start, first + r->from);

@@ -76,7 +76,7 @@ gls_status gls_batch_make_arrays(gls_batch *c)
     c->seed = c->seed_batch[0].seed = malloc(bytes.seed);
     c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
     c->order = bytes.order > 0 ? malloc(bytes.order) : NULL;
-    /* Success: the copies and parts of arrays point into the allocations. */
+    /* If nothing failed, the copies and parts of arrays point into the allocations. */
     if (c->direction && c->start && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
         (bytes.order == 0 || c->order)) {
         c->state = (uint32_t *)(c->head + 1);

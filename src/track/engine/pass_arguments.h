@@ -7,8 +7,8 @@
 /* Largest number of arguments of a kernel of pass 1 or 2. */
 #define GLS_PASS_ARGUMENTS (8 + GLS_GUIDE_MAX_TEXTURES + GLS_FIELD_MAX_TEXTURES + GLS_FIELD_MAX_BUFFERS)
 
-/* Writes the uniform block of pass 1 or 2. n_active: half-streamlines or seeds of this dispatch, out of n_items.
- * iterations: for each of them. */
+/* Writes the uniform block of pass 1 (initial) or 2. n_items: seeds or half-streamlines of the pass; n_active: how many
+ * of them this dispatch works on; iterations: number of iterations of each. */
 gls_status gls_pass_uniforms(gls_engine *engine, uint32_t n_items, uint32_t n_active, uint32_t iterations,
                              bool initial);
 /* This function and the next two store arguments in args, which has room for GLS_PASS_ARGUMENTS, and return their

@@ -47,7 +47,8 @@ typedef struct gls_track_plan {
     gls_guide_plan guide;
     uint32_t batch_seeds; /* largest number of seeds of pass 1 */
     uint32_t batch_lines; /* largest number of streamlines of pass 2 */
-    /* Blocks of POOL_BLOCK points in the pool of points, and points of the output buffer of pass 3. */
+    /* pool_blocks: blocks of POOL_BLOCK points in the pool of points; output_points: points in the output buffer of
+     * pass 3 */
     uint32_t pool_blocks;
     uint32_t output_points;
     uint32_t max_steps; /* largest number of steps of a half-streamline, and of a streamline */
@@ -84,7 +85,7 @@ gls_status gls_track_plan_make(const gls_track_params *params, const gls_device_
  * too, so that the host can work on one batch while the device works on the next batch. */
 uint32_t gls_track_plan_piece(const gls_track_plan *plan, uint64_t n);
 
-/* Whether a streamline has exactly plan->lanes invocations. Otherwise the shader compiler chooses. */
+/* Whether a streamline has exactly plan->lanes invocations. Otherwise the shader compiler chooses their number. */
 static inline bool gls_lanes_fixed(const gls_track_plan *plan)
 {
     return plan->group.slots == plan->group.size / plan->lanes;
