@@ -1,4 +1,4 @@
-/* The line of text by which a file says which shard of which run it is. */
+/* The note, a line of text, by which a file says which shard of which run it is; and which seeds a shard has. */
 #include "tractogram/shards.h"
 #include "util/file.h"
 #include "util/status.h"

@@ -1,4 +1,4 @@
-/* The note on a shard in its file. */
+/* The note in the file of a shard, which says what part of which run the shard is. */
 #ifndef GLS_TRACTOGRAM_SHARDS_H
 #define GLS_TRACTOGRAM_SHARDS_H
 

@@ -1,4 +1,5 @@
-/* An array that grows in a buffer and then in a scratch file. */
+/* Bytes that can be written to the output only later: they wait in a buffer and, if it is too small, in a scratch
+ * file. */
 #include "tractogram/writers.h"
 #include "util/status.h"
 

@@ -1,4 +1,5 @@
-/* Reads the headers of MRtrix3's tracks and track scalars. */
+/* Reads the headers of MRtrix3's tracks and track scalars, and finds the numbers that belong to them, in the same file
+ * or another one. */
 #include "tractogram/file_formats.h"
 #include "tractogram/readers.h"
 

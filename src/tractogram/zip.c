@@ -1,4 +1,5 @@
-/* Writes ZIP archives of stored entries. */
+/* Makes the headers and the directory of a ZIP archive whose entries are stored without compression. The caller writes
+ * the data of the entries. */
 #include "tractogram/file_formats.h"
 
 #include <stdlib.h>

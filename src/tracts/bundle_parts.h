@@ -23,7 +23,7 @@ typedef struct gls_bundle_rule {
     /* all_fraction: share of the line that must lie in `all`, 0 to 1; length along the line and span between the
      * ends in mm; max_winding: sum of the angles between steps, degrees */
     double all_fraction, min_length, max_length, min_span, max_span, max_winding;
-    double max_sweep;                  /* degrees around the mean point (scilpy's angle) */
+    double max_sweep; /* the angle swept around the mean point must be below this, degrees (scilpy's angle) */
     double extent[3][2], travel[3][2]; /* smallest and largest value along each world axis, mm; extent: between the
                                           ends; travel: along the line */
     int crosses; /* crossing of the plane x = midline, world mm: 1: required; -1: forbidden; 0: not tested */

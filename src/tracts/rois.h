@@ -100,7 +100,7 @@ double gls_rois_last(const gls_rois *rois, const gls_roi_hits *hits, size_t inde
 double gls_rois_share(const gls_rois *rois, const gls_roi_hits *hits, size_t index);
 /* Whether the streamline meets the regions in this order, from its start or, backwards, from its end. It may return
  * only to the last region. Where regions overlap, only the one that is first in the list counts. This is the rule of
- * tckedit -include_ordered. */
+ * tckedit -include_ordered. Returns false, too, if memory runs out. */
 bool gls_rois_ordered(const gls_rois *rois, const gls_roi_hits *hits, const size_t *index, size_t n, bool backwards);
 
 #endif

@@ -1,5 +1,6 @@
 /* Finds the voxels that a streamline visits: those of its points, upsampled or not, those of its ends, or those along
- * its spline with the length in each. */
+ * its spline with the length in each; lines between points are left to visits_polyline.c. Also chooses how finely steps
+ * are upsampled. */
 #include "tracts/visits.h"
 
 #include <math.h>

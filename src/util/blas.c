@@ -1,4 +1,4 @@
-/* Loads OpenBLAS at its first use and sets its number of threads. */
+/* Loads OpenBLAS at its first use, if memory suffices for it, and sets its number of threads. */
 #include "util/threads.h"
 
 #include <dlfcn.h>

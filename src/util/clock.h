@@ -49,7 +49,7 @@ static inline void gls_monitor_end(const gls_monitor *m, gls_phase phase)
     if (m && m->end) m->end(m->user, phase);
 }
 
-/* Returns false if the monitor asks the run to stop. */
+/* Passes progress to the monitor. Returns false if the monitor asks the run to stop. */
 static inline bool gls_monitor_step(const gls_monitor *m, const gls_progress *progress)
 {
     return !m || !m->step || m->step(m->user, progress);

@@ -1,4 +1,5 @@
-/* Reads whole files, compares paths, and moves bytes through file descriptors. */
+/* Reads whole files, compares paths, finds the files that inputs name, makes and removes folders, and moves bytes
+ * through file descriptors. */
 #include "util/file.h"
 
 #include <errno.h>

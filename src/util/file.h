@@ -1,4 +1,4 @@
-/* Files that are read: whole files, pipes, regular files, checksums and hashes. */
+/* Files that are read, in whole or in part; pipes; checksums and hashes; bytes through file descriptors; folders. */
 #ifndef GLS_UTIL_FILE_H
 #define GLS_UTIL_FILE_H
 

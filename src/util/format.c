@@ -1,9 +1,7 @@
-/* Prints numbers: counts, sizes and durations for people, and doubles as the shortest decimals that read back, much
- * faster than printf().
- *
- * A double is m 2^-s with a whole number m of at most 53 bits. Its n digits are the whole number nearest to m 10^q /
- * 2^s, where q is the number of digits behind the point. For the range that gls_decimal_print() accepts, m 10^q has
- * fewer than 128 bits, so the arithmetic is exact. */
+/* Prints numbers: counts, sizes, durations and ranges for people, and doubles as the shortest decimals that read back,
+ * much faster than printf(). A double is m 2^-s with a whole number m of at most 53 bits. Its n digits are the whole
+ * number nearest to m 10^q / 2^s, where q is the number of digits behind the point. For the range that
+ * gls_decimal_print() accepts, m 10^q has fewer than 128 bits, so the arithmetic is exact. */
 #include "util/numbers.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/* Headers of MRtrix3's files: lines "key: value" up to END. */
+/* Parses the headers of MRtrix3's files: lines "key: value" up to END. */
 #include "util/text_tables.h"
 
 #include <stdio.h>

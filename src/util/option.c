@@ -1,4 +1,5 @@
-/* Reads, writes and copies the value of an option in the struct that its row points into. */
+/* What a row of a table of options says: its key and range, and the value in the struct that it points into, which is
+ * read, written and copied. */
 #include "util/option.h"
 
 #include <math.h>

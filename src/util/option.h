@@ -92,8 +92,8 @@ typedef enum gls_param_user {
     GLS_FOR_BOOT,
     GLS_FOR_PROB_DET,
     GLS_FOR_PTT,
-    GLS_FOR_VERTICES, /* boot, prob and det: directions are vertices of a sphere */
-    GLS_FOR_PEAKS,    /* boot, prob, det and ptt: seeds start along peaks */
+    GLS_FOR_VERTICES, /* boot, prob, det and closest: directions are vertices of a sphere */
+    GLS_FOR_PEAKS,    /* boot, prob, det, closest and ptt: seeds start along peaks */
     GLS_FOR_STARTS,   /* the getters of GLS_FOR_PEAKS, fact and eudx: several streamlines may start from a seed */
     GLS_FOR_FOD,      /* ifod1, ifod2, sdstream */
     GLS_FOR_CUTOFF,   /* the getters of GLS_FOR_FOD, fact, eudx, tensordet, tensorprob and bedpost; prob and det where
@@ -164,7 +164,7 @@ const gls_option *gls_options_find(const gls_option *table, const char *name);
 /* Key of an option in a sidecar: "max-angle" in degrees -> "max_angle_degrees". */
 void gls_option_key(const gls_option *option, char *key, size_t size);
 /* Range of the values that the command line takes. A length may be in voxels, whose size is not known yet: its upper
- * bound, in mm, is left to later checks. */
+ * bound, in mm, is left to later checks. A lower bound of 0 is left out for GLS_KIND_UINT64, which has no other. */
 gls_range gls_option_range(const gls_option *option);
 /* Writes the range: "at least 1 mm", "more than 0 and at most 90 degrees"; "" without bounds. */
 void gls_option_range_text(const gls_option *option, char *buffer, size_t size);

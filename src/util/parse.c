@@ -1,4 +1,5 @@
-/* Parses numbers, words of lists, and names that a separator joins. */
+/* Parses numbers, words of lists, and names that a separator joins; finds the word that a mistyped one resembles; reads
+ * variables that only tests set. */
 #include "util/numbers.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Numbers and letters as in the C locale: strtod() and the family of printf() with points in numbers. */
+/* Numbers and letters as in the C locale, whatever the locale of the program: strtod() and the family of printf() with
+ * points in numbers, comparisons without regard to case. */
 #include "util/text.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Error messages by thread, and names of status codes. */
+/* Error messages of each thread, names of status codes, and the version of the library. */
 #include "util/status.h"
 
 #include <stdarg.h>

@@ -1,5 +1,6 @@
-/* The number of threads. OpenMP, OpenBLAS and the software renderer each count the processors of the machine; a
- * container that may use two of 64 processors would be slowed down by 64 threads that wait for each other. */
+/* The number of threads, the limits of control groups, and the instruction set of the processor. OpenMP, OpenBLAS and
+ * the software renderer each count the processors of the machine; a container that may use two of 64 processors would
+ * be slowed down by 64 threads that wait for each other. */
 #include "util/threads.h"
 
 #include <math.h>

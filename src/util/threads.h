@@ -1,4 +1,5 @@
-/* Threads, CPU cores, child processes, and the threads of OpenBLAS. */
+/* Threads and their number, limits of control groups, locks after fork(), instruction sets, child processes, and the
+ * threads of OpenBLAS. */
 #ifndef GLS_UTIL_THREADS_H
 #define GLS_UTIL_THREADS_H
 
