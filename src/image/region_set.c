@@ -164,8 +164,8 @@ static gls_status take_bit(gls_regions *r, gls_region_role role, uint32_t *bit)
     return GLS_OK;
 }
 
-/* Counts the grid of a new region, if no region before has it, or the sphere. Returns an error if these are more grids
- * or spheres than a device looks up. */
+/* Counts a new region: its sphere or, if no earlier region lies on it, its grid. Returns an error if a device cannot
+ * look up so many spheres or grids. */
 static gls_status check_numbers(gls_regions *r, gls_region_role role, const gls_region_area *s, const char *text)
 {
     const bool fresh = s->inside && gls_region_store_find(r->store, &s->grid) == r->store->n_layers;

@@ -155,8 +155,8 @@ static gls_inflate_result inflater_run(gls_inflater *i, gls_inflate_buffers *b, 
 #define IN_BYTES ((size_t)256 << 10)
 /* gzip data are verified to their end if the end lies at most this many bytes behind the values */
 #define VERIFIED ((uint64_t)16 << 20)
-/* Several threads unpack pieces if so many bytes are wanted at a time: fewer may be a header, behind which nothing is
- * wanted. */
+/* Smallest number of wanted bytes for which several threads unpack pieces: fewer bytes may be a header, behind which
+ * nothing is wanted. */
 #define BYTES_FOR_PIECES ((size_t)128 << 10)
 
 struct gls_stream {
@@ -165,10 +165,10 @@ struct gls_stream {
     bool at_end;             /* true: the end of the gzip data was reached */
     bool file_ended;         /* true: all bytes of the file were read */
     gls_inflater *inflater;  /* NULL: the data are not compressed */
-    int n_threads;           /* that may unpack */
+    int n_threads;           /* number of threads that may unpack */
     uint64_t n_unpacked;     /* bytes that the inflater unpacked */
     uint64_t n_read;         /* bytes that were read of the pieces */
-    uint64_t pieces_at;      /* position of the first member's data, until pieces are looked for; 0: never */
+    uint64_t pieces_at;      /* position of the first member's data; 0: no pieces are looked for, or no more */
     gls_gzip_pieces *pieces; /* pieces of the first member, while they are read; NULL: none */
     size_t in_pos, in_n;     /* the bytes in_pos .. in_n - 1 of `in` are not read yet */
     unsigned char in[IN_BYTES];
@@ -185,7 +185,8 @@ static gls_status refill(gls_stream *s)
     return status;
 }
 
-/* Position of the data in a gzip member whose header has at most the name of a file besides; 0: another header. */
+/* Position of the data in a gzip member whose header has no optional field, or only the name of a file; 0: it has
+ * others. */
 static size_t data_position(const unsigned char *header, size_t n)
 {
     const size_t fixed = 10;
@@ -320,8 +321,8 @@ static gls_status read_packed(gls_stream *s, void *data, size_t bytes, size_t *g
     return GLS_OK;
 }
 
-/* Reads what pieces have. Behind the last one the next member follows. If a piece does not fit, the inflater, which has
- * not gone on since pieces were begun, unpacks again what was read of them. */
+/* Reads from the pieces; behind the last one the next member follows. If the pieces do not fit together, goes back to
+ * the inflater, which still stands where the pieces began, and skips what was read of them. */
 static gls_status read_pieces(gls_stream *s, void *data, size_t bytes, size_t *got)
 {
     unsigned char again[32768];

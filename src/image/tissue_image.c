@@ -1,4 +1,5 @@
-/* Tissue images (five tissue types): read, checked, cropped to their tissue, and interpolated. */
+/* Tissue images (five tissue types): checked, cropped to their tissue, interpolated, and joined from maps of tissues.
+ * */
 #include "image/tissue_image.h"
 
 #include <math.h>

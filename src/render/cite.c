@@ -199,7 +199,8 @@ static const char *in_words(const char *word)
     return word ? word : "an unknown method";
 }
 
-/* If the run used tissue: appends by which rules tissue ended streamlines, and what happened at bad ends. */
+/* If the run used tissue: appends by which rules tissue ended streamlines, and whether with back-tracking or particle
+ * filtering. */
 static void put_tissue(const gls_report *r, gls_text *out)
 {
     const char *rule = gls_report_text(r, "parameters/act_rule");

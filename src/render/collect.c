@@ -59,7 +59,7 @@ static gls_status create_selection(const gls_render_options *o, gls_filter_count
 typedef struct measure {
     /* receives the counts of streamlines */
     gls_source *source;
-    /* box of all points of all files, world mm */
+    /* box, world mm, of the streamlines of all files that have finite points and the wanted lengths */
     gls_box *box;
     bool *empty;
 } measure;

@@ -16,7 +16,7 @@
 #define EDGES_LISTED 20
 #define ALL_NAMES 120  /* largest number of regions that are named even without a drawn edge */
 #define NAME_LENGTH 22 /* characters of a name in the circle */
-#define SIDE 600       /* largest width of the drawn matrix, pixels; with more regions a region has one pixel */
+#define SIDE 600       /* largest width of the drawn matrix, pixels; a matrix of more regions has a pixel for each */
 #define MIDDLE 380.0   /* centre of the circle; the drawing is 2 * MIDDLE units wide and high */
 #define RADIUS 240.0
 #define PI 3.14159265358979323846
@@ -28,7 +28,7 @@ typedef struct edge {
     double value;
 } edge;
 
-/* Value between two regions; a matrix has values in the upper triangle, or in both triangles. */
+/* Value between two regions: from the upper triangle of the matrix or, if there is none, from the lower triangle. */
 static double value_at(const gls_report_matrix *m, size_t a, size_t b)
 {
     const double upper = m->cell[a < b ? a * m->n + b : b * m->n + a],

@@ -153,7 +153,7 @@ char *gls_report_name(const char *input);
 /* Forms of citations: text for people, BibTeX, CITATION.cff. */
 typedef enum gls_cite_format { GLS_CITE_TEXT, GLS_CITE_BIBTEX, GLS_CITE_CFF } gls_cite_format;
 /* Citations for a run, given its tractogram or sidecar; path NULL: for all methods. GLS_CITE_CFF: only the program.
- * *text comes from malloc. Errors as of gls_sidecar_read(). */
+ * *text comes from malloc. Errors as of gls_sidecar_read(); also GLS_ERR_INPUT: the sidecar describes no tracking. */
 gls_status gls_cite(const char *path, gls_cite_format format, char **text);
 
 #endif

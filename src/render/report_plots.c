@@ -232,7 +232,8 @@ static void append_sphere(gls_text *out, const gls_gradients *g)
                        "directions that were given on the lower half.</p>\n");
 }
 
-/* Appends the sphere of directions, if the files of the gradient table can still be read; otherwise the reason. */
+/* Appends the sphere of directions, if the sidecar names the files of the gradient table. If they can no longer be
+ * read, appends the reason. */
 static void append_directions(const gls_report *report, gls_text *out)
 {
     const char *bval = gls_report_text(report, "inputs/bval/path"), *bvec = gls_report_text(report, "inputs/bvec/path"),

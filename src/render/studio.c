@@ -152,7 +152,8 @@ static void choose_scale(gls_studio *s)
     if (s->plan.fit == GLS_FIT_MM) s->scale = fmin(s->plan.width, s->plan.height) / s->plan.fit_mm;
 }
 
-/* Sets what each camera cuts off: everything beyond the crop box and beyond its slab. */
+/* Sets the scale of each camera and what it cuts off: everything beyond the crop box and beyond its slab. Also sets the
+ * position of the slices. */
 static void choose_cuts(gls_studio *s)
 {
     const gls_render_options *o = s->plan.options;
@@ -233,7 +234,8 @@ static void add_colours(gls_studio *s)
     item->map = (gls_colormap)p->options->colormap;
 }
 
-/* Makes the foot: title, file, counts, legend, a bar of a round length, and the convention of slices. */
+/* Makes the foot: title, file, counts, legend, a bar of a round length, the image behind, and the convention of slices.
+ * */
 static void make_foot(gls_studio *s)
 {
     static const double lengths[] = {100, 50, 20, 10, 5, 2, 1};

@@ -77,7 +77,8 @@ typedef struct gls_source {
     size_t n_groups;
 } gls_source;
 
-/* Counts the streamlines of a file and widens *box so that it holds their points. *empty: the box has no point yet. */
+/* Counts the streamlines of a file, and widens *box by those with finite points and the wanted lengths. *empty: the box
+ * has no point yet. */
 gls_status gls_source_measure(gls_source *source, const gls_render_plan *plan, gls_box *box, bool *empty);
 /* Appends to the scene the streamlines that are drawn, without the points that they can lack within the tolerance, mm.
  * sampler: samples the image that gives colours; used for GLS_COLOUR_MAP alone. */

@@ -139,7 +139,7 @@ static void print_regions(gls_text *text, const gls_regions *regions)
     }
 }
 
-/* Prints the whole plan, one line for each subject. */
+/* Prints the whole plan: a line for each input, choice and output of the run. */
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;

@@ -1,4 +1,5 @@
-/* `glslines merge`: reads shards and their sidecars, and writes the tractogram of the whole run with its sidecar. */
+/* `glslines merge`: joins the shards of a run. Writes the tractogram of the whole run with its sidecar, or adds up
+ * maps. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ typedef struct merge_run {
     const gls_monitor *monitor;
     gls_run run;
     size_t n;
-    gls_merge_shard *shard; /* in the order of the arguments */
+    gls_merge_shard *shard; /* in the order of the arguments until write_sidecar() sorts them */
     gls_merge_result result;
 } merge_run;
 

@@ -88,8 +88,8 @@ typedef struct gls_run_sinks {
     const gls_device_set *devices;
 
     /* --- Set by sinks, for the run. */
-    bool wants_fa;              /* take(): the sink needs `scalar` */
-    bool counts_visits;         /* open(): the sink uses counts of visited voxels made on the device */
+    bool wants_fa;              /* by take(): a sink needs `scalar` */
+    bool counts_visits;         /* by open(): a sink uses the visited voxels that a device counts */
     const gls_visited *visited; /* set by the run: visited voxels of the batch that is being delivered; NULL: none */
 } gls_run_sinks;
 
