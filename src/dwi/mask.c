@@ -265,7 +265,7 @@ static gls_status shape(const gls_image *dwi, uint8_t *set)
 
 /* Each shell adds the voxels whose mean over the shell lies above a threshold. CSF is bright in b0 volumes, white
  * matter at high b-values, so that all shells together cover the brain. shape() makes one smooth component of these
- * voxels. */
+ * voxels. If no shell has a threshold, the mask is all voxels with a signal. */
 gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask)
 {
     GLS_REQUIRE(dwi && gradients && mask && dwi->n_volumes == gradients->n);
