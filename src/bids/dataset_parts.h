@@ -43,7 +43,7 @@ void gls_dataset_unlock(const char *path, int fd);
 
 /* --- Files of each unit among the options of track: values with entities of BIDS in braces. */
 
-/* Whether values of the row may name files that are read. */
+/* Whether values of this parameter may name files that are read. */
 bool gls_dataset_names_files(const gls_param *param);
 /* Pointer to the next value in `job` that may name a file and has braces; NULL: no more. *row: the parameter of this
  * value. Begin with *row = gls_params and *next = 0. */

@@ -126,7 +126,7 @@ void cmd_launcher_notify(const char *title, const char *text)
 /* The state of a phase. */
 typedef struct cmd_progress {
     bool begun, shown; /* shown: a bar or lines are printed */
-    bool terminal;     /* standard error is a terminal */
+    bool terminal;     /* true: progress is a bar, because stderr is a terminal or --progress bar is given */
     bool lines;        /* show progress even if standard error is not a terminal */
     /* times by gls_clock_seconds(): first report of the phase, last bar or line, last event */
     double start, last_time, last_event;
@@ -286,7 +286,7 @@ static bool step(void *user, const gls_progress *p)
     return !cmd_interrupted();
 }
 
-/* Function `end` of the monitor: removes the bar and the progress of the launcher. */
+/* Function `end` of the monitor: removes the bar and the progress of the launcher; ends what begin() began. */
 static void end(void *user, gls_phase phase)
 {
     cmd_progress *progress = user;

@@ -9,8 +9,8 @@
 #include "util/status.h"
 #include "util/maths.h"
 
-/* Limits of the median b = 0 signal of the series divided by the signal of the responses; outside these limits the
- * series or the responses were rescaled. */
+/* Limits of the median b = 0 signal of the series divided by the signal of the responses. Outside these limits a
+ * warning says that the series may have been rescaled. */
 #define MIN_GAIN 0.2
 #define MAX_GAIN 5
 #define MIN_VOXELS 1000 /* voxels of a mask; fewer do not determine the field of the normalisation */

@@ -47,8 +47,8 @@ TARGET static inline double NAME(dot)(const double *a, const double *b, size_t n
     return NAME(sum)(sum);
 }
 
-/* Entries 0 .. many LANES of to = start + scale times the sum of n rows of a matrix, each times its factor. row:
- * numbers of the rows; NULL: the first n. start: NULL for 0. */
+/* Computes the first `many` vectors of to = start + scale times the sum of n rows of a matrix, each times its factor.
+ * many: at most 4. row: numbers of the rows; NULL: the first n. start: NULL for 0. */
 TARGET static inline __attribute__((always_inline)) void NAME(combine_some)(const double *matrix, size_t stride,
                                                                             const uint32_t *row, const double *factor,
                                                                             size_t n, int many, double scale,
@@ -62,8 +62,8 @@ TARGET static inline __attribute__((always_inline)) void NAME(combine_some)(cons
         *(VD *)(to + LANES * q) = (start ? *(const VD *)(start + LANES * q) : (VD){0}) + sum[q] * scale;
 }
 
-/* The same for all entries. width: length of `to`, rounded up to LANES. Sums that are formed side by side do not wait
- * for each other. */
+/* Calls combine_some() for all entries of `to`, several vectors at a time, because their sums do not wait for each
+ * other. width: length of `to`, rounded up to LANES. */
 TARGET static inline __attribute__((always_inline)) void NAME(combine)(const double *matrix, size_t stride,
                                                                        const uint32_t *row, const double *factor,
                                                                        size_t n, size_t width, double scale,

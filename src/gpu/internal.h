@@ -150,8 +150,8 @@ struct gls_kernel {
 
 /* Reads names and limits of the current context into info. */
 void gls_device_query(gls_device_info *info);
-/* Lowers limits as the text of GLSLINES_FORCE_LIMITS says, for tests. text may be NULL. GLS_ERR_ARGUMENT: invalid
- * text. */
+/* Lowers limits and sets properties as the text of GLSLINES_FORCE_LIMITS says, for tests. text NULL: changes nothing.
+ * GLS_ERR_ARGUMENT: invalid text. */
 gls_status gls_limits_force(gls_device_info *info, const char *text);
 
 /* Turns the oldest GL error, or a lost context, into a status. what: start of the message. The device must be held. */

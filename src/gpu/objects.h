@@ -44,7 +44,7 @@ void gls_device_keep(gls_device *device);
 void gls_device_let_go(gls_device *device);
 /* Information on a kept device, closed or not. */
 const gls_device_info *gls_device_kept_info(const gls_device *device);
-/* Whether the program waits for what it gives the device; false with GLS_LISTEN_NEVER_WAIT. */
+/* Whether calls wait for the work of the device; false with GLS_LISTEN_NEVER_WAIT. */
 bool gls_device_waits(const gls_device *device);
 
 /* Holds the device, like gls_device_hold(). GLS_ERR_LOST if the device is lost; then it is not held. Every function

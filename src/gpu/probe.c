@@ -104,7 +104,7 @@ static void add_failure(const char *place, const char *reason)
     n_failures++;
 }
 
-/* --- Whether a driver may exist, and what the result depends on. */
+/* --- Whether there may be a driver to probe, and on what the result of probing depends. */
 
 /* Device files of drivers without render nodes. Drivers of Mesa have render nodes. */
 static const char *const others[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/mali0", "/dev/kgsl-3d0", "/dev/nvhost-ctrl"};

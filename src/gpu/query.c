@@ -107,8 +107,8 @@ static bool force_limit(gls_device_info *info, const char *key, uint64_t value)
     "shared_bytes="                                                                                                 \
     "16384,work_group_size=128,work_groups=65535"
 
-/* Lowers limits, for tests of code that splits work. Example: "storage_bytes=1048576,texture_3d=64". "gles31" stands
- * for the minimum of OpenGL ES 3.1. */
+/* Lowers limits, and sets properties such as "software", for tests. Example: "storage_bytes=1048576,software=1".
+ * "gles31" stands for the minimum of OpenGL ES 3.1. */
 gls_status gls_limits_force(gls_device_info *info, const char *text)
 {
     char key[32];
