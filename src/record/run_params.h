@@ -78,8 +78,8 @@ bool gls_fits_model(const gls_job_options *options);
 
 /* --- Defaults: rows of defaults.def, by preset, direction getter and model. */
 
-/* Writes the defaults of an option by getter: "45 degrees with boot, ifod2; 25 degrees with prob". Only the value if it
- * is the same with all getters. */
+/* Writes the defaults of an option by getter: "45 degrees with boot, ifod2; 25 degrees with prob". Leaves out getters
+ * that do not use the option. Writes the value alone if all others have the same, the first getter among them. */
 void gls_default_text(const char *name, char *text, size_t size);
 
 /* A preset, as messages and the manual describe it. */
@@ -87,7 +87,7 @@ typedef struct gls_preset_info {
     const char *name, *source; /* source: where the values come from, in words */
     const char *differs;       /* how results still differ from the program of the preset, in words; NULL: nothing */
 } gls_preset_info;
-/* Name and source of a preset. preset: a gls_preset. */
+/* Name, source and differences of a preset. preset: a gls_preset. */
 const gls_preset_info *gls_preset_get(int preset);
 
 enum { GLS_MAX_DEFAULTS = 32 };
