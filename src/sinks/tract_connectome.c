@@ -365,7 +365,7 @@ static void report(connecting *c)
     gls_tract_run_count(run, "joined", k.joined);
     gls_tract_run_count(run, "unassigned_ends", k.unassigned);
     gls_tract_run_count(run, "without_points", k.empty);
-    /* absent_labels: number of labels, from 1 to the largest one, that do not occur */
+    /* absent_labels: number of labels, from 1 to the largest one, that have no row in the matrix */
     gls_json_uint(run->root, "absent_labels", (uint64_t)label[n - 1] - n);
     cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));

@@ -129,8 +129,8 @@ gls_status gls_track_params_check(const gls_track_params *p)
 
 /* --- The input: the needs of all direction getters, then the needs of the chosen getter. */
 
-/* Fails for options whose answer would depend on points that backtracking removes, and for getters without random
- * numbers, which would only repeat the same steps. */
+/* Fails for getters without random numbers, which would only repeat the same steps, and for options that need points
+ * that backtracking removes. */
 static gls_status check_backtrack(const gls_track_params *params)
 {
     const gls_getter *getter = gls_getter_of(params);
@@ -150,7 +150,7 @@ static gls_status check_backtrack(const gls_track_params *params)
     return GLS_OK;
 }
 
-/* Fails for getters without particles, and for options that particle filtering cannot keep. */
+/* Fails for getters without particles, and for options that cannot be combined with particle filtering. */
 static gls_status check_pft(const gls_track_params *params)
 {
     if (!gls_getter_of(params)->filters)

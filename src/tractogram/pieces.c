@@ -112,7 +112,7 @@ static gls_status form_piece(const job *j, size_t i, piece *out)
     return status;
 }
 
-/* --- Call these with the lock held ---------------------------------------------------- */
+/* --- Functions of a job, to be called with its lock held. */
 
 /* Keeps the first failure of any thread, with its message. */
 static void note(job *j, gls_status status)

@@ -14,7 +14,7 @@
  * writes them. A file system accepts one file at the speed of one thread, so the writing thread does nothing else while
  * pieces are ready. */
 
-/* Largest number of threads of an append, and of pieces that exist at the same time. */
+/* Largest number of threads of an append, and largest number of its pieces that exist at the same time. */
 #define GLS_PIECE_THREADS 4
 #define GLS_PIECE_ROOMS (2 * GLS_PIECE_THREADS)
 

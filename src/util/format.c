@@ -151,8 +151,7 @@ size_t gls_decimal_round(double v, int n, char out[GLS_DECIMAL_BYTES])
     return exponent >= n ? 0 : print_signed(v, digits, n, exponent, out);
 }
 
-/* --- numbers for people and for JSON
- * ---------------------------------------------------------------------------------- */
+/* --- Numbers for people and for JSON. */
 
 char *gls_format_count(uint64_t n, char *buffer, size_t size)
 {

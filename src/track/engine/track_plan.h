@@ -67,7 +67,7 @@ typedef struct gls_track_plan {
     uint32_t
         host_arrays; /* staged: number of arrays of the work buffer that the host writes; each has one word a slot */
     uint32_t work_arrays; /* number of all arrays of the work buffer; 0 unless staged */
-    int smaller_field;    /* set if memory was short: the size that shrink() of the field's kind returned; else 0 */
+    int smaller_field;    /* set if memory was short: the value that shrink() of the field's kind returned; else 0 */
     bool tables_shared;   /* the getter's tables fit into shared memory */
     bool packs_on_host; /* pass 3 is done by the host: the buffers of a software renderer are memory of this process */
     bool voxel_runs;    /* half-streamlines are stored as runs of points on a line, one run for each voxel crossed */

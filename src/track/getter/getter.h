@@ -30,8 +30,9 @@ typedef struct gls_model_plan {
     gls_field_plan field;
     gls_tables tables;
     gls_define_list defines;
-    const char *odf; /* fills the slot <odf>: BASE of BASE_looped.glsl or, where every step needs a whole ODF,
-                      * BASE_unrolled.glsl; a string constant. NULL: the getter samples no ODF */
+    const char *odf; /* BASE of the file that fills the slot <odf>, see gls_define_loops(): BASE_looped.glsl, or
+                        BASE_unrolled.glsl if `looped` is false here and in the request and the kernel is not one of
+                        pass 1. A string constant. NULL: the getter samples no ODF */
     bool looped;     /* use BASE_looped.glsl whatever gls_model_request.looped says */
 } gls_model_plan;
 

@@ -83,9 +83,9 @@ gls_status gls_writer_thread_create(gls_queue *queue, gls_result_store *store, c
 /* Delivers the results of the journal, calls poll() after each, and moves the start of the queue behind them. Call this
  * before any worker starts. */
 gls_status gls_writer_thread_replay(gls_writer_thread *writer, gls_status (*poll)(void *user), void *user);
-/* Lends an empty result for streamlines of seeds from `first` on. Waits while the worker is too far ahead of the other
- * workers. Sets *result to NULL if the worker must return its range because no worker tracks the seed that is due.
- * GLS_ERR_CANCELLED if the queue is stopped. */
+/* Lends an empty result for streamlines of seeds from `first` on. Waits while the worker has as many results as it may,
+ * because the sink or earlier seeds are not ready. Sets *result to NULL if the worker must return its range because no
+ * worker tracks the seed that is due. GLS_ERR_CANCELLED if the queue is stopped. */
 gls_status gls_writer_thread_take(gls_writer_thread *writer, size_t worker, uint64_t first, gls_batch_result **result);
 /* Sends a result with all streamlines of seeds result->first .. end - 1. The caller holds the queue's lock. */
 void gls_writer_thread_send(gls_writer_thread *writer, gls_batch_result *result, uint64_t end);
