@@ -51,10 +51,11 @@ GLS_API gls_gradients_options gls_gradients_options_default(void); /* NULL optio
 /* Reads text files of b-values (one row or one column) and vectors (3 x n or n x 3, a 3 x 3 table being FSL's: x, y, z
  * in rows; tabs, commas and '#' comments allowed). n_volumes is the length of the series. GLS_ERR_INPUT, with the file
  * and the volume counted from 0, for: another number of entries; a b-value that is negative or not finite; a table of
- * weighted volumes whose largest b-value is below 50 or above 1e6, which means other units; a table without a b0; a
- * vector of a weighted volume that is zero or not finite. All other vectors of weighted volumes are normalised, see
- * gls_bvalue_scaling. Vectors of b0 volumes whose length differs from 1 by more than 1 % are set to zero. grid: of the
- * series; may be NULL for GLS_BVEC_IMAGE. The frame of the vectors and the number of b0s are logged. */
+ * weighted volumes whose largest b-value is below 50 or above 1e6, which means other units; a table without a b0,
+ * unless without_b0; a vector of a weighted volume that is zero or not finite. All other vectors of weighted volumes
+ * are normalised, see gls_bvalue_scaling. Vectors of b0 volumes whose length differs from 1 by more than 1 % are set to
+ * zero. grid: of the series; may be NULL for GLS_BVEC_IMAGE. The frame of the vectors and the number of b0s are logged.
+ */
 GLS_API gls_status gls_gradients_read(const char *bval_path, const char *bvec_path,
                                       const gls_gradients_options *options, const gls_grid *grid, size_t n_volumes,
                                       gls_gradients **gradients);

@@ -72,13 +72,13 @@ GLS_API gls_msmt_options gls_msmt_options_default(void); /* NULL options mean th
  * stops early. tissue[t] gets gls_sh_count(order) volumes of GLS_SH_DESCOTEAUX07_LEGACY coefficients along the voxel
  * axes, in units of the response of tissue t: a voxel whose signal equals this response has 1 / sqrt(4 pi) in the first
  * volume. Coefficients are 0 outside the mask, and in voxels with a value that is not finite, whose number a warning
- * gives. Volumes that belong to no shell are left out and named in a warning. GLS_ERR_INPUT: there are more tissues
- * than shells; a response does not fit, see gls_tissue_response_check(); or there are more shells than the square root
- * of the number of volumes. Voxels whose fit does not converge keep its last step; the log gives their number. The same
- * data give the same bytes for any number of threads; results of a device differ from results of the CPU by rounding.
- * The CPU fits the voxels that need more active constraints than the device has space for, and, with a warning, all
- * voxels if the device has no double precision (OpenGL ES). GLS_ERR_CANCELLED if progress (may be NULL) returns false.
- */
+ * gives. Volumes that belong to no shell are left out and named in a warning. GLS_ERR_INPUT: there is no weighted
+ * shell; there are more tissues than shells; a response does not fit, see gls_tissue_response_check(); or there are
+ * more than three shells and more than the square root of the number of volumes, as on a grid of b-values. Voxels whose
+ * fit does not converge keep its last step; the log gives their number. The same data give the same bytes for any
+ * number of threads; results of a device differ from results of the CPU by rounding. The CPU fits the voxels that need
+ * more active constraints than the device has space for, and, with a warning, all voxels if the device has no double
+ * precision (OpenGL ES). GLS_ERR_CANCELLED if progress (may be NULL) returns false. */
 GLS_API gls_status gls_msmt_fit(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
                                 const gls_tissue_response *const *response, size_t n_tissues,
                                 const gls_msmt_options *options, gls_csd_progress progress, void *progress_user,

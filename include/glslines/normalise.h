@@ -36,7 +36,8 @@ GLS_API gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *
  * first volumes. */
 GLS_API gls_status gls_seed_region_of_tissues(const gls_image *const *tissue, size_t n_tissues, const gls_image *mask,
                                               gls_image **region);
-/* Region for seeds: voxels of the mask, eroded once, with FA above the threshold. */
+/* Region for seeds: voxels of the mask with FA above the threshold (0 <= threshold < 1). The mask is eroded once,
+ * unless the grid has at most two voxels along an axis. */
 GLS_API gls_status gls_seed_region_of_fa(const gls_image *fa, double threshold, const gls_image *mask,
                                          gls_image **region);
 

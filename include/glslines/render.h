@@ -31,8 +31,8 @@ typedef struct gls_render_options {
     size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
                             commas. Default: with turn "posterior", else with odf "axial", else
-                            "superior,posterior,left"; of 10000 streamlines and more, slabs along three axes, unless
-                            tile, columns, turn or outline is set */
+                            "superior,posterior,left"; but slabs along three axes for a single tractogram of 10000
+                            streamlines or more without tile, columns, turn, outline and odf */
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
     const char *image;   /* file behind the streamlines; default none */

@@ -52,8 +52,8 @@ typedef struct gls_score_result {
     uint64_t valid_bundles;   /* VB: number of bundles with a valid streamline */
     uint64_t invalid_bundles; /* IB: number of pairs of end regions that an invalid connection joins */
     double mean_overlap, mean_overreach, mean_overreach_gt,
-        mean_f1; /* means over all bundles whose voxels are known; a bundle without a valid streamline counts as 0 in
-                    all of them */
+        mean_f1; /* means over all bundles whose voxels are known, NaN if there are none; a bundle without a valid
+                    streamline counts as 0 in all of them */
     size_t n_bundles;
     const gls_score_bundle *bundle; /* in the order of the bundles of the ground truth; belongs to the score */
 } gls_score_result;

@@ -35,7 +35,7 @@ typedef struct gls_tissue gls_tissue;
 /* Makes tissue from an image of the five volumes on any grid. grid: of the streamlines. name: for messages. Voxels with
  * a value that is not a number become 0, with a warning; a sum other than 1 (tolerance 0.001) gives a warning, too.
  * Values are rounded to half precision unless precision is GLS_PRECISION_FLOAT. GLS_ERR_INPUT: another number of
- * volumes, values outside -0.001 .. 1.001, or no grey or no white matter. */
+ * volumes, values outside -0.001 .. 1.001, no grey matter, or no voxel of at least 0.5 white matter. */
 GLS_API gls_status gls_tissue_create(const gls_grid *grid, const gls_image *image, const char *name,
                                      gls_tissue_rule rule, gls_precision precision, gls_tissue **tissue);
 /* Makes the image of five volumes from fractions of white matter, grey matter and CSF, one volume each on one grid, as
