@@ -23,8 +23,8 @@ struct reshaper {
     gls_roi_hits hits;
     /* options of crop(), which cuts streamlines at regions */
     gls_crop_options cropping;
-    /* used by turn() only. centre: centre, mm, of the region where streamlines shall start; standard: the streamline
-     * whose direction they shall have */
+    /* used by turn() only. centre: centre, mm, of the region near which streamlines shall start; standard: the line
+     * along which streamlines shall run */
     gls_orientation orientation;
     double centre[3];
     float standard[GLS_ORIENT_POINTS][3];

@@ -28,7 +28,7 @@
  * OpenMP on the calling thread, whatever openblas_set_num_threads() has set */
 #define BUILT_WITH_OPENMP 2
 
-/* --- stand-ins where OpenBLAS cannot be loaded -------------------------------------------------------- */
+/* --- Stand-ins where OpenBLAS cannot be loaded. */
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -262,8 +262,8 @@ gls_status gls_mapper_start(gls_mapper *m, const gls_streamlines *s, size_t firs
     return status ? status : run(m);
 }
 
-/* Reads what the run wrote for each streamline. counts[0]: number of visits for which their streamlines had no slots;
- * the buffer may lack space for some of them; counts[1]: number of entries. */
+/* Reads what the run wrote for each streamline. counts[0]: number of visits that did not fit into the slots of their
+ * streamlines, and for some of which the buffer may lack space; counts[1]: number of entries. */
 static gls_status read_rows(gls_mapper *m, answer *a, uint32_t counts[2])
 {
     const size_t bytes = ROW_HEADER + m->n * sizeof(gls_mapped);

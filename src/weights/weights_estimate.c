@@ -24,8 +24,9 @@ static gls_status weights_run_linear(gls_weights *w)
         const gls_chunk *chunk = &w->rows.chunk[i];
 #pragma omp parallel for
         for (size_t s = 0; s < chunk->n; s++) {
-            /* over the streamline's fixels, with l its length in a fixel: sum: PM l FD / TD0; length: PM l, mm; without
-             * removed fixels replaced by the contribution, which is not rounded to units */
+            /* sum, length: sums over the streamline's fixels of PM l FD / TD0 and of PM l, mm, with l its length in the
+             * fixel. If no fixel is removed, the streamline's contribution, which is not rounded to units, replaces
+             * `length`. */
             double sum = 0, length = 0;
             for (uint32_t k = chunk->start[s]; k < chunk->start[s + 1]; k++) {
                 uint32_t fixel = gls_chunk_fixel(chunk, k), units = chunk->entry[k] & GLS_ROW_MAX_LENGTH;
