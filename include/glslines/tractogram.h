@@ -39,8 +39,7 @@ typedef struct gls_tractogram_options {
     bool overwrite;          /* default false: an existing file is GLS_ERR_OUTPUT */
     const char *const
         *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys
-                        * datatype, file, count, total_count, timestamp, glslines_shard; NULL: none. Borrowed during
-                        * create */
+                        * datatype, file, count, total_count, timestamp, glslines_shard; borrowed by create; NULL: none */
     const gls_shard *shard; /* which part of a run the file is, noted in the file for gls_tractogram_merge(); NULL: the
                                whole run. Borrowed during create */
     const gls_group_data *dpg; /* TRX: data of groups, n_dpg of them; the groups must come with the streamlines.
