@@ -13,7 +13,7 @@
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;
-/* Our option for a method that another program takes as an argument, as in "dwi2response dhollander"; NULL: none. */
+/* The option for a method that another program takes as an argument, as in "dwi2response dhollander"; NULL: none. */
 static const char *option_of_method(const char *word)
 {
     static const char *const methods[][2] = {{"dhollander", "--algorithm dhollander"},

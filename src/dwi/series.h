@@ -63,8 +63,8 @@ gls_status gls_series_read(gls_series *series, const char *const path[3], const 
  * from the table of the files in use or beside the image. */
 gls_status gls_series_read_table(gls_series *series, const char *bval, const char *bvec,
                                  const gls_gradients_options *options);
-/* Warns if another table of the series differs from the one in use. bval and bvec: files in FSL's axes; bvec NULL: bval
- * is a table of one file. used: name of the table in use. */
+/* Warns if another table of the series differs from the one in use, or cannot be read. bval and bvec: files in FSL's
+ * axes; bvec NULL: bval is a table of one file. used: name of the table in use. */
 void gls_series_compare_table(const gls_series *series, const char *bval, const char *bvec, const char *used);
 /* Checks the values of the series. Sets all values of a voxel with a value that is not finite to 0, because
  * interpolation would spread that value, and warns. GLS_ERR_INPUT: no value in the mask is above 0, or none in the b0

@@ -153,8 +153,8 @@ typedef struct gls_mif_header {
 
 /* Whether the name has a suffix of MRtrix images. */
 bool gls_mif_is_name(const char *path);
-/* Reads and checks a header. GLS_ERR_INPUT names the file and the error. GLS_ERR_UNSUPPORTED: complex values, or
- * several files. */
+/* Reads and checks a header. GLS_ERR_INPUT names the file and the error. GLS_ERR_UNSUPPORTED: complex values, several
+ * files of values, or more than four axes. */
 gls_status gls_mif_read_header(const char *path, gls_mif_header *header);
 /* Frees what the header holds. */
 void gls_mif_header_finish(gls_mif_header *header);
