@@ -43,8 +43,7 @@ static gls_status seeds_of_fa(const gls_dataset_options *o, const gls_series *se
     return GLS_OK;
 }
 
-/* Removes seed voxels outside the mask. GLS_ERR_INPUT: less than half of the seed voxels, or none, lie in the mask.
- * Warns if few are left. */
+/* Removes seed voxels outside the mask; warns if few are left. GLS_ERR_INPUT: none, or less than half, lie in it. */
 static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, gls_image *seeds)
 {
     size_t n = gls_grid_voxels(&mask->grid), all = 0, inside = 0;

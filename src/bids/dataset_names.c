@@ -173,8 +173,7 @@ static bool is_part(const char *name, const char *stem)
     return true;
 }
 
-/* Path of the file in a folder that applies to a stem by inheritance; of several, of the one with the longest stem.
- * From malloc; NULL: none. */
+/* Path, from malloc, of the file in a folder that a stem inherits: the one with the longest stem. NULL: none. */
 static char *best_in(const char *folder, const char *stem, const char *suffix, const char *extension)
 {
     char **names, *found = NULL, plain[64];
@@ -218,8 +217,7 @@ bool gls_bids_split(const char *text, gls_bids_ending *e)
            !text[used];
 }
 
-/* Whether the name has this value for the key. key NULL: whether it has none of the entities of kinds[], which mark
- * special images. */
+/* Whether the name has this value for the key. key NULL: whether it has no entity of kinds[] (special images). */
 static bool is_kind(const char *name, const char *key, const char *value)
 {
     static const char *const kinds[] = {"desc", "label", "seg", "atlas"};

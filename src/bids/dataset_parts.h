@@ -12,8 +12,7 @@
 #include "record/run_params.h"
 #include "util/output_file.h"
 
-/* --- The inputs, options and outputs of a tracked series, by which a later run recognises what has been done
- * already. */
+/* --- Inputs, options and outputs of a tracked series, by which later runs recognise what has been done. */
 
 /* Fills in *identity: {"options", "inputs"}. "options": each option on which the result depends, with files as hashes
  * of their contents. "inputs": the files of the unit, and how seeds are taken from them. The caller frees it. */
@@ -48,8 +47,7 @@ bool gls_dataset_names_files(const gls_param *param);
 /* Pointer to the next value in `job` that may name a file and has braces; NULL: no more. *row: the parameter of this
  * value. Begin with *row = gls_params and *next = 0. */
 const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row, int *next);
-/* Sets the members `value` and `files` of a unit, whose name must be set. A file that is missing becomes the problem of
- * the unit. */
+/* Sets the members `value` and `files` of a unit that has its name. A missing file becomes the unit's `problem`. */
 gls_status gls_dataset_find_values(const gls_job_options *job, gls_dataset_unit *unit);
 /* Replaces the values with braces in `job` by the values of the unit, which stay owned by the unit. */
 void gls_dataset_take_values(const gls_dataset_unit *unit, gls_job_options *job);
@@ -69,8 +67,7 @@ const char *gls_dataset_bad_label(const gls_strings *labels, const char *prefix,
  * of desc. Warns of invalid names, and of files of other participants and sessions. */
 bool gls_dataset_takes_file(const gls_dataset_options *options, const char *folder, const char *name,
                             const char *subject, const char *session);
-/* Whether a name has the entities of all filters except filters of the key `except` (NULL: no exception). Values of run
- * are compared as numbers. */
+/* Whether a name has the entities of all filters except those of the key `except` (or NULL). run-1 equals run-01. */
 bool gls_dataset_passes(const gls_dataset_options *options, const char *name, const char *except);
 /* Visits a folder. subject, session: labels without "sub-" and "ses-"; session "": the participant's own folder. */
 typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const char *session, const char *folder);
@@ -79,8 +76,7 @@ typedef gls_status (*gls_dataset_visit)(void *user, const char *subject, const c
 gls_status gls_dataset_walk(const gls_dataset_options *options, gls_dataset_visit visit, void *user);
 /* Whether a file's name agrees with the folder of this participant and session ("": none). */
 bool gls_dataset_belongs(const char *name, const char *subject, const char *session);
-/* Returns GLS_ERR_INPUT unless each participant that is asked for has a folder in names[], and each session occurs in
- * one of these folders. */
+/* GLS_ERR_INPUT unless each participant asked for has a folder in names[], and each session is in one of them. */
 gls_status gls_dataset_check_labels(const gls_dataset_options *options, char *const *names);
 
 /* --- Staging: the files of a series are made in a hidden folder and get their final names together. */

@@ -257,8 +257,7 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
                     exists ? table : sidecar);
 }
 
-/* Writes the sidecar, which gets its final name before the table. It also describes the old table, in case the process
- * is killed in between. */
+/* Writes the sidecar. It gets its final name before the table, so it also describes the old table, `before`. */
 static gls_status write_sidecar(const char *path, const char *text, size_t bytes, const char *before,
                                 gls_output_group *group)
 {

@@ -323,8 +323,7 @@ static void list_label(char *list, size_t size, const char *label)
     if (n + strlen(label) + 3 < size) snprintf(list + n, size - n, "%s%s", n ? ", " : "", label);
 }
 
-/* Returns GLS_ERR_INPUT unless a folder is the participant that the options ask for. The message lists the participants
- * that exist. */
+/* GLS_ERR_INPUT unless a folder is of the participant that is asked for. The message lists those that exist. */
 static gls_status check_participant(const gls_dataset_options *o, char *const *names, const char *asked)
 {
     char there[MAX_LABEL] = "";
@@ -380,8 +379,7 @@ gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *n
 /* entities of a filter that are skipped, because they are the same for every series that can be tracked */
 #define IMPLIED "datatype|suffix|extension"
 
-/* "key=a|b" from a value or a list of values. NULL: a value is neither a text without | nor a whole number from 0 on,
- * or memory ran out. */
+/* "key=a|b" from a value or a list. NULL: a value is neither a text without | nor a whole number >= 0; or no memory. */
 static char *filter_text(const char *key, const cJSON *values)
 {
     char *text = NULL;

@@ -35,8 +35,7 @@ static void name_track(const gls_job_options *job, char name[64])
     snprintf(name, 64, "%s%s", gls_getter_name(job->track.dg), is_default ? "" : gls_model_name(job->model.model));
 }
 
-/* Sets all names. The tractogram is SERIES_tract-wholebrain_track-TRACK_tractogram.trx, with --legacy-names
- * _tractography.trk. */
+/* Sets all names. Tractogram: UNIT_tract-wholebrain_track-TRACK_tractogram.trx; --legacy-names: _tractography.trk. */
 static void name_places(const gls_dataset_options *o, const gls_dataset_unit *u, const gls_job_options *job, places *p)
 {
     char track[64];
@@ -183,8 +182,7 @@ static gls_status write_fit_sidecar(const gls_dataset_options *o, const gls_data
     return status;
 }
 
-/* Renames one output of the fit to its name in the data set and writes its sidecar; or removes an output that the data
- * set does not keep. */
+/* Gives an output of the fit its name in the data set, with a sidecar; removes an output that kept_fits[] lacks. */
 static gls_status name_fit(const gls_dataset_options *o, const gls_dataset_unit *u, const cJSON *output,
                            const char *stem, const cJSON *fit)
 {
@@ -334,8 +332,7 @@ typedef struct before {
     gls_dataset_replace replace; /* which files the run may replace */
 } before;
 
-/* Compares the identity of this run with the identity of the run that made the tractogram. GLS_ERR_OUTPUT names the
- * first difference. */
+/* Compares this run with the run that made the tractogram. GLS_ERR_OUTPUT names the first difference. */
 static gls_status compare_identity(const cJSON *wanted, const cJSON *found, const char *tractogram)
 {
     static const char *const parts[] = {"inputs", "options"}, *const words[] = {"from", "with"};

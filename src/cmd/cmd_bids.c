@@ -14,8 +14,7 @@ typedef struct bids_values {
     cmd_common common;
     /* input, output, participants and the other choices that the workflow of data sets takes */
     gls_dataset_options data;
-    /* texts of --seed-region, --shard, --unit and --bids-filter-file; NULL: not given; but the default of region is
-     * "auto" */
+    /* texts of --seed-region ("auto" if not given), --shard, --unit, --bids-filter-file (NULL if not given) */
     const char *region, *shard, *unit, *filter_file;
     /* number of worker processes, each of which tracks one series at a time */
     int jobs;
@@ -229,8 +228,7 @@ static int group(const gls_dataset_options *d)
     return CMD_EXIT_OK;
 }
 
-/* Entry of the command: checks the options, then tracks participants or makes the tables of the group. Returns an exit
- * code. */
+/* Entry of the command: checks the options, then tracks participants or makes tables. Returns an exit code. */
 static int run_bids(void *values, const cmd_arguments *arguments)
 {
     const bids_values *o = values;

@@ -85,8 +85,7 @@ static const gls_option output_rows[] = {
     {.name = NULL},
 };
 
-/* Entry of the command: checks the options of the model, fits, and writes the files. --csd-rule or --response without
- * --model chooses csd. */
+/* Entry of the command: checks options, fits, writes files. Without --model, --csd-rule or --response chooses csd. */
 static int run_fit(void *values, const cmd_arguments *arguments)
 {
     gls_fit_options *o = &((fit_values *)values)->o;

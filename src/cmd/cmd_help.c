@@ -73,8 +73,7 @@ static int search_topic(FILE *out, const manual_topic *topic, const char *const 
     return found;
 }
 
-/* Prints the options of commands (NULL ends them) and the paragraphs of topics that have all n words, whatever their
- * case. Returns their number. */
+/* Prints the options of commands (NULL ends them) and paragraphs of topics with all n words. Returns their number. */
 static int manual_search(FILE *out, const cmd_command *const *commands, const char *const *word, int n, int width)
 {
     int found = 0;
@@ -382,8 +381,7 @@ static int unknown_name(const char *name)
     return cmd_error(CMD_EXIT_USAGE, "no help on '%s'; 'glslines help' lists commands and topics", name);
 }
 
-/* Prints the help of a command as text, Markdown or manual page. Returns false if memory runs out, as write_topic() and
- * write_overview() do. */
+/* Prints the help of a command as text, Markdown or manual page. Returns false if memory runs out. */
 static bool write_command(const cmd_command *command, int format)
 {
     if (format == FORMAT_MAN) return manual_write_command_page(stdout, command);

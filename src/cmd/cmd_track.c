@@ -131,8 +131,7 @@ static int check_seeds(gls_job_options *o, const cmd_arguments *arguments)
     return CMD_EXIT_OK;
 }
 
-/* GPUStreamlines' default model depends on the getter: --model default stands for csd with a given getter that needs no
- * q-ball model. */
+/* As in GPUStreamlines, --model default stands for csd if a getter is given that needs no q-ball model. */
 static void take_model(gls_job_options *o, const cmd_arguments *arguments)
 {
     bool is_default = strstr(arguments->taken, "--model default:") != NULL;

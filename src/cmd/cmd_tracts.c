@@ -40,8 +40,7 @@ typedef struct tract_values {
     .work = &(const tract_work){description_, work_, arguments_, min_files_},       \
     .values_size = TRACT_AT + sizeof(gls_##name_##_cli), .set_defaults = set_##name_##_defaults, .run = tract_run
 
-/* For gls_tract_run.go_on: whether no signal has asked to stop. The share of the work done is not needed: the monitor
- * shows progress. */
+/* For gls_tract_run.go_on: whether no signal has asked to stop. The monitor, not this function, shows progress. */
 static bool go_on(void *user, double share)
 {
     (void)user;

@@ -44,8 +44,7 @@ extern const cmd_command *const cmd_commands[];
 /* Prints the text of `glslines help` without arguments. */
 void cmd_print_overview(FILE *out);
 
-/* --- Options of `track`, which are the rows of glslines/params.def; options and arguments of all commands that fit a
- * model. */
+/* --- Options of `track`, the rows of glslines/params.def; options and arguments of commands that fit a model. */
 
 /* Values of the options of `track`. */
 typedef struct track_options {
@@ -62,8 +61,7 @@ void track_options_default(void *values);
  * fault prints a message. Returns an exit code. */
 int track_options_check(track_options *options, const cmd_arguments *arguments);
 
-/* Entry of cmd_command.rows: the options of a model, for a command whose values have a gls_model_options as a
- * member. */
+/* Entry of cmd_command.rows: options of a model, which the member of this name, a gls_model_options, holds. */
 #define CMD_MODEL_ROWS(values, member, ...)                                                                 \
     {                                                                                                       \
         .table = gls_params, .at = offsetof(values, member) - offsetof(gls_job_options, model), __VA_ARGS__ \

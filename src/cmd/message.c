@@ -412,12 +412,10 @@ static void write_at_once(int fd, const char *text, size_t n)
     (void)written;
 }
 
-/* Removes the progress from the terminal, prints "glslines: interrupted", and writes the event end with the exit code.
- * For signal handlers. */
+/* For signal handlers: removes the progress, prints "glslines: interrupted", writes the event end with the code. */
 static void end_by_signal(int code)
 {
-    /* a signal handler must not use cJSON, malloc and locks: the digits of the code go into a fixed line, whose list of
-     * outputs is empty */
+    /* no cJSON, malloc or lock in a signal handler: put the digits into a fixed line with an empty list of outputs */
     static const char message[] = "\r\033[Kglslines: interrupted\n";
     char end[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n",
          *digits = strstr(end, "000");

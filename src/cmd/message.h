@@ -63,8 +63,7 @@ void cmd_message_status_line(const char *line);
 /* --- Progress in the tab of the terminal at standard error, or on the task bar (escape sequence OSC 9;4, which Windows
  * Terminal, Konsole, Ghostty, WezTerm and iTerm2 understand). */
 
-/* Shows a fraction from 0 to 1. Call it whenever the progress line is drawn. An unchanged percentage is written only at
- * every 40th call. */
+/* Shows a fraction, 0 to 1, each time the progress line is drawn. Writes an unchanged percentage every 40th call. */
 void cmd_terminal_progress(double fraction);
 /* Removes the progress, if any is shown. */
 void cmd_terminal_progress_end(void);

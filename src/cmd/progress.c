@@ -39,8 +39,7 @@ static void deliver(void)
     for (int i = 0; i < 64 && g_main_context_iteration(NULL, FALSE); i++) continue;
 }
 
-/* Shows progress of 0 on the icon. NULL: no launcher; the functions below accept NULL. Call all of them from one
- * thread. */
+/* Shows progress of 0 on the icon. NULL: no launcher, which the functions below accept. All run on one thread. */
 static launcher_icon *create_icon(void)
 {
     if (!session_bus_exists()) return NULL;
@@ -218,8 +217,7 @@ static void rejected_text(const gls_progress *p, char *text, size_t size)
         if (*c == '_') *c = ' ';
 }
 
-/* The counts of a phase: how they are printed, the words behind them, and the unit of the rate. Phases without
- * words show nothing. */
+/* Counts of each phase: how to print them, the words behind them, the unit of the rate; no words: shows nothing. */
 static const struct {
     char *(*print)(uint64_t n, char *text, size_t size);
     const char *what, *unit;
