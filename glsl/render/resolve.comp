@@ -25,7 +25,7 @@ uint hidden_share(int x, int y, uint at)
 {
     // 16 samples around, in one of 16 patterns by the sample's position. Each one with a tube in front of the surface
     // darkens it, the less the further in front.
-    const int reach = 768; // in sixteenths of a sample: what stands further in front of a surface darkens it less
+    const int reach = 768; // in sixteenths of a sample; a tube this far in front darkens half as much as one close by
     int z = int(depth[at]) + 24;
     uint sum = 0u, pattern = uint(((y + params.phase) & 3) * 4 + (x & 3)) * 16u;
     for (uint k = pattern; k < pattern + 16u; k++) {

@@ -38,8 +38,8 @@ typedef struct gls_tractogram_options {
     gls_precision precision; /* precision of positions in TRX; default GLS_PRECISION_FLOAT */
     bool overwrite;          /* default false: an existing file is GLS_ERR_OUTPUT */
     const char *const
-        *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, none of the keys
-                        * datatype, file, count, total_count, timestamp, glslines_shard; borrowed by create; NULL: none */
+        *header_lines; /* "key: value" lines for the TCK header, NULL-terminated, no colon in a value, no key datatype,
+                        * file, count, total_count, timestamp, glslines_shard; NULL: none. Borrowed during create */
     const gls_shard *shard; /* which part of a run the file is, noted in the file for gls_tractogram_merge(); NULL: the
                                whole run. Borrowed during create */
     const gls_group_data *dpg; /* TRX: data of groups, n_dpg of them; the groups must come with the streamlines.
