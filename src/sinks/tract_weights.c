@@ -221,8 +221,7 @@ static gls_status name_files(const weighting *w)
     return status || !o->fixels ? status : gls_tract_fixels_check(w->run, o->fixels, names, GLS_WEIGHTS_N_VALUES);
 }
 
-/* Chooses into how many pieces the steps of streamlines are divided for mapping, and whether they are curves or
- * straight lines. step: the stated step, mm; 0: takes the largest step of `range` instead, and logs it. */
+/* Chooses how many pieces a step has for mapping, and whether it is a curve. step: mm; 0: the largest of `range`. */
 static gls_status weights_choose_walk(gls_weights *w, double step, const gls_step_range *range, const gls_grid *grid)
 {
     bool straight = false;

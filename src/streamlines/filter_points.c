@@ -1,6 +1,5 @@
 /* Filters that change the points of streamlines: an affine map, points at equal distances, more points, fewer points.
- * In most of them several threads count the new points of a block, then fill them in; resampling from the middle point
- * works on one streamline after the other. */
+ * Several threads count the new points of a block, then fill them in; resampling from the middle uses one thread. */
 #include <glslines/filters.h>
 
 #include <math.h>
