@@ -1,4 +1,5 @@
-// The walk along a streamline; see walk.glsl. Define before: VERTEX(i), RATIO, PIECE (of a segment) and VISIT().
+// The walk along a streamline; see walk.glsl. The file that includes this one defines VERTEX(i), RATIO (pieces of a
+// segment), PIECE (1 / RATIO) and VISIT().
 
 // Calls VISIT(voxel, entry, leave, length) for all visits of n >= 2 points, in order: the voxel, where the streamline
 // enters and leaves it, and the length in between, mm. Each segment is cut into RATIO pieces of its cubic; p0 .. p3 are

@@ -61,8 +61,8 @@ typedef enum bench_time {
     BENCH_TIMES
 } bench_time;
 
-/* Who writes plainly, that is, a file of bytes without tracking, for comparison: one thread, or as many threads as the
- * writer of tractograms has. */
+/* Number of threads that write plain bytes to a file, without tracking, for comparison: one, or as many as the writer
+ * of tractograms has. */
 typedef enum bench_plain { BENCH_PLAIN_ONE, BENCH_PLAIN_MANY, BENCH_PLAIN } bench_plain;
 
 /* Rates that a device reaches in small kernels, each of which does one thing. */

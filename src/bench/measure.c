@@ -1,5 +1,6 @@
-/* Measures a column of the benchmark: makes a tracker, runs once to warm up, then repeats. Also measures how busy other
- * processes keep the machine, because their load lengthens the times. */
+/* Measures a column of the benchmark: makes a tracker, runs once to warm up, then repeats. Also counts the work for one
+ * point, times plain writes of files for comparison, and measures how busy other processes keep the machine, because
+ * their load lengthens the times. */
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>

@@ -118,7 +118,7 @@ typedef struct gls_dataset_unit {
     char *table; /* a gradient table in a single file (MRtrix's .b) that exists besides bval and bvec; NULL: none */
     char *mask, *region;     /* region NULL: seeds from FA */
     char *tissue[3];         /* fractions of white and grey matter and CSF, with gls_dataset_options.tissue */
-    gls_dataset_region kind; /* kind of `region`; AUTO: a mask */
+    gls_dataset_region kind; /* kind of `region`; GLS_DATASET_AUTO: a mask that the user gave */
     gls_bids_labels labels;  /* labels of white matter, for GLS_DATASET_DSEG */
     gls_dataset_texts value; /* the options of track whose values have entities in braces, in the order of params.def:
                                 their values for this unit */

@@ -1,4 +1,5 @@
-/* Finds the series of a BIDS data set with their gradient tables, masks and regions. */
+/* Finds the series of a BIDS data set with their gradient tables, masks, seed regions, images of tissue and labels of
+ * atlases. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
