@@ -43,8 +43,9 @@ void store_candidate(int index, int v)
 // Lists the local maxima that can be peaks, at most MAX_CANDIDATES, in ascending order. Returns their number.
 uint find_peaks()
 {
-    // `above` is the smallest value of a peak: the larger of pmf_threshold x maximum and of lowest value +
-    // peak_threshold x range (DIPY's relative peak threshold); with SEED_CUTOFF at least the cutoff of seeds.
+    // `above` is the smallest value of a peak: the larger of pmf_threshold x maximum and of lowest + peak_threshold x
+    // (maximum - lowest), DIPY's relative peak threshold; with SEED_CUTOFF at least the cutoff of seeds. lowest: the
+    // smallest value of the ODF, or 0 if that is below pmf_threshold x maximum.
     float floor_value = params.pmf_threshold * odf_max;
     float lowest = odf_min < floor_value ? 0.0 : max(odf_min, 0.0);
     // an ODF that is flat or nowhere positive has no peak

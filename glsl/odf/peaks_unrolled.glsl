@@ -24,8 +24,9 @@ uint is_peak[PEAK_WORDS];
 #define VERTEX_MORE_END(v, b) bits |= odf[v] >= above ? b : 0u; }
 
 // Marks the peaks in is_peak and returns their number. A vertex is a peak if its value reaches `level` and the value of
-// each neighbour. level: the larger of pmf_threshold x maximum and of lowest value + peak_threshold x range (DIPY's
-// relative peak threshold); with SEED_CUTOFF at least the cutoff of seeds.
+// each neighbour. level: the larger of pmf_threshold x maximum and of lowest + peak_threshold x (maximum - lowest),
+// DIPY's relative peak threshold; with SEED_CUTOFF at least the cutoff of seeds. lowest: the smallest value of the ODF,
+// or 0 if that is below pmf_threshold x maximum.
 uint find_peaks()
 {
     float floor_value = params.pmf_threshold * odf_max;

@@ -54,7 +54,8 @@ typedef struct gls_density_options {
                             without directions: the sum of the absolute values of all weights, or more. The resolution
                             of the fixed-point sums follows from this number. Default 0 */
     gls_density_value value; /* default GLS_DENSITY_ONE */
-    const char *column;      /* column for GLS_DENSITY_COLUMN and GLS_DENSITY_IS_NONZERO; borrowed like weights */
+    const char *column;      /* column for GLS_DENSITY_COLUMN and GLS_DENSITY_IS_NONZERO, else NULL (default); borrowed
+                                like weights */
     gls_density_stat stat;   /* default GLS_DENSITY_SUM */
     bool map_zero;   /* streamlines whose value is 0 or not finite count as 0; default false: they are left out */
     bool directions; /* make three volumes, x, y and z: a vector in each voxel, along the sum of the absolute mean

@@ -45,15 +45,16 @@ typedef struct gls_render_options {
     gls_numbers range;             /* values of the first and the last colour; default none: 2nd and 98th percentile */
     gls_render_style style;        /* default GLS_RENDER_TUBES */
     double radius;                 /* radius of tubes, mm, 0.01 .. 5; default 0.2 */
-    double opacity;                /* 0.01 .. 1; default 1 */
-    double occlusion;              /* 0 .. 1; default 0.8 */
+    double opacity;                /* opacity of each streamline, 0.01 .. 1; default 1 */
+    double occlusion;              /* how much tubes in front darken what is behind, 0 .. 1; default 0.8 */
     uint64_t max_streamlines;      /* 1 .. 2^32 - 1, of each file, evenly spread; default 50000 */
     double min_length, max_length; /* mm; streamlines outside this range are not drawn; default 0, INFINITY */
     const char *tile;              /* WxH, size of a view in pixels, each 64 to 8192; default "800x800", for slabs
                                       "400x400". The whole picture has at most 65535 pixels a side and 2^29 in all */
     int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */
-    const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
-                         default: the image if there is one, else the streamlines */
+    const char
+        *fit;         /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
+                         default: the first of these that is there: the image, odf, the mask of outline, the streamlines */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
     gls_render_convention convention; /* default GLS_RENDER_NEUROLOGICAL */
     const char *background;           /* black, white, grey, #rrggbb or transparent; default "black" */

@@ -52,11 +52,11 @@ typedef struct gls_select_options {
     uint64_t min_points;           /* default 0 */
     double max_turn;               /* largest angle between successive steps, degrees; default INFINITY */
     double max_winding;            /* largest sum of the angles between successive steps, degrees; default INFINITY */
-    const char *const *group;      /* a streamline must belong to all of these groups */
+    const char *const *group;      /* a streamline must belong to all of these groups; default none */
     size_t n_groups;
-    const char *const *not_group; /* a streamline must not belong to any of these groups */
+    const char *const *not_group; /* a streamline must not belong to any of these groups; default none */
     size_t n_not_groups;
-    const uint64_t *id; /* positions in the stream, counted from 0, ascending; NULL: all */
+    const uint64_t *id; /* only these positions in the stream, counted from 0, ascending; default NULL: all */
     size_t n_ids;
     bool inverse; /* keep the streamlines that fail a test; default false */
 } gls_select_options;

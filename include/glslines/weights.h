@@ -49,7 +49,7 @@ typedef struct gls_weights_options {
                          them, as later versions do */
     bool remove_untracked; /* leave fixels without streamlines out of the model; default false */
     double fd_threshold;   /* leave fixels whose density is at most this value out of the model; default 0: none */
-    double unmapped;       /* weight of streamlines that touch no fixel, 0 or 1; default 1 */
+    double unmapped;       /* SIFT2: weight of streamlines that touch no fixel, 0 or 1; default 1 */
     bool force;            /* go on where all fixels are excluded; default false */
     bool statistics;       /* fill in step and coefficient of gls_weights_iteration; default false */
     uint64_t term_number;  /* SIFT: streamlines to keep; default 0: no target */
@@ -133,7 +133,8 @@ typedef struct gls_weights_result {
 typedef bool (*gls_weights_progress)(void *user, uint64_t iteration, double cost);
 /* Computes the weights; call this after the last streamline. SIFT2 runs on n distinct devices that share its chunks, or
  * with n = 0 on the CPU; the other methods run on the CPU. llvmpipe and the CPU give the same bytes. GLS_ERR_EMPTY:
- * there is no streamline, no streamline touches a fixel, or all fixels are excluded. progress may be NULL. */
+ * there is no streamline, no streamline touches a fixel, or all fixels are excluded and gls_weights_options.force is
+ * false. progress may be NULL. */
 GLS_API gls_status gls_weights_solve(gls_weights *weights, gls_device *const *devices, size_t n,
                                      gls_weights_progress progress, void *user);
 /* Returns counts and measures, which are complete after gls_weights_solve(). Borrowed until the weights are destroyed.
