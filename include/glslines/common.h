@@ -1,4 +1,5 @@
-/* Status codes, error messages and version: shared by every public header. */
+/* What every public header shares: status codes, error messages, the version, the number of threads, and how long to
+ * wait for input. */
 #ifndef GLSLINES_COMMON_H
 #define GLSLINES_COMMON_H
 

@@ -1,4 +1,5 @@
-/* Track density: how many streamlines, or how many mm of streamlines, lie in each voxel.
+/* Track density: how many streamlines, or how many mm of streamlines, lie in each voxel. Also maps of values and of
+ * directions of streamlines.
  *
  * Sums are integers or fixed point of 64 or 128 bits, so that they do not depend on the number of threads or on the
  * division of the streamlines into blocks. */

@@ -1,4 +1,5 @@
-/* Filters: sinks that change or select streamlines and hand them on to the next sink.
+/* Filters: sinks that change or select streamlines and hand them on to the next sink. Also sets of streamlines, by
+ * which tractograms are compared.
  *
  * Each function creates a sink that owns `next`: finishing or aborting the sink finishes or aborts all that follow. If
  * the function fails (GLS_ERR_ARGUMENT: out of range; GLS_ERR_MEMORY), `next` stays with the caller. Columns and groups

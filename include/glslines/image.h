@@ -1,4 +1,4 @@
-/* Images on a voxel grid, and NIfTI files. */
+/* Images on a voxel grid, and their files: NIfTI, and to read also MRtrix's .mif. */
 #ifndef GLSLINES_IMAGE_H
 #define GLSLINES_IMAGE_H
 

@@ -1,4 +1,4 @@
-/* Merges shards into the tractogram that a single run would have written. */
+/* Reads the headers of shards, and merges shards into the tractogram that a single run would have written. */
 #ifndef GLSLINES_MERGE_H
 #define GLSLINES_MERGE_H
 

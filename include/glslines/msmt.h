@@ -1,5 +1,5 @@
-/* Multi-shell multi-tissue constrained spherical deconvolution (Jeurissen et al., NeuroImage 103:411, 2014), and the
- * responses that it needs. */
+/* Multi-shell multi-tissue constrained spherical deconvolution (Jeurissen et al., NeuroImage 103:411, 2014), with the
+ * responses and the directions of the constraint that it needs. */
 #ifndef GLSLINES_MSMT_H
 #define GLSLINES_MSMT_H
 

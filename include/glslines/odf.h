@@ -1,4 +1,5 @@
-/* Orientation distribution functions (ODFs) sampled on a sphere, from SH coefficients or from given amplitudes. */
+/* Orientation distribution functions (ODFs) sampled on a sphere, from SH coefficients or from given amplitudes; and
+ * images of SH coefficients converted to other bases and frames. */
 #ifndef GLSLINES_ODF_H
 #define GLSLINES_ODF_H
 

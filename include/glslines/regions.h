@@ -1,4 +1,4 @@
-/* Regions of interest that streamlines must visit, must avoid, or end at. */
+/* Regions of interest that streamlines must visit, must avoid, must not leave, or end at. */
 #ifndef GLSLINES_REGIONS_H
 #define GLSLINES_REGIONS_H
 

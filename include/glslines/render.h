@@ -1,5 +1,5 @@
-/* Pictures of tractograms: streamlines as tubes, with slices of an image, seen from named sides, drawn by compute
- * shaders without a display. The same inputs and options give the same pixels on every device.
+/* Pictures of tractograms: streamlines as tubes, with slices of an image and ODFs as glyphs, seen from named sides,
+ * drawn by compute shaders without a display. The same inputs and options give the same pixels on every device.
  *
  *     const char *files[] = {"tracks.trx"};
  *     gls_render_options options = gls_render_options_default();
@@ -52,9 +52,8 @@ typedef struct gls_render_options {
     const char *tile;              /* WxH, size of a view in pixels, each 64 to 8192; default "800x800", for slabs
                                       "400x400". The whole picture has at most 65535 pixels a side and 2^29 in all */
     int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */
-    const char
-        *fit;         /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
-                         default: the first of these that is there: the image, odf, the mask of outline, the streamlines */
+    const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
+                         default: the first that is there of image, odf, mask of outline, and streamlines */
     gls_numbers crop; /* X0 X1 Y0 Y1 Z0 Z1, mm: the box that is drawn; default none */
     gls_render_convention convention; /* default GLS_RENDER_NEUROLOGICAL */
     const char *background;           /* black, white, grey, #rrggbb or transparent; default "black" */
