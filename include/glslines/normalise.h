@@ -28,8 +28,9 @@ GLS_API gls_status gls_normalise(gls_image *const *tissue, size_t n_tissues, con
 
 /* Estimates a mask of the brain, one volume of 0 and 1, as dwi2mask legacy of MRtrix3: voxels in which the mean of a
  * shell lies above the optimal threshold of this mean, smoothed; of these the largest component, without holes and
- * without parts connected by a thin bridge. Warns if the mask is less than 2 % or more than 90 % of the grid.
- * GLS_ERR_INPUT if no voxel has a signal. */
+ * without parts connected by a thin bridge. Warns if the mask is less than 2 % or more than 90 % of the grid. Where no
+ * threshold divides the means, the mask is, with a warning, all voxels with a signal. GLS_ERR_INPUT if no voxel has a
+ * signal. */
 GLS_API gls_status gls_mask_estimate(const gls_image *dwi, const gls_gradients *gradients, gls_image **mask);
 
 /* Region for seeds: voxels of the mask in which the first tissue, white matter, has more than half of the sum of the

@@ -39,8 +39,8 @@ GLS_API gls_status gls_peaks_append(gls_image **peaks, const gls_image *file, co
 /* Sets the amplitudes of peaks from number `first` on, one volume for each peak; where the value is not above 0 there
  * is not a peak. GLS_ERR_INPUT: another grid, or more volumes than peaks. */
 GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gls_image *values, const char *name);
-/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. The maxima are not
- * negative, reach the threshold, and are at least 8 degrees apart. */
+/* Finds the n largest maxima of spherical harmonics of even order in each voxel, strongest first. The maxima are above
+ * 0, reach the threshold, and are at least 8 degrees apart. A voxel with a coefficient that is not finite has none. */
 GLS_API gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                    size_t n, double threshold, gls_image **peaks);
 /* Rotates an image of peaks to scanner axes, as sh2peaks of MRtrix3 writes them: NaN where there is no peak. */

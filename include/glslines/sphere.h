@@ -52,8 +52,9 @@ typedef enum gls_sphere_lines {
  * and keeps the first of each pair. If no two form a pair and lines is GLS_SPHERE_FOLD, the sphere is antipodal and
  * keeps all directions. Otherwise it is a full, asymmetric set. Edges are the edges of the convex hull of the vertices
  * and, on an antipodal sphere, their antipodes; facets with more than three corners are split into triangles. order
- * (NULL, or memory for n) receives for each vertex its index in direction[]. GLS_ERR_INPUT: two directions are closer
- * than 0.06 degrees, or all lie in a plane. */
+ * (NULL, or memory for n) receives for each vertex its index in direction[]. GLS_ERR_INPUT: there are fewer than 6
+ * directions, one is 0 or not finite, two are closer than 0.06 degrees, or all lie in a plane. GLS_ERR_UNSUPPORTED:
+ * there are more than GLS_SPHERE_MAX_DIRECTIONS. */
 GLS_API gls_status gls_sphere_create_from(const double (*direction)[3], size_t n, gls_sphere_lines lines,
                                           gls_sphere **sphere, uint32_t *order);
 
