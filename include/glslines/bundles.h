@@ -111,7 +111,7 @@ GLS_API uint64_t gls_bundles_streamlines(const gls_bundles *bundles);
 typedef enum gls_bundles_rest { GLS_BUNDLES_REST_DROPPED, GLS_BUNDLES_REST_KEPT } gls_bundles_rest;
 /* Creates a filter for a second pass over the same streamlines: streamlines of any bundle go on, oriented as in the
  * first bundle that contains them, with a group for each bundle. With GLS_BUNDLES_REST_KEPT all other streamlines go
- * on, too. */
+ * on, too. The bundles must outlive the filter, which owns `next`. */
 GLS_API gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_rest rest, const gls_sink *next,
                                       gls_sink *filter);
 
