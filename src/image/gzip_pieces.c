@@ -115,7 +115,7 @@ static void find_next(gls_gzip_pieces *t)
         all = t->n_found[c] < MARKS;
     }
     t->to_end = all && t->place + (uint64_t)t->n_chunks * CHUNK >= t->input->bytes;
-    t->n_chunks = CHUNKS(t->n_threads);
+    t->n_chunks = all ? CHUNKS(t->n_threads) : 1; /* marks so dense: what is behind a full chunk is searched again */
 }
 
 /* Fills in the next pieces, at most PIECES(n_threads): from the place to the first mark, from there to the second, and
@@ -237,6 +237,8 @@ bool gls_gzip_pieces_read(gls_gzip_pieces *t, void *data, size_t bytes, size_t *
         while (t->n_read >= t->n_out && !t->over) {
             if (!unpack_next(t)) return false;
         }
+        /* a file that changed meanwhile may have fewer bytes than were read before */
+        if (t->n_read > t->n_out) return false;
         const uint64_t left = t->n_out - t->n_read, n = left < bytes - *got ? left : bytes - *got;
         if (n == 0) break;
         copy c = {t, (unsigned char *)data + *got, t->n_read, t->n_read + n};

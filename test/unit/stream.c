@@ -238,7 +238,8 @@ static void pack_pieces(bytes *out, const bytes *data, size_t size, int level, b
     free(buffer);
 }
 
-/* Whether the first member of the file, whose data begin at `place`, is unpacked piece by piece. */
+/* Whether the first member of the file, whose data begin at `place`, is unpacked piece by piece. Fails if a read from
+ * behind the end of the member, as of a file that became shorter, is no failure. */
 static bool is_in_pieces(const bytes *want, uint64_t place)
 {
     gls_input input;
@@ -246,7 +247,10 @@ static bool is_in_pieces(const bytes *want, uint64_t place)
     size_t got;
     uint64_t end;
     assert_int_equal(gls_input_open(path, &input), GLS_OK);
-    gls_gzip_pieces *pieces = gls_gzip_pieces_create(&input, place, 0, 4);
+    gls_gzip_pieces *pieces = gls_gzip_pieces_create(&input, place, want->n + 1, 4);
+    assert_false(gls_gzip_pieces_read(pieces, data, want->n + 1, &got, &end));
+    gls_gzip_pieces_destroy(pieces);
+    pieces = gls_gzip_pieces_create(&input, place, 0, 4);
     bool fits = gls_gzip_pieces_read(pieces, data, want->n + 1, &got, &end);
     if (fits) {
         assert_int_equal(got, want->n);
