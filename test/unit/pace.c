@@ -122,6 +122,15 @@ static void guesses(void **state)
     assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* 0.35 s of 1e-4 s each */
     gls_pace_guess(&guessed, &known, 1);
     assert_true(3400 <= guessed.limit && guessed.limit <= 3600); /* it is known by now */
+    /* few cheap items say nothing of many, and a board's first dispatches stay small */
+    gls_pace_note(&known, 100, 1e-9);
+    gls_pace after = {0}, board = {.first = 64, .least = 16, .wanted = 0.12};
+    gls_pace_guess(&after, &known, 100);
+    assert_int_equal(after.limit, guessed.limit);
+    gls_pace_guess(&board, &known, 1e-3);
+    assert_int_equal(board.limit, 64);
+    gls_pace_note(&board, 64, 1e-9);
+    assert_int_equal(board.limit, 512);
     gls_pace_slow(&guessed);
     assert_true(850 <= guessed.limit && guessed.limit <= 900);
     for (int i = 0; i < 40; i++) gls_pace_slow(&guessed);

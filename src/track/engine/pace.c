@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Factor by which the limit grows at once at most, or up to 1 / MAX_GROWTH of the wanted duration: the times of few
- * items say little about many. */
+/* Factor by which the limit grows at once at most: the times of few items say little about many. Without a wanted
+ * duration of its own a pace may also grow up to 1 / MAX_GROWTH of the wanted duration. */
 #define MAX_GROWTH 8
 
 gls_pace_rules gls_pace_rule = {.first = 1024, .least = 256, .wanted = 0.7, .longest = 0.76};
@@ -52,16 +52,19 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds)
     uint32_t limit = limit_of(pace);
     if (items == 0) return;
     if (seconds < 1e-9) seconds = 1e-9;
-    if (pace->seconds_per_item <= 0 || seconds / items < pace->seconds_per_item)
+    if (items >= pace->most) {
+        pace->most = items;
         pace->seconds_per_item = seconds / items;
+    }
     if (seconds > pace->longest) pace->longest = seconds;
     /* Lower the limit after a dispatch that took too long. Raise it only after one that nearly used the limit and was
      * clearly too short, because a small dispatch says nothing about a large one. */
-    double wanted = wanted_of(pace), change = wanted / seconds;
+    double change = wanted_of(pace) / seconds;
+    double growth = pace->wanted > 0 ? MAX_GROWTH : fmax(MAX_GROWTH, change / MAX_GROWTH);
     if (is_too_long(pace, seconds))
         limit = scaled(pace, items, change);
     else if (items >= limit / 4 * 3 && change > 1.25)
-        limit = scaled(pace, items, change < MAX_GROWTH ? change : fmax(MAX_GROWTH, change / MAX_GROWTH));
+        limit = scaled(pace, items, fmin(change, growth));
     pace->limit = limit;
 }
 
@@ -72,9 +75,10 @@ void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds)
 
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times)
 {
+    if (pace->limit > 0 || other->seconds_per_item <= 0) return;
     /* use half of the wanted time, because the cost is a guess */
-    if (pace->limit == 0 && other->seconds_per_item > 0)
-        pace->limit = scaled(pace, 1, wanted_of(pace) / 2 / (other->seconds_per_item * times));
+    pace->limit = scaled(pace, 1, wanted_of(pace) / 2 / (other->seconds_per_item * times));
+    if (pace->first > 0 && pace->limit > pace->first) pace->limit = pace->first;
 }
 
 void gls_pace_slow(gls_pace *pace)

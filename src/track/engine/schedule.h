@@ -27,7 +27,8 @@ typedef struct gls_pace {
     uint32_t first;          /* items of the first dispatch; 0: gls_pace_rule.first */
     uint32_t least;          /* smallest limit: fewer items take as long; 0: gls_pace_rule.least */
     double wanted;           /* wanted duration of a dispatch, s; 0: gls_pace_rule.wanted */
-    double seconds_per_item; /* time for each item in the fastest dispatch so far, s */
+    uint32_t most;           /* items of the largest dispatch so far */
+    double seconds_per_item; /* time for each item in the largest dispatch so far, s: small ones take as long */
     double longest;          /* duration of the longest dispatch so far, s */
 } gls_pace;
 
@@ -38,7 +39,8 @@ void gls_pace_note(gls_pace *pace, uint32_t items, double seconds);
 /* Call this instead of gls_pace_note() if `seconds` is only a lower bound of the duration. The limit changes only if
  * even this time is too long. */
 void gls_pace_note_least(gls_pace *pace, uint32_t items, double seconds);
-/* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. */
+/* Sets a first limit if there is none: an item of this kind costs `times` as much as an item of `other`. The limit is
+ * `first` at most if that is set. */
 void gls_pace_guess(gls_pace *pace, const gls_pace *other, double times);
 /* Call after the device was lost, perhaps because a dispatch took too long: quarters the limit, if there is one. */
 void gls_pace_slow(gls_pace *pace);
