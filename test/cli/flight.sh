@@ -17,6 +17,22 @@ run() {
 counts() {
     grep -qE "\"$2\":[[:space:]]*$3(,|\$)" "$1.json" || note "$1: $2 is not $3"
 }
+# same_counts NAME NAME: of seeds, streamlines and ends
+same_counts() {
+    python3 - "$1.json" "$2.json" 2> stderr << 'END' || note "$1 and $2: $(tail -1 stderr)"
+import json, sys
+got, want = (json.load(open(name))["counts"] for name in sys.argv[1:])
+assert got == want, (got, want)
+END
+}
+# kernels NAME KERNEL: the only one that tracked in the timeline NAME.trace
+kernels() {
+    python3 - "$1.trace" "$2" 2> stderr << 'END' || note "$1: $(tail -1 stderr)"
+import json, sys
+names = {e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "X"}
+assert names & {"track.comp", "step.comp"} == {sys.argv[2]}, names
+END
+}
 
 flight=0 run plain
 for chunk in 90 40; do
@@ -82,13 +98,15 @@ flight=0 run some --select 100
 run chunk --chunk-size 30 --select 100
 same chunk.trx some.trx
 
-# the device is lost, or out of memory, while two batches are on their way
+# the device is lost, or out of memory, while two batches are on their way; what was not committed is not counted
 inject=reset:150 run lost --chunk-size 40
 same lost.trx plain.trx
+same_counts lost plain
 counts lost resumes 1
 for call in 6 7; do
     inject=readback:$call run smaller --chunk-size 40
     same smaller.trx plain.trx
+    same_counts smaller plain
     counts smaller halvings 1
 done
 # what fails before the first seeds come is left to tracking
@@ -105,7 +123,18 @@ same broken.trx plain.trx
 # a getter of one lane, which tracks all half-streamlines in one dispatch on GPUs, too
 few="track --phantom --device auto --dg nulldist1 --nseeds 250 --force -q"
 flight=0 run alone
-run chunk --chunk-size 40
+run chunk --chunk-size 40 --trace chunk.trace
 same chunk.trx alone.trx
 counts chunk batches 7
+kernels chunk track.comp
+# lanes of boards, and half-streamlines that may have too many steps for that
+mkdir shaders
+export GLSLINES_DUMP_SHADERS=shaders
+run es --api gles
+unset GLSLINES_DUMP_SHADERS
+[ -e shaders/step.comp.comp ] && [ ! -e shaders/track.comp.comp ] || note "--api gles: $(ls shaders)"
+run whole --max-length 100000
+run long --max-length 100000 --chunk-size 40 --trace long.trace
+same long.trx whole.trx
+kernels long step.comp
 finish "several batches in flight"

@@ -173,6 +173,9 @@ static gls_status choose_mapping(gls_mapping mapping, const gls_device_info *lim
 /* voxels that a half-streamline crosses in a dispatch with runs of points; with more, lanes whose half-streamlines have
  * ended would stay idle for longer */
 #define VOXELS_IN_TURN 12u
+/* Most steps of a half-streamline that one lane makes in one dispatch: more may take a slow GPU longer than its driver
+ * waits */
+#define STEPS_OF_LANE 10000
 /* Points of the pool for each seed: seeds in a brain give 1.5 directions and 60 points on average. A batch that needs
  * more is tracked in several rounds. */
 #define TYPICAL_POINTS_PER_SEED 256u
@@ -289,9 +292,11 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     if (!status) status = plan_groups(params, limits, getter->sphere(input), &p);
     if (status) return status;
     /* Which kernels run: split in two or whole, staged (short dispatches) or fused, and whether rounds overlap.
-     * llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there. */
+     * llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there. A fused dispatch
+     * tracks a half-streamline to its end, which takes one lane too long on boards (OpenGL ES) and with many steps. */
     p.split = !p.mapping->looped && getter->handed_over;
-    p.staged = p.split || limits->software;
+    const bool is_long = limits->gles || params->max_length / params->step_size > STEPS_OF_LANE;
+    p.staged = p.split || limits->software || (!p.mapping->looped && is_long);
     p.in_flight = goes_in_flight(params, limits, p.staged);
     /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long as the host to copy
      * a point */
