@@ -415,7 +415,7 @@ static void write_at_once(int fd, const char *text, size_t n)
 /* For signal handlers: removes the progress, prints "glslines: interrupted", writes the event end with the code. */
 static void end_by_signal(int code)
 {
-    /* no cJSON, malloc or lock in a signal handler: put the digits into a fixed line with an empty list of outputs */
+    /* no cJSON, malloc or lock in a signal handler: write the digits into a fixed line with an empty list of outputs */
     static const char message[] = "\r\033[Kglslines: interrupted\n";
     char end[] = "{\"event\":\"end\",\"status\":\"interrupted\",\"exit\":000,\"output\":[]}\n",
          *digits = strstr(end, "000");

@@ -1,5 +1,5 @@
-/* Makes the phantom: checks parameters, lays the grid, spreads gradient directions over the sphere, and puts the parts
- * of the phantom together. */
+/* Makes the phantom: checks parameters, lays the grid, spreads gradient directions over the sphere, and calls what
+ * makes each part of the phantom. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
