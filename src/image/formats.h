@@ -39,6 +39,9 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
 /* Reads an image of one volume onto `grid`: as by gls_image_reorient(), and then its grid must be equal to `grid`.
  * name_of_grid: the file with that grid, for messages. */
 gls_status gls_image_read_on_grid(const gls_grid *grid, const char *name_of_grid, const char *path, gls_image **image);
+/* Like gls_image_read(), but also reads NIfTI images of five dimensions, the fifth of which is 3: vectors, as DIPY
+ * writes peaks. The volumes become x, y and z of the first vector, then of the second. */
+gls_status gls_image_read_vectors(const char *path, gls_image **image);
 /* Reads the grid of an image. */
 gls_status gls_grid_read(const char *path, gls_grid *grid);
 /* Fills in *count: number of voxels above 0. GLS_ERR_INPUT if there are none; name and kind are for the message. */
@@ -102,6 +105,7 @@ bool gls_gzip_pieces_read(gls_gzip_pieces *pieces, void *data, size_t bytes, siz
 typedef struct gls_nifti_header {
     gls_grid grid;
     size_t n_volumes;
+    bool vectors; /* true: the fifth dimension is 3; x of all vectors comes first, then y, then z */
     gls_values values;
     bool single_file; /* true: the voxels are in the same file as the header */
     uint64_t offset;  /* position of the first voxel, in bytes */

@@ -81,8 +81,8 @@ static gls_status check_magic(const char *path, const raw_header *raw, bool *sin
     return GLS_OK;
 }
 
-/* Reads the dimensions of either version as int64. Dimensions beyond the fourth must be 1. */
-static gls_status check_dimensions(const char *path, const raw_header *raw, int64_t dim[5])
+/* Reads the dimensions of either version as int64. The fifth may be 1 or, for vectors, 3; those beyond it must be 1. */
+static gls_status check_dimensions(const char *path, const raw_header *raw, int64_t dim[6])
 {
     int64_t all[8];
     for (int i = 0; i < 8; i++) all[i] = raw->version == 1 ? raw->h.v1.dim[i] : raw->h.v2.dim[i];
@@ -93,14 +93,14 @@ static gls_status check_dimensions(const char *path, const raw_header *raw, int6
         if (all[i] < 1)
             return gls_fail(GLS_ERR_INPUT, "%s: damaged header: dimension %d is %lld, but must be at least 1", path, i,
                             (long long)all[i]);
-        if (i >= 5 && all[i] > 1)
+        if (i >= 5 && all[i] > 1 && !(i == 5 && all[i] == 3))
             return gls_fail(GLS_ERR_INPUT, "%s: has %d dimensions (dimension %d is %lld), but at most 4 can be used",
                             path, i, i, (long long)all[i]);
         if (i <= 3 && all[i] > INT32_MAX)
             return gls_fail(GLS_ERR_INPUT, "%s: dimension %d is %lld, but can be 2147483647 at most", path, i,
                             (long long)all[i]);
     }
-    for (int i = 1; i <= 4; i++) dim[i] = i <= all[0] ? all[i] : 1;
+    for (int i = 1; i <= 5; i++) dim[i] = i <= all[0] ? all[i] : 1;
     return GLS_OK;
 }
 
@@ -140,17 +140,18 @@ static gls_status check_type(const char *path, const raw_header *raw, gls_nifti_
 }
 
 /* Computes the bytes of all values and where they begin. */
-static gls_status check_size(const char *path, const raw_header *raw, const int64_t dim[5], gls_nifti_header *header)
+static gls_status check_size(const char *path, const raw_header *raw, const int64_t dim[6], gls_nifti_header *header)
 {
     uint64_t n = header->values.bytes;
-    for (int i = 1; i <= 4; i++) {
+    for (int i = 1; i <= 5; i++) {
         /* the limit leaves room for the conversion to float, and for adding the offset */
         if (__builtin_mul_overflow(n, (uint64_t)dim[i], &n) || n > (uint64_t)INT64_MAX / 4)
             return gls_fail(GLS_ERR_INPUT, "%s: %lld x %lld x %lld x %lld values are too many for an image", path,
                             (long long)dim[1], (long long)dim[2], (long long)dim[3], (long long)dim[4]);
     }
     header->bytes = n;
-    header->n_volumes = (size_t)dim[4];
+    header->vectors = dim[5] == 3;
+    header->n_volumes = (size_t)(dim[4] * dim[5]);
     double offset = raw->version == 1 ? (double)raw->h.v1.vox_offset : (double)raw->h.v2.vox_offset;
     if (!(offset >= 0.0) || offset > 0x1p40)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged header: the values would begin at byte %g", path, offset);
@@ -187,7 +188,7 @@ static void warn_of_forms(const char *path, const nifti_image *nim, const int32_
 }
 
 /* Chooses the affine by the rule stated in <glslines/image.h>. */
-static gls_status choose_grid(const char *path, const nifti_image *nim, bool finite_qform, const int64_t dim[5],
+static gls_status choose_grid(const char *path, const nifti_image *nim, bool finite_qform, const int64_t dim[6],
                               gls_grid *grid)
 {
     const int32_t d[3] = {(int32_t)dim[1], (int32_t)dim[2], (int32_t)dim[3]};
@@ -232,7 +233,7 @@ static bool has_quaternion(const raw_header *raw)
 
 /* Checks the numbers for an affine from the qform or the voxel sizes, and makes voxel sizes positive. nifti_clib alone
  * would replace a number that is not finite by 0 or 1, and a negative voxel size by 1. */
-static gls_status check_affine(const char *path, raw_header *raw, const int64_t dim[5])
+static gls_status check_affine(const char *path, raw_header *raw, const int64_t dim[6])
 {
     const bool qform = FIELD(raw, qform_code) > 0;
     if (FIELD(raw, sform_code) > 0) return GLS_OK; /* choose_grid() checks the sform */
@@ -291,7 +292,7 @@ static gls_status check_scaling(const char *path, const raw_header *raw, gls_val
 gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti_header *header, uint64_t *used)
 {
     raw_header raw;
-    int64_t dim[5];
+    int64_t dim[6];
     memset(header, 0, sizeof *header);
     gls_status status = read_raw(stream, path, &raw, used);
     if (!status) status = check_magic(path, &raw, &header->single_file);

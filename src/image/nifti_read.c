@@ -257,12 +257,25 @@ char *gls_nifti_pair(const char *path)
     return other ? other : pair_name(path, "img", "hdr");
 }
 
+/* Replaces an image whose volumes are x of all vectors, then y, then z, by one in which x, y and z of a vector follow
+ * each other. */
+static gls_status join_components(const char *path, gls_image **image)
+{
+    gls_image *from = *image, *to = NULL;
+    const size_t n = gls_grid_voxels(&from->grid), n_vectors = from->n_volumes / 3;
+    *image = NULL;
+    gls_status status = gls_image_allocate(&from->grid, from->n_volumes, false, &to);
+    for (size_t v = 0; v < from->n_volumes && !status; v++)
+        memcpy(to->data + v * n, from->data + (v / 3 + v % 3 * n_vectors) * n, n * sizeof *to->data);
+    gls_image_destroy(from);
+    *image = to;
+    return status ? gls_fail(status, "%s: no memory for its vectors", path) : GLS_OK;
+}
+
 /* A NIfTI image is one file, or a pair: NAME.hdr with the header and NAME.img with the values, each of which the user
  * may name. Both may be compressed. */
-gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
+static gls_status read_nifti(const char *path, gls_image_kind kind, bool vectors, gls_image **image)
 {
-    GLS_REQUIRE(path && image);
-    if (gls_mif_is_name(path)) return gls_mif_read(path, kind, image);
     gls_nifti_header header;
     gls_stream *stream = NULL;
     uint64_t used = 0;
@@ -270,6 +283,8 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
     const char *name = header_path ? header_path : path;
     gls_status status = gls_stream_open(name, &stream);
     if (!status) status = gls_nifti_read_header(stream, name, &header, &used);
+    if (!status && header.vectors && !vectors)
+        status = gls_fail(GLS_ERR_INPUT, "%s: has 5 dimensions (dimension 5 is 3), but at most 4 can be used", name);
     if (!status) status = gls_image_kind_check(name, kind, &header.grid, header.n_volumes);
     if (status) goto done;
     reader r = {.path = name, .stream = stream, .header = &header};
@@ -290,9 +305,22 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
         if (gls_stream_bound(stream) == header.bytes) header.offset = 0;
     }
     status = read_voxels(&r, used, image);
+    if (!status && header.vectors) status = join_components(path, image);
 done:
     gls_stream_close(stream);
     free(header_path);
     free(image_path);
     return status;
+}
+
+gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **image)
+{
+    GLS_REQUIRE(path && image);
+    return gls_mif_is_name(path) ? gls_mif_read(path, kind, image) : read_nifti(path, kind, false, image);
+}
+
+gls_status gls_image_read_vectors(const char *path, gls_image **image)
+{
+    return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, image)
+                                 : read_nifti(path, GLS_IMAGE_ANY, true, image);
 }

@@ -41,7 +41,7 @@ static gls_status check_name(const char *path)
     if (!gls_case_ends(path, ".pam5")) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
-                    "(or the command dipy_pam_to_niftis) and give its peaks_dirs, with --peaks-frame image",
+                    "(or the command dipy_pam2nifti) and give its peaks_dirs, with --peaks-frame image",
                     path);
 }
 
@@ -54,7 +54,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     const char *first = inputs->series.dwi ? inputs->file[GLS_FILE_DWI].path : o->peaks.value[0];
     gls_image *image = NULL;
     gls_status status = check_name(path);
-    if (!status) status = gls_image_read(path, GLS_IMAGE_ANY, &image);
+    if (!status) status = gls_image_read_vectors(path, &image);
     if (!status) gls_peaks_doubt(image, path);
     /* Reordering voxel axes does not change vectors along the scanner axes. */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);

@@ -111,6 +111,13 @@ image("series.nii", 15, 100)
 image("colours.nii", 3, 0.5)
 image("nan.nii", 6, float("nan"))
 image("zero.nii", 6, 0)
+# the peaks as DIPY writes them: x, y, z, n, 3, so that x of all peaks comes first
+whole = gzip.open("peaks.nii.gz").read()
+head, values = bytearray(whole[:352]), whole[352:]
+struct.pack_into("<h", head, 40, 5)
+struct.pack_into("<2h", head, 48, 3, 3)
+size = len(values) // 9
+open("five.nii", "wb").write(head + b"".join(values[v * size:(v + 1) * size] for v in (0, 3, 6, 1, 4, 7, 2, 5, 8)))
 END
     for words in "--sh series.nii --dg ifod2:may be a series: none of its 15 volumes is ever negative" \
         "--peaks series.nii:may be a series instead of peaks" "--peaks colours.nii:may be a colour map instead of peaks"; do
@@ -181,6 +188,10 @@ END
         expect 0 $track --sh fod_sh.nii.gz --dg $dg -o $dg.own.tck
         expect 0 cite $dg.tck
     done
+    expect 0 $track --peaks five.nii --dg fact -o five.tck
+    same fact.tck five.tck
+    expect 3 $track --sh five.nii --dg ifod2 -o x.tck
+    says "five.nii: has 5 dimensions (dimension 5 is 3), but at most 4 can be used"
     # one of 1 and one of 2 joined are those of 3; amplitudes that are given
     expect 0 $track --peaks one.nii.gz --dg fact -o one.tck
     expect 0 $track --peaks one.nii.gz --peaks one.nii.gz --dg fact -o twice.tck
