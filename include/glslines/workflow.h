@@ -123,7 +123,8 @@ typedef struct gls_monitor {
 
 /* clang-format off */
 /* The inputs and options of a run of tracking: the rows of params.def say what the members are. One of dwi, sh, odf,
- * peaks, bedpostx and phantom must be set. All images but tissues and regions must be on one grid. In addition:
+ * peaks, bedpostx and phantom must be set; for getters that look at no data (GLS_FROM_NOTHING) mask or roi is enough,
+ * which gives the grid. All images but tissues and regions must be on one grid. In addition:
  * - mask: NULL stands for gls_mask_estimate() of dwi; without dwi for all voxels.
  * - roi: NULL stands for gls_seed_region_of_tissues() with three tissues, else for gls_seed_region_of_fa() of 0.2.
  *   Without dwi it is needed unless seeds is given. seed_sphere, seed_rejection and seed_gmwmi replace it.

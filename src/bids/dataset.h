@@ -31,8 +31,9 @@ gls_status gls_bids_white_matter(const char *root, const char *folder, const cha
 char *gls_bids_join(const char *folder, const char *name, char *path, size_t size);
 /* Whether the name ends in _SUFFIX and the extension. */
 bool gls_bids_has_suffix(const char *name, const char *suffix, const char *extension);
-/* The fault of an invalid label and its remedy, for messages. */
-#define GLS_BIDS_BAD_LABEL "labels of BIDS have letters, digits and + alone; rename the folder and its files"
+/* The fault of an invalid label, and with it the remedy for a folder, for messages. */
+#define GLS_BIDS_LABELS "labels of BIDS have letters, digits and + alone"
+#define GLS_BIDS_BAD_LABEL GLS_BIDS_LABELS "; rename the folder and its files"
 /* Whether the part of the name before the suffix is KEY-VALUE_KEY-VALUE..., of letters, digits and +. */
 bool gls_bids_is_valid(const char *name);
 /* The name without suffix and extension. From malloc, like the texts below; NULL: out of memory. */

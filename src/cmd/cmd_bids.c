@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bids/dataset.h"
 #include "cmd/commands.h"
 #include "cmd/message.h"
 #include "render/illustrate.h"
@@ -241,8 +242,7 @@ static int run_bids(void *values, const cmd_arguments *arguments)
             return cmd_error(CMD_EXIT_USAGE, "--filter: '%s' is not KEY=VALUE", d.filters.value[i]);
     for (int i = 0; i < d.atlases.n; i++)
         if (!gls_is_label(d.atlases.value[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s' is no label of BIDS: letters and digits",
-                             d.atlases.value[i]);
+            return cmd_error(CMD_EXIT_USAGE, "--atlas: '%s': " GLS_BIDS_LABELS, d.atlases.value[i]);
     d.input = arguments->positional[0];
     d.output = arguments->positional[1];
     /* i = -2: BIDS_DIR, -1: OUT_DIR, then the folders of --derivatives */

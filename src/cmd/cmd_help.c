@@ -1,6 +1,5 @@
 /* `glslines help`: shows help on commands and topics of the manual, and makes files of both for other programs. */
 #include <cJSON.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,9 +108,8 @@ typedef struct page {
 static FILE *begin(page *p, const char *directory, const char *file)
 {
     *p = (page){.text = NULL};
-    p->out =
-        snprintf(p->path, PATH_MAX, "%s/%s", directory, file) < PATH_MAX ? open_memstream(&p->text, &p->bytes) : NULL;
-    return p->out;
+    snprintf(p->path, PATH_MAX, "%s/%s", directory, file);
+    return p->out = open_memstream(&p->text, &p->bytes);
 }
 
 /* Makes the folders and writes the file. complete: all text reached the page. */
@@ -121,9 +119,7 @@ static int finish(page *p, bool complete)
     int code = CMD_EXIT_OK;
     if (!complete)
         code = cmd_error(CMD_EXIT_INTERNAL, "%s: out of memory", p->path);
-    else if (!make_folders(p->path))
-        code = cmd_error(CMD_EXIT_OUTPUT, "%s: cannot be written: %s", p->path, strerror(errno));
-    else if (gls_file_write(p->path, true, NULL, p->text, p->bytes) != GLS_OK)
+    else if (!make_folders(p->path) || gls_file_write(p->path, true, NULL, p->text, p->bytes) != GLS_OK)
         code = cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
     free(p->text);
     return code;
@@ -161,6 +157,7 @@ static int manual_write_files(const char *directory, const cmd_command *const *c
         {"fish/vendor_completions.d/glslines.fish", manual_write_fish},
     };
     page page;
+    if (gls_folders_make(directory, NULL)) return cmd_error(CMD_EXIT_OUTPUT, "%s", gls_last_error());
     int code = write_pages(directory, commands);
     for (size_t i = 0; i < sizeof files / sizeof *files && code == CMD_EXIT_OK; i++) {
         FILE *out = begin(&page, directory, files[i].file);

@@ -194,6 +194,7 @@ static bool set_value(parser *p, size_t index, const char *text)
 {
     const gls_option *option = &p->arguments->table.option[index];
     void *field = (char *)p->values + option->offset;
+    char range[128];
     switch (option->kind) {
     case GLS_KIND_FLAG: *(bool *)field = true; return true;
     case GLS_KIND_COUNT: ++*(int *)field; return true;
@@ -202,8 +203,10 @@ static bool set_value(parser *p, size_t index, const char *text)
             return fail(p, "--%s: '%s' is not a whole number, or is out of range", option->name, text);
         return check_range(p, option, text, *(int *)field);
     case GLS_KIND_UINT64:
+        gls_option_range_text(option, range, sizeof range);
         if (!gls_parse_uint64(text, field))
-            return fail(p, "--%s: '%s' is not a whole number from 0 to 18446744073709551615", option->name, text);
+            return fail(p, "--%s: '%s' is not a whole number from 0 on: must be %s", option->name, text,
+                        *range ? range : "at most 18446744073709551615");
         return check_range(p, option, text, (double)*(uint64_t *)field);
     case GLS_KIND_SEED: {
         uint64_t v = 0;

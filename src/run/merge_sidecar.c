@@ -36,8 +36,10 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: is no JSON object; --sidecar none merges without sidecars",
                         shard->sidecar);
     if (!cJSON_IsObject(gls_json_at(shard->root, "shard")))
-        return gls_fail(GLS_ERR_INPUT, "%s: is not the sidecar of a shard; --sidecar none merges without sidecars",
-                        shard->sidecar);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is not the sidecar of a shard: give files of 'track --shard'; if %s is one, --sidecar "
+                        "none merges without sidecars",
+                        shard->sidecar, shard->path);
     if (!gls_json_get_uint(item_at(shard->root, "output", "bytes"), &bytes))
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
     /* a file of another size than its sidecar says was cut off or changed since */

@@ -203,7 +203,10 @@ gls_status gls_folders_make(const char *path, char first[1536])
 {
     char part[1536];
     gls_status status = GLS_OK;
-    snprintf(part, sizeof part, "%s", path);
+    if (strlen(path) >= sizeof part)
+        return gls_fail(GLS_ERR_OUTPUT, "%.40s...: the name is too long: it has more than %zu bytes", path,
+                        sizeof part - 1);
+    strcpy(part, path);
     for (char *slash = part + 1; *slash && !status; slash++) {
         if (*slash != '/') continue;
         *slash = '\0';

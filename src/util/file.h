@@ -87,7 +87,8 @@ gls_status gls_hash_parts(const char *path, int fd, uint64_t bytes, uint64_t *ha
 char *gls_hash_text(uint64_t hash, char text[17]);
 
 /* Makes a folder and the folders above it if they do not exist. If first is the empty string, it gets the path of the
- * topmost folder that was made, for gls_folders_remove(). first may be NULL. */
+ * topmost folder that was made, for gls_folders_remove(). first may be NULL. GLS_ERR_OUTPUT: path has more than 1535
+ * bytes, or a folder cannot be made. */
 gls_status gls_folders_make(const char *path, char first[1536]);
 /* Removes a folder and the folders above it, up to `first` from gls_folders_make(), as long as they are empty. */
 void gls_folders_remove(const char *path, const char *first);

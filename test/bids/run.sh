@@ -292,7 +292,7 @@ check "writes it anew" test "$(cat before)" != "$(stat -c %Y.%y $matrix.tsv)"
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
 exits 3 "no seg-Other_dseg in its space" "$program" bids made other_out participant --atlas Other
-exits 2 "'a_b' is no label of BIDS" "$program" bids made other_out participant --atlas a_b
+exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids made other_out participant --atlas a_b
 exits 2 "has to be named ..._relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
 exits 4 "exists" "$program" phantom made --bids 01
 exits 2 "no label of a subject" "$program" phantom other_made --bids 01,a_b

@@ -76,6 +76,9 @@ words=$("$tool" help --help | sed -n 's/^    glslines help --search //p')
 "$tool" help --search glyphs nowhere-at-all > found 2> errors
 [ $? -eq 2 ] && [ ! -s found ] && [ "$(wc -l < errors)" -eq 1 ] || note "help --search of a word that is nowhere"
 "$tool" help --directory share || note "help --directory"
+# a name that is too long is told, and makes no folder
+"$tool" help --directory "$(printf 'deep%0196d/' 1 2 3 4 5 6 7 8 9)" 2> errors
+{ [ $? -eq 4 ] && grep -q 'the name is too long' errors && [ ! -e deep* ]; } || note "help --directory of a name that is too long: $(cat errors)"
 for command in $commands; do
     "$tool" help --format man "$command" | cmp -s - "share/man/man1/glslines-$command.1" || note "manual page of $command"
 done

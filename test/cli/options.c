@@ -95,6 +95,13 @@ static const gls_option table[] = {
      .range = {0, INFINITY, false},
      .offset = offsetof(values, gap),
      .help = "Gap."},
+    {.group = "B",
+     .name = "seeds",
+     .kind = GLS_KIND_UINT64,
+     .metavar = "N",
+     .range = {0, 4294967295.0, false},
+     FIELD(u),
+     .help = "Seeds."},
     {.name = NULL},
 };
 
@@ -253,6 +260,8 @@ static void rejects_bad_values(void **state)
     rejects("whole", "--int", "99999999999");
     rejects("--count", "--count", "-1");
     rejects("--count", "--count", "18446744073709551616");
+    rejects("from 0 on: must be at most 18446744073709551615", "--count", "1x");
+    rejects("from 0 on: must be at most 4294967295", "--seeds", "1x");
     rejects("--seed", "--seed", "Random");
     rejects("one, two, twofold", "--kind", "tw");
     rejects("no value", "--flag=1", NULL);

@@ -69,7 +69,7 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     expect 2 $track --peaks peaks.nii.gz --weights -o x.tck
     expect 2 $track --peaks peaks.nii.gz --trials 5 -o x.tck
     expect 3 $track --peaks fod_sh.nii.gz -o x.tck
-    says "fod_sh.nii.gz: has 28 volumes: an image of peaks has three for each peak"
+    says "fod_sh.nii.gz: has 28 volumes: an image of peaks has three for each peak (x, y and z of a vector), or four (of a unit vector, and an amplitude)"
     expect 3 $track --peaks peaks.nii.gz --peaks-values fod_fa.nii.gz -o x.tck
     says "--peaks-values: 1 volumes, but --peaks has 3 peaks"
     cp peaks.nii.gz peaks.pam5

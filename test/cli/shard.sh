@@ -138,7 +138,7 @@ fails 4 "is an input" merge --force -o m.trx --sidecar "$s/part_shard-2of3.json"
 fails 3 "of 3 shards 2 is missing" merge -o m.trx "$p3" "$p1"
 fails 3 "is shard 1 of 3, and so is" merge -o m.trx "$p1" "$p2" "$p1"
 fails 3 "$s/none.trx" merge -o m.trx "$p1" "$s/none.trx"
-fails 3 "$s/whole.json: is not the sidecar of a shard" merge -o m.trx "$s/whole.trx"
+fails 3 "$s/whole.json: is not the sidecar of a shard: give files of 'track --shard'; if $s/whole.trx is one" merge -o m.trx "$s/whole.trx"
 fails 3 "$s/whole.trx: is no shard" merge -o m.trx "$s/whole.trx" --sidecar none
 fails 4 "$work/none/m.trx" merge -o "$work/none/m.trx" "$p1" "$p2" "$p3"
 

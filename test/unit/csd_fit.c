@@ -86,7 +86,7 @@ static void images(void **state)
     gls_log_set(keep_line, NULL, GLS_LOG_INFO);
     assert_int_equal(gls_csd_fit(dwi, table, NULL, NULL, &golden_response, &options, NULL, NULL, &other), GLS_OK);
     gls_log_set(NULL, NULL, GLS_LOG_INFO);
-    assert_non_null(strstr(log_text, " voxels have a signal that is NaN or infinite and get no ODF"));
+    assert_non_null(strstr(log_text, "CSD: 2 of 150 voxels have a signal that is NaN or infinite and get no ODF"));
     for (size_t v = 0; v < N_VOXELS; v++)
         for (size_t j = 0; j < 45; j++) {
             float expected = v == 7 || v == 8 ? 0 : sh->data[j * N_VOXELS + v];
