@@ -15,12 +15,16 @@ const char *gls_tract_weights_file(const char *text)
     return text && strncmp(text, "dps:", 4) != 0 ? text : NULL;
 }
 
+bool gls_tract_is_empty(const gls_tractogram_info *info)
+{
+    return info->counts_streamlines && info->n_streamlines == 0;
+}
+
 gls_status gls_tract_column_check(const gls_tractogram_info *info, const char *path, const char *name)
 {
     const gls_column *column = name ? gls_column_find(info->dps, info->n_dps, name) : NULL;
     /* a writer learns of columns with the first streamlines, so an empty file has none */
-    const bool empty = info->counts_streamlines && info->n_streamlines == 0;
-    if (!name || empty || (column && column->components == 1)) return GLS_OK;
+    if (!name || gls_tract_is_empty(info) || (column && column->components == 1)) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
                     "%s: has no column \"%s\" with one value for each streamline; 'glslines info' lists its columns",
                     path, name);

@@ -34,6 +34,8 @@ gls_status gls_tract_weights_open(gls_tract_weights *weights, const char *text, 
  * weights does nothing. */
 gls_status gls_tract_weights_sink(const gls_tract_weights *weights, const gls_tractogram_info *info, const char *path,
                                   gls_sink *sink);
+/* Whether the header says that the tractogram has no streamlines; such a file has no columns either. */
+bool gls_tract_is_empty(const gls_tractogram_info *info);
 /* Checks that a tractogram has the column `name` with one value for each streamline. A tractogram without streamlines
  * passes. path: for the message. name NULL: there is nothing to check. */
 gls_status gls_tract_column_check(const gls_tractogram_info *info, const char *path, const char *name);
@@ -194,8 +196,11 @@ typedef struct gls_tract_sources {
     bool allow_invalid;
     bool by_file;        /* make a group for each file */
     const char *weights; /* column of weights that every file with streamlines must have; NULL: none */
-    gls_tractogram_reader *first;
-    /* dps, dpv and groups that are passed on, in the order of the first file: all, or those that every file has */
+    /* readers of the first file, and of the file `lead`, the first that has streamlines (if none has, the first) */
+    gls_tractogram_reader *first, *leader;
+    size_t lead;
+    /* dps, dpv and groups that are passed on, in the order of a file: all of the first, or with `common` those of file
+     * `lead` that every file with streamlines has */
     gls_column *kept[3];
     size_t n_kept[3];
     char **stem; /* names of the groups of files */
@@ -204,8 +209,8 @@ typedef struct gls_tract_sources {
 } gls_tract_sources;
 
 /* Opens the first file and compares the others with it. Grids, where two files have them, must agree to 1e-4 mm.
- * common: keep those columns and groups of the first file that all other files with streamlines have; false: all files
- * must have the same. weights: a column that every file with streamlines must have; NULL: none. */
+ * common: keep those columns and groups of the first file with streamlines that all others with streamlines have;
+ * false: all files must have the same. weights: a column that every file with streamlines must have; NULL: none. */
 gls_status gls_tract_sources_open(gls_tract_sources *sources, const gls_tract_run *run, const char *const *path,
                                   size_t n, bool allow_invalid, bool common, bool by_file, const char *weights);
 /* Information of the first file. */

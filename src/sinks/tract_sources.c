@@ -62,14 +62,15 @@ static void keep_common(gls_tract_sources *s, int kind, const gls_column *other,
     s->n_kept[kind] = kept;
 }
 
-/* Starts with the columns and groups of the first file. The lists are copies, since keep_common() shortens them; names
- * belong to the first reader. */
+/* Starts with the columns and groups of file `lead`. The lists are copies, since keep_common() shortens them; names
+ * belong to its reader. */
 static gls_status note_columns(gls_tract_sources *s)
 {
-    const gls_tractogram_info *info = gls_tract_sources_info(s);
+    const gls_tractogram_info *info = gls_tractogram_reader_info(s->leader);
     const gls_column *const lists[] = {info->dps, info->dpv, info->group};
     const size_t n[] = {info->n_dps, info->n_dpv, info->n_groups};
     for (int kind = 0; kind < 3; kind++) {
+        free(s->kept[kind]);
         s->kept[kind] = calloc(n[kind] + 1, sizeof *s->kept[kind]);
         if (!s->kept[kind]) return gls_fail(GLS_ERR_MEMORY, "out of memory for columns");
         if (n[kind] > 0) memcpy(s->kept[kind], lists[kind], n[kind] * sizeof *s->kept[kind]);
@@ -95,16 +96,16 @@ static void join_headers(gls_tract_sources *s, const gls_tractogram_info *info)
     join_number(info, "downsample_factor", &s->downsample_factor);
 }
 
-/* Requires the column of weights in the first file and in file i, whose streamlines need it, with the same type. */
+/* Requires the column of weights in file `lead` and in file i, whose streamlines need it, with the same type. */
 static gls_status compare_weights(const gls_tract_sources *s, size_t i, const gls_tractogram_info *b)
 {
-    const gls_tractogram_info *a = gls_tract_sources_info(s);
-    gls_status status = gls_tract_column_check(a, s->path[0], s->weights);
+    const gls_tractogram_info *a = gls_tractogram_reader_info(s->leader);
+    gls_status status = gls_tract_column_check(a, s->path[s->lead], s->weights);
     if (!status) status = gls_tract_column_check(b, s->path[i], s->weights);
     const gls_column *c = s->weights ? gls_column_find(b->dps, b->n_dps, s->weights) : NULL;
     if (status || !c || has_column(a->dps, a->n_dps, c)) return status;
     return gls_fail(GLS_ERR_INPUT, "%s: its column \"%s\" is not the same in %s: --weights needs one type in all files",
-                    s->path[i], s->weights, s->path[0]);
+                    s->path[i], s->weights, s->path[s->lead]);
 }
 
 /* Compares the header of file i with that of the first file. With common, stops keeping the columns that file i lacks,
@@ -120,9 +121,14 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
     b = gls_tractogram_reader_info(reader);
     join_headers(s, b);
     status = compare_grids(s->path[0], a, s->path[i], b);
+    /* a file without streamlines has no columns to pass on: the first that has some takes the lead */
+    const bool empty = gls_tract_is_empty(b);
+    if (!status && !empty && gls_tract_is_empty(gls_tractogram_reader_info(s->leader))) {
+        s->leader = reader;
+        s->lead = i;
+        if (common) status = note_columns(s);
+    }
     if (!status) status = compare_weights(s, i, b);
-    /* a file without streamlines has no columns to pass on */
-    const bool empty = b->counts_streamlines && b->n_streamlines == 0;
     const gls_column *const lists[] = {b->dps, b->dpv, b->group};
     const size_t n[] = {b->n_dps, b->n_dpv, b->n_groups};
     for (int kind = 0; kind < 3 && !status; kind++) {
@@ -132,7 +138,7 @@ static gls_status compare(gls_tract_sources *s, size_t i, bool common)
             status = compare_columns(kinds[kind], s->path[0], s->kept[kind], s->n_kept[kind], s->path[i], lists[kind],
                                      n[kind]);
     }
-    gls_tractogram_reader_close(reader);
+    if (reader != s->leader) gls_tractogram_reader_close(reader);
     return status;
 }
 
@@ -157,6 +163,7 @@ gls_status gls_tract_sources_open(gls_tract_sources *s, const gls_tract_run *run
     *s = (gls_tract_sources){
         .run = run, .path = path, .n = n, .allow_invalid = allow_invalid, .by_file = by_file, .weights = weights};
     gls_status status = gls_tract_open(run, path[0], allow_invalid, &s->first);
+    s->leader = s->first;
     if (!status) join_headers(s, gls_tract_sources_info(s));
     if (!status) status = note_columns(s);
     for (size_t i = 1; i < n && !status; i++) status = compare(s, i, common);
@@ -266,6 +273,7 @@ void gls_tract_sources_close(gls_tract_sources *s)
     for (int kind = 0; kind < 3; kind++) free(s->kept[kind]);
     for (size_t i = 0; s->stem && i < s->n; i++) free(s->stem[i]);
     free(s->stem);
+    if (s->leader != s->first) gls_tractogram_reader_close(s->leader);
     gls_tractogram_reader_close(s->first);
     *s = (gls_tract_sources){.n = 0};
 }

@@ -434,6 +434,13 @@ expect 0 stats hollow.trx --weights dps:weights
 expect 0 edit w.trx hollow.trx joined_w.trx --fields common --weights dps:weights --min-weight 0
 expect 0 info joined_w.trx
 says "weights"
+# nor does it take the columns of the files behind it
+expect 0 edit hollow.trx w.trx joined_w.trx joined_last.trx --fields common --weights dps:weights --min-weight 0
+expect 0 info joined_last.trx
+says "weights"
+expect 0 edit hollow.trx w.trx hollow.trx joined_all.trx --fields common
+expect 0 info joined_all.trx
+says "weights"
 
 # --- segment, profile, score ---
 printf 'bundle\tstart\tend\tend_tolerance\ttruth\n' > b.tsv
