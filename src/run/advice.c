@@ -251,7 +251,15 @@ static void explain_seeds(const gls_job *job)
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
     /* seeds without a positive ODF: what to try depends on the source of directions */
     if (!look.dark) return;
-    if (o->peaks.n > 0 || o->bedpostx)
+    const gls_getter_source source = gls_getter_source_of(o->track.dg);
+    if (o->seed_direction.n > 0 && (source == GLS_FROM_QBALL || source == GLS_FROM_SERIES))
+        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds: no direction lies within --max-angle of --seed-direction",
+                percent * (double)look.dark);
+    else if (source == GLS_FROM_SERIES)
+        gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no signal, or an FA below %g: lower --%scutoff",
+                percent * (double)look.dark, gls_track_seed_cutoff(&job->params),
+                job->options_given.track.seed_cutoff < 0 ? "" : "seed-");
+    else if (o->peaks.n > 0 || o->bedpostx)
         gls_log(GLS_LOG_WARNING, "    %.3g %% of seeds have no peak: the file %s has 0 or no number there",
                 percent * (double)look.dark, o->bedpostx ? o->bedpostx : o->peaks.value[0]);
     else if (o->sh || o->odf)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "image/region_store.h"
 #include "record/run_params.h"
@@ -146,14 +147,15 @@ gls_status gls_job_check_outputs(gls_job *job)
     return status ? status : gls_run_rewrites(&job->run, job->journal);
 }
 
-/* Checks what no existing file changes: no output is an input or another output. */
+/* Checks that no output is an input, and that outputs that do not exist yet are different files. Outputs that exist
+ * may be one file, as in a store that keeps equal files once: they are compared with the sidecar. */
 static gls_status check_names(const gls_job *job)
 {
     const char *path[GLS_JOB_FILES + 1];
     gls_status status = GLS_OK;
     for (size_t i = 0, n = list_paths(job, path); i < n && !status; i++) {
         status = gls_inputs_check(&job->run.inputs, path[i]);
-        if (!status) status = gls_file_differs(path[i], path, i);
+        if (!status && access(path[i], F_OK) != 0) status = gls_file_differs(path[i], path, i);
     }
     return status;
 }
@@ -174,9 +176,7 @@ static gls_status check_source(const gls_job_options *o)
     bool files = o->dwi || gls_directions_option(o) || gls_masks_alone(o);
     if (o->dwi && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--phantom: is tracked instead of input files, such as %s: leave out one of "
-                        "them",
-                        o->dwi);
+                        "--phantom: is tracked instead of input files, such as %s: leave out one of them", o->dwi);
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
                                       "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
@@ -228,8 +228,7 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
     if (odf && !o->dwi && o->cache_dir)
-        return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: has no effect, because this run "
-                                          "fits nothing");
+        return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: has no effect, because this run fits nothing");
     return GLS_OK;
 }
 

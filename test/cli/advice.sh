@@ -84,10 +84,16 @@ dark="$work/dark.nii $bval $bvec $mask $roi"
 for method in "--dg tensordet" "--dg tensorprob"; do
     succeeds track $dark $few $method -q -o w.trx
     grep -q "300 of 300 seeds: no direction" "$work/stderr" || note "no reason for an empty run: $method"
-    grep -q "100 % of seeds have no positive peak: their voxels are not fitted" "$work/stderr" || note "no peak: $method"
+    grep -q "100 % of seeds have no signal, or an FA below 0.1: lower --cutoff" "$work/stderr" || note "no tensor: $method"
 done
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg tensordet --cutoff 0.99 -q -o w.trx
+grep -q "100 % of seeds have no signal, or an FA below 0.99: lower --cutoff" "$work/stderr" || note "no reason: a cutoff that no seed reaches"
 succeeds track $dark $few --dg boot --model opdt -q -o w.trx
 grep -q " % of seeds have an OPDT without a positive peak" "$work/stderr" || note "no reason for an empty run of boot"
+# where the user gives a direction, a peak alone is not enough
+succeeds track "$dwi" "$bval" "$bvec" "$mask" "$roi" $few --dg boot --model opdt --seed-direction 1,0,0 --max-angle 1 -q -o w.trx
+grep -q " % of seeds: no direction lies within --max-angle of --seed-direction" "$work/stderr" || note "no reason: --seed-direction"
+! grep -q "positive peak" "$work/stderr" || note "--seed-direction: peaks of which nothing is known"
 method="--model csd"
 warns "--response-fa or" "$dwi" "$bval" "$bvec" "$mask" "$roi" --response-fa 0 --response-radius 0
 warns "were cut at --max-length 30 mm" "$dwi" "$bval" "$bvec" "$mask" "$roi" --max-length 30

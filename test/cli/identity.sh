@@ -108,6 +108,12 @@ printf x >>"$work/out/a.tck"
 succeeds track $few -o a.tck --skip-existing --force
 succeeds track $few -o a.tck --skip-existing
 
+# equal outputs that a store keeps as one file are as good as two
+succeeds track $few --min-length 240 -o a.tck --density d.nii.gz --fdt-paths e.nii.gz --force
+require cmp "$work/out/d.nii.gz" "$work/out/e.nii.gz"
+ln -f "$work/out/d.nii.gz" "$work/out/e.nii.gz"
+succeeds track $few --min-length 240 -o a.tck --density d.nii.gz --fdt-paths e.nii.gz --skip-existing
+
 # reports and pictures are outputs like the others
 clean
 report="track $few -o a.trx --report r.html --picture p.png"
