@@ -29,8 +29,8 @@ typedef enum gls_bvalue_scaling {
 typedef struct gls_gradients {
     size_t n;
     double *bval;      /* s/mm2; >= 0 */
-    double (*bvec)[3]; /* unit vector along the voxel axes; zero if the file has a zero or non-finite vector for a b0
-                          volume */
+    double (*bvec)[3]; /* unit vector along the voxel axes; zero for a b0 volume whose vector is not finite or whose
+                          length differs from 1 by more than 1 % */
     bool *is_b0;       /* bval <= b0_threshold */
     size_t n_b0;
     double b0_threshold; /* s/mm2 */

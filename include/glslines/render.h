@@ -31,7 +31,7 @@ typedef struct gls_render_options {
     size_t size;         /* size of this struct; set by gls_render_options_default() */
     const char *views;   /* superior inferior anterior posterior left right axial coronal sagittal oblique slab, with
                             commas. Default: with turn "posterior", else with odf "axial", else
-                            "superior,posterior,left"; but slabs along three axes for a single tractogram of 10000
+                            "superior,posterior,left"; but slabs across three axes for a single tractogram of 10000
                             streamlines or more without tile, columns, turn, outline and odf */
     const char *slab;    /* AXIS:N[:MM],...; default "axial:12" */
     const char *oblique; /* AZIMUTH,ELEVATION, degrees; default "35,25" */
@@ -49,8 +49,9 @@ typedef struct gls_render_options {
     double occlusion;              /* how much tubes in front darken what is behind, 0 .. 1; default 0.8 */
     uint64_t max_streamlines;      /* 1 .. 2^32 - 1, of each file, evenly spread; default 50000 */
     double min_length, max_length; /* mm; streamlines outside this range are not drawn; default 0, INFINITY */
-    const char *tile;              /* WxH, size of a view in pixels, each 64 to 8192; default "800x800", for slabs
-                                      "400x400". The whole picture has at most 65535 pixels a side and 2^29 in all */
+    const char *tile;              /* WxH, size of a view in pixels, each 64 to 8192; default "800x800"; for slabs
+                                      "400x400"; with odf, without views and turn, "1200x1200". The whole picture has
+                                      at most 65535 pixels a side and 2^29 pixels in all */
     int columns;                   /* number of views in a row; default 0: all views, for slabs 4 */
     const char *fit;  /* "image", "streamlines" or the mm that the shorter side of a view shows, 0.001 .. 100000;
                          default: the first that is there of image, odf, mask of outline, and streamlines */

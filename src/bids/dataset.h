@@ -46,10 +46,10 @@ char *gls_bids_inherited(const char *root, const char *folder, const char *stem,
                          const char *extension);
 /* The end KEY-VALUE_SUFFIX of a name. */
 typedef struct gls_bids_ending {
-    /* parts of the name; longer texts are cut off */
+    /* parts of the name, which must fit */
     char key[32], value[64], suffix[32];
 } gls_bids_ending;
-/* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form. */
+/* Splits the text KEY-VALUE_SUFFIX. Returns false if the text has another form or a part that does not fit. */
 bool gls_bids_split(const char *text, gls_bids_ending *ending);
 /* An image in a folder with this suffix, space and value of key. key NULL: an image without desc, label, seg and atlas.
  * series: name of the series that lies beside the image; an image of another run, acquisition or direction is rejected,

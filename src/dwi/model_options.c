@@ -1,4 +1,4 @@
-/* Checks that the options of a model go together, and finds the axes and the basis of SH coefficients from them. */
+/* Options of a model: checks that they go together, finds the axes of SH coefficients from them, and names bases. */
 #include "dwi/fit_model.h"
 #include "util/status.h"
 

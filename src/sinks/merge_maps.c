@@ -195,7 +195,8 @@ static gls_status check_parts(const char *const *paths, size_t n)
     for (size_t i = 0; i < n && !status; i++) status = check_part(&p, paths[i], paths[0]);
     for (unsigned i = 0; i < p.first.count && !status; i++)
         if (!p.path[i])
-            status = gls_fail(GLS_ERR_INPUT, "%s: part %u of %u is missing", paths[0], i + 1, p.first.count);
+            status =
+                gls_fail(GLS_ERR_INPUT, "%s: part %u of %u of this map is missing", paths[0], i + 1, p.first.count);
     if (!status && p.unknown > 0)
         gls_log(GLS_LOG_WARNING, "%s: of its parts, %u of %u have no sidecar, so that their run is unknown", paths[0],
                 p.unknown, p.first.count);
