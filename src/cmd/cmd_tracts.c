@@ -220,11 +220,11 @@ const cmd_command command_score = {
     .synopsis = "[TRACKS] [options]",
     .summary = "Score a tractogram against known bundles, or every method on the phantom",
     .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all "
-                   "models, and prints how the streamlines compare with its "
-                   "bundles. With TRACKS, a tractogram is scored in the same way against the bundles of --truth, or "
-                   "compared with another one. A streamline is valid (VS) if its ends lie within one voxel of the two "
-                   "end regions of a bundle and it stays within two voxels of bundle and end regions. It has a wrong "
-                   "path (WPC) if only the ends are right. It is an invalid connection (IC) if it joins end regions of "
+                   "models, and prints how the streamlines compare with its bundles. With TRACKS, a tractogram is "
+                   "scored in the same way against the bundles of --truth, or compared with another one. A streamline "
+                   "is valid (VS) if its ends lie within one voxel (--end-distance) of the two end regions of a bundle "
+                   "and it stays within two voxels (--route-distance) of bundle and end regions. It has a wrong path "
+                   "(WPC) if only the ends are right. It is an invalid connection (IC) if it joins end regions of "
                    "different bundles, and no connection (NC) otherwise. Overlap is the share of the bundle's voxels "
                    "that valid streamlines visit; overreach is the share of the voxels that they visit outside bundle "
                    "and end regions; f1 is the harmonic mean of overlap and 1 - overreach.",
@@ -328,9 +328,10 @@ const cmd_command command_connectome = {
     .synopsis = "TRACKS LABELS OUT [options]",
     .summary = "Count the streamlines between each two regions of an image of labels",
     .description =
-        "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose "
-        "centre is nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and "
-        "no header. Rows are the labels that occur, in ascending order; OUT_nodes.tsv and the sidecar list them.",
+        "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose centre is "
+        "nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and no header. Rows are "
+        "the labels that occur in LABELS, in ascending order; OUT_nodes.tsv (OUT without its suffix) and the sidecar "
+        "list them.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "LABELS",
                              "Image of regions, NIfTI: whole numbers, 0 for none; of any grid in the same space.",
                              "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
