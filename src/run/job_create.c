@@ -312,8 +312,9 @@ static gls_status check_tissue(const gls_job_options *o)
                        : o->seed_gmwmi                      ? "seed-gmwmi"
                                                             : NULL;
     if (lone && !tissue)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
-                        t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "");
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s%s", lone,
+                        t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "",
+                        o->phantom ? "; 'glslines phantom DIR' writes its tissue, 5tt.nii.gz" : "");
     /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft cannot be used with --act-rule act: give --act-rule cmc or pve");
