@@ -70,8 +70,8 @@ static gls_status prepare_guide(methods_run *run)
     if (status || !run->scores->act) return status;
     status = gls_phantom_five_tissues(run->phantom, &five);
     if (!status)
-        status = gls_tissue_create(grid, five, "built-in phantom", GLS_TISSUE_RULE_ACT, run->options->track.precision,
-                                   &run->tissue);
+        status = gls_tissue_create(grid, five, "built-in phantom", run->options->act_rule,
+                                   run->options->track.precision, &run->tissue);
     gls_image_destroy(five);
     return status;
 }
@@ -316,6 +316,8 @@ static bool wanted(const gls_score_cli *o, int model, int dg)
     if (o->model >= FIRST_MODEL && o->model - FIRST_MODEL != model) return false;
     if (o->dg && o->dg - 1 != dg) return false;
     const gls_getter_source source = gls_getter_source_of((gls_direction_getter)dg);
+    /* without a named getter, particle filtering is scored with those that have it */
+    if (o->pft && o->dg == 0 && !gls_getter_has((gls_direction_getter)dg, GLS_FOR_PROB_DET)) return false;
     if (source == GLS_FROM_QBALL) return model <= GLS_MODEL_CSA;
     /* a getter without a model is scored once, and not at all if its streamlines are single points */
     if (source == GLS_FROM_SERIES || source == GLS_FROM_NOTHING)
@@ -339,7 +341,8 @@ static gls_status score(const gls_tract_run *run, const gls_score_cli *o, method
     if (o->sh_order > 0) given[n++] = "sh-order";
     if (o->max_angle > 0) given[n++] = "max-angle";
     if (o->min_length >= 0) given[n++] = "min-length";
-    if (o->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
+    scores->act = o->act || o->pft;
+    if (scores->act || o->fa_threshold >= 0) given[n++] = "fa-threshold";
     job.preset = (gls_preset)o->preset;
     if (o->csd_rule) job.model.csd_rule = (gls_csd_rule)(o->csd_rule - 1);
     job.model.sh_order = o->sh_order;
@@ -350,7 +353,8 @@ static gls_status score(const gls_tract_run *run, const gls_score_cli *o, method
     job.track.rng_seed = o->seed;
     job.track.max_angle = o->max_angle;
     job.track.stop_threshold = o->fa_threshold >= 0 ? o->fa_threshold : -1;
-    scores->act = o->act;
+    job.track.pft = o->pft;
+    job.act_rule = o->pft ? GLS_TISSUE_RULE_CMC : GLS_TISSUE_RULE_ACT;
     job.track.min_length = o->min_length;
     job.track.probe_length = o->probe_length.value;
     job.in_mm.probe_length = o->probe_length.mm;

@@ -21,6 +21,8 @@ expect 0 score -q --nseeds 300 --model csd --dg prob --preset gpustreamlines --j
 expect 0 score -q --nseeds 300 --model csd --dg sdstream --preset tckgen --json preset.json
 expect 0 score -q --nseeds 300 --model csd --dg sdstream --csd-rule mrtrix --json rule.json
 expect 0 score -q --nseeds 300 --model csd --dg sdstream --preset tckgen --csd-rule dipy --json other.json
+expect 2 score -q --nseeds 10 --dg ifod2 --pft
+expect 0 score -q --nseeds 300 --pft --json pft.json
 python3 - <<'END' || note "scores"
 import json
 
@@ -32,6 +34,10 @@ for m in (preset, rule, other):
     m.pop("seconds")
 assert preset == rule != other, (preset, rule, other)
 assert default == named and default["invalid_connections"] < 0.5 * before["invalid_connections"], (default, named, before)
+
+pft = json.load(open("pft.json"))["methods"]
+assert [m["dg"] for m in pft] == ["prob", "det"] and all(m["valid"] > 0.35 * m["streamlines"] for m in pft), pft
+assert pft[0]["streamlines"] != default["streamlines"], pft
 
 boot, again, det = (json.load(open(name))["methods"] for name in ("boot.json", "again.json", "det.json"))
 for methods in (boot, again, det):
