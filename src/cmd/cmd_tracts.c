@@ -231,7 +231,7 @@ const cmd_command command_score = {
     .positionals = CMD_TEXTS("TRACKS", "Tractogram to score with --truth or --against; none: the phantom is tracked."),
     .max_positionals = 1,
     .aliases = CMD_TEXTS("seed", "rng-seed"),
-    .examples = CMD_TEXTS("The usual methods:", "glslines score", "Deconvolution of order 8, a narrow cone, by bundle:",
+    .examples = CMD_TEXTS("The usual methods:", "glslines score", "Deconvolution, with a row for each bundle:",
                           "glslines score --model csd --bundles --json scores.json",
                           "A tractogram against bundles that are known:",
                           "glslines score tracks.trx --truth bundles.tsv --json scores.json",

@@ -82,7 +82,7 @@ gls_status gls_handle_add(void *object, gls_handle_kind kind, const gls_device *
         table.count++;
     }
     pthread_mutex_unlock(&table.lock);
-    return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for a %s", kind_names[kind]);
+    return room ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for an object (%s)", kind_names[kind]);
 }
 
 /* Whether the table has this object as one of this kind; *at: its position then. Call with the lock held. */

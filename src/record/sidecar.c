@@ -291,7 +291,7 @@ gls_status gls_written_note(cJSON *entry, const char *path)
     return status;
 }
 
-/* Writes the time of the last change as seconds since 1970, to the nanosecond. */
+/* Writes the time of the last modification as seconds since 1970, to the nanosecond. */
 static void time_text(const struct stat *info, char text[48])
 {
     snprintf(text, 48, "%lld.%09ld", (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec);

@@ -354,9 +354,7 @@ static gls_status read_rest(gls_render_plan *p)
             (ranges[i]->n != 2 || !are_finite(ranges[i]) || !(ranges[i]->value[0] < ranges[i]->value[1])))
             return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs two numbers LOW,HIGH with LOW below HIGH",
                             i ? "image-range" : "range");
-    if (o->frames && o->turn == 0)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--frames: has no effect without --turn: give the number of frames by --turn");
+    if (o->frames && o->turn == 0) return gls_fail(GLS_ERR_ARGUMENT, "--frames: needs --turn N, a turn in N frames");
     if (o->palette && (o->turn > 0 || transparent))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--palette: has no effect on a turn or a transparent background: leave it out");

@@ -52,7 +52,7 @@ gls_status gls_job_open(gls_job *job)
     status = gls_job_memory_check(&job->inputs, o->memory_limit);
     if (!status) status = gls_job_inputs_read(&job->inputs, o);
     if (status) return status;
-    /* the gradient table decides --model auto: from here on the options name the model in use */
+    /* the inputs decide --model auto: from here on the options name the model in use */
     if (gls_fits_model(o)) {
         job->options.model.model = job->inputs.model.kind;
         job->options.model.sh_order = job->inputs.model.order;

@@ -88,7 +88,9 @@ gls_status gls_mrtrix_data_file(const char *path, const char *value, char **file
     *offset = 0;
     while (n > 0 && gls_is_space((unsigned char)value[n - 1])) n--;
     if (n == 0 || (blank && !gls_parse_uint64(blank + 1, offset)))
-        return gls_fail(GLS_ERR_INPUT, "%s: cannot read 'file: %.60s' in its header: a name and a number are needed",
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: cannot read 'file: %.60s' in its header: give the name of the data file, "
+                        "then a blank and the offset of the data in bytes",
                         path, value);
     /* ".": the data are in the file of the header; any other relative name counts from the folder of the header */
     if (n == 1 && *value == '.') return GLS_OK;

@@ -189,7 +189,7 @@ static void test_headers(void **state)
         {"file: . 256", "file: .\t256 ", NULL},
         {"file: . 256", "file: .", "begin at byte 0"},
         {"file: . 256", "file: . 30", "begin at byte 30"},
-        {"file: . 256", "file: . 2x6", "a name and a number are needed"},
+        {"file: . 256", "file: . 2x6", "give the name of the data file"},
         {"UInt8", "UInt9", "which is unknown"},
         {"vox: 2,", "vox: 0,", "make no grid"},
         {"vox: 2,", "vox: inf,", "cannot read 'vox: inf"},
