@@ -176,7 +176,9 @@ static gls_status read_mask(const char *folder, gls_image **mask)
         char *path = NULL;
         if (gls_asprintf(&path, "%s/nodif_brain_mask%s", folder, suffix[i]) < 0) return gls_no_memory();
         const bool there = access(path, F_OK) == 0;
+        uint64_t voxels;
         gls_status status = there ? gls_image_read(path, GLS_IMAGE_3D, mask) : GLS_OK;
+        if (there && !status) status = gls_image_count_voxels(*mask, path, "mask", &voxels);
         free(path);
         if (there) return status;
     }

@@ -64,7 +64,8 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     return status;
 }
 
-/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: another number of values than peaks. */
+/* Reads --peaks-values, which replace the lengths of the peaks. GLS_ERR_INPUT: another number of values than peaks, or
+ * none above 0. */
 static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
 {
     const size_t n_peaks = inputs->odf_image->n_volumes / 3;
@@ -79,7 +80,11 @@ static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
         if (!status) n += image->n_volumes;
         gls_image_destroy(image);
     }
-    if (status || o->peaks_values.n == 0 || n == n_peaks) return status;
+    if (status || o->peaks_values.n == 0) return status;
+    if (n == n_peaks && gls_image_require_values(inputs->odf_image, "", "") == GLS_OK) return GLS_OK;
+    if (n == n_peaks)
+        return gls_fail(GLS_ERR_INPUT, "%s: no peak has an amplitude above 0: give the amplitudes of the peaks",
+                        o->peaks_values.value[0]);
     return gls_fail(GLS_ERR_INPUT,
                     "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: one is needed for each", n,
                     n_peaks);
@@ -89,8 +94,8 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
 {
     gls_status status = GLS_OK;
     for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(inputs, o, i);
-    if (!status) status = add_values(inputs, o);
     if (!status) status = gls_image_require_values(inputs->odf_image, o->peaks.value[0], "peak");
+    if (!status) status = add_values(inputs, o);
     if (!status)
         gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
                 o->peaks.n > 1 ? " and others" : "", inputs->odf_image->n_volumes / 3,

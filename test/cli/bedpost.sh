@@ -148,6 +148,13 @@ counted() {
     says "row/merged_f1samples.nii: is a file, not a folder"
     expect 0 $track --bedpostx degrees --roi seed.nii -o degrees.tck -q
     says "degrees/merged_th1samples.nii: may hold degrees"
+    python3 - faulty/nodif_brain_mask.nii << 'END'
+import sys
+data = open(sys.argv[1], "rb").read()
+open(sys.argv[1], "wb").write(data[:352] + bytes(len(data) - 352))
+END
+    expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
+    says "faulty/nodif_brain_mask.nii: the mask is empty"
     rm crossing/nodif_brain_mask.nii
     expect 3 $track --bedpostx crossing --roi seed.nii -o x.tck
     says "crossing: has no nodif_brain_mask.nii.gz: give the mask with --mask FILE"
