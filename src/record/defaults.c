@@ -85,8 +85,7 @@ static int models_of(const gls_job_options *o)
     return o->peaks.n > 0 ? PEAKS : 1 << (gls_directions_option(o) ? GLS_MODEL_CSD : (int)o->model.model);
 }
 
-/* Returns the last row of a parameter that holds for the preset and for each of these getters and models. NULL: none.
- */
+/* Returns the last row of a parameter that holds for the preset and for each of these getters and models, or NULL. */
 static const row *row_for(size_t param, gls_preset preset, int getters, int models)
 {
     for (size_t i = N_ROWS; i-- > 0;)
@@ -117,8 +116,7 @@ static void choose_method(gls_job_options *o, const char *const *given)
         o->track.dg = (gls_direction_getter)row_for(ROW_dg, o->preset, ALL_GETTERS, models_of(o))->value;
 }
 
-/* Reason of the row that gives the default, if the default is this value. NULL: it is another value, or has no reason.
- */
+/* Reason of the row that gives the default, if the default is this value. NULL: another value, or without a reason. */
 static const char *reason_of(size_t param, const gls_job_options *o, double value)
 {
     const row *r = row_of(param, o);
@@ -169,6 +167,7 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
     if (gls_tissue_file(o)) {
         const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);
         if (!is_given(given, "fa-threshold")) o->track.stop_threshold = -1;
+        if (!is_given(given, "mask-stop") && o->track.stop_threshold < 0) o->mask_stop = GLS_MASK_STOP_NEAREST;
         const bool keeps_length = o->track.pft && o->preset != GLS_PRESET_DEFAULT;
         if (!is_given(given, "min-length") && !keeps_length) o->track.min_length = getter.one_point ? 0 : -2;
         if (getter.one_point) o->track.keep_all_ends = true;
@@ -364,8 +363,7 @@ const gls_preset_info *gls_preset_get(int preset)
         [GLS_PRESET_DEFAULT] = {"default", "measured on a human brain and the phantom: 'glslines help presets'", NULL},
         [GLS_PRESET_GPUSTREAMLINES] =
             {"gpustreamlines", "run_gpu_streamlines.py of GPUStreamlines, June 2026",
-             "streamlines are not cut at 501 points a half-streamline; 'glslines help differences' has "
-             "the rest"},
+             "streamlines are not cut at 501 points a half-streamline; 'glslines help differences' has the rest"},
         [GLS_PRESET_DIPY] = {"dipy", "dipy.tracking.tracker and dipy_track of DIPY 1.12.1",
                              "b-vectors follow FSL's rule; --bvec-frame image takes them as DIPY does"},
         [GLS_PRESET_TCKGEN] = {"tckgen", "tckgen of MRtrix3 3.0.3", NULL},
@@ -376,7 +374,9 @@ const gls_preset_info *gls_preset_get(int preset)
         [GLS_PRESET_TRACTOFLOW] = {"tractoflow",
                                    "tracking of TractoFlow, 2019: local, or with --pft by particle filtering",
                                    "without --pft streamlines end by FA 0.1; TractoFlow ends them at a mask of white "
-                                   "matter: --tracking-mask WM; they are not compressed: --compress 0.2"},
+                                   "matter: --tracking-mask WM; with --pft they are 20 to 200 mm long, as in pipelines "
+                                   "derived from TractoFlow; TractoFlow's are 10 to 300: --min-length 10 --max-length "
+                                   "300; they are not compressed: --compress 0.2"},
     };
     return &info[preset];
 }

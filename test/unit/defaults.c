@@ -189,6 +189,18 @@ static void test_presets(void **state)
     o.preset = GLS_PRESET_DIPY;
     gls_job_options_set_defaults(&o, GIVEN("preset"));
     assert_true(o.track.boot_retry == GLS_BOOT_RETRY_PEAK && o.track.boot_start == GLS_BOOT_START_FIT);
+    assert_true(o.track.relative_peak_threshold == 0.25 && o.track.min_separation_angle == 45);
+    o.track.dg = GLS_DG_CLOSEST;
+    gls_job_options_set_defaults(&o, GIVEN("preset", "dg"));
+    assert_true(o.track.relative_peak_threshold == 0.5 && o.track.min_separation_angle == 25);
+    /* with tissue the preset's rule at the border of the mask holds with a stop map alone */
+    assert_true(o.mask_stop == GLS_MASK_STOP_INTERPOLATED);
+    o.act = "5tt.nii";
+    gls_job_options_set_defaults(&o, GIVEN("preset", "dg"));
+    assert_true(o.mask_stop == GLS_MASK_STOP_NEAREST);
+    o.track.stop_threshold = 0.1;
+    gls_job_options_set_defaults(&o, GIVEN("preset", "dg", "fa-threshold"));
+    assert_true(o.mask_stop == GLS_MASK_STOP_INTERPOLATED);
 }
 
 static void test_texts(void **state)
