@@ -330,9 +330,9 @@ static void warn_of_lonely(const connecting *c)
     free(text);
 }
 
-/* Warns of labels below the largest one that have no voxels: the parcellation may have been cut or moved. Does not warn
- * if there are at least as many of them as regions, as in schemes with scattered numbers. */
-static void warn_of_absent(const connecting *c)
+/* Counts the labels below the largest one that have no voxels, and warns of them: the parcellation may have been cut or
+ * moved. Does not warn if there are at least as many of them as regions, as in schemes with scattered numbers. */
+static size_t warn_of_absent(const connecting *c)
 {
     const int32_t *label;
     const size_t n = gls_connectome_nodes(c->connectome, &label);
@@ -352,6 +352,7 @@ static void warn_of_absent(const connecting *c)
         gls_log(GLS_LOG_WARNING, "%s: %zu labels below the largest do not occur:%s", c->file[1], absent,
                 text ? text : "");
     free(text);
+    return absent;
 }
 
 /* Adds counts to the sidecar, and warns of results that look wrong. */
@@ -365,8 +366,8 @@ static void report(connecting *c)
     gls_tract_run_count(run, "joined", k.joined);
     gls_tract_run_count(run, "unassigned_ends", k.unassigned);
     gls_tract_run_count(run, "without_points", k.empty);
-    /* absent_labels: number of labels, from 1 to the largest one, that have no row in the matrix */
-    gls_json_uint(run->root, "absent_labels", (uint64_t)label[n - 1] - n);
+    /* absent_labels: number of labels below the largest one that occurs, that have no voxels */
+    gls_json_uint(run->root, "absent_labels", warn_of_absent(c));
     cJSON *labels = cJSON_AddArrayToObject(run->root, "labels");
     for (size_t i = 0; i < n; i++) cJSON_AddItemToArray(labels, cJSON_CreateNumber(label[i]));
     /* more than 30 % of the ends, of which each streamline with points has two */
@@ -377,7 +378,6 @@ static void report(connecting *c)
     if (c->o->weights && c->o->stat == GLS_STAT_MEAN && c->o->scale.n == 0 && !c->o->scale_file)
         gls_log(GLS_LOG_WARNING, "--weights with --stat-edge mean and no scale: every cell is 1: give a number such as "
                                  "mean FA by --scale-file");
-    warn_of_absent(c);
     warn_of_lonely(c);
     gls_tract_run_message(run, "%s: %zu regions, %" PRIu64 " of %" PRIu64 " streamlines join two", c->file[2], n,
                           k.joined, k.streamlines);

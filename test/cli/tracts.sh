@@ -214,6 +214,9 @@ expect 0 connectome t.trx labels.nii r1.csv --assign radial:2
 expect 0 connectome t.trx labels.nii r2.csv --radius 2
 same r1.csv r2.csv
 says "labels below the largest do not occur: 1 2"
+expect 0 connectome t.trx labels.nii raw.csv --labels raw
+says "8 labels below the largest do not occur: 1 2"
+for name in r2 raw; do grep -q '"absent_labels":[[:space:]]*8,' $name.json || note "absent labels of $name.json"; done
 expect 3 connectome t.trx zeros.nii e.csv
 expect 3 connectome t.trx halves.nii e.csv
 expect 3 connectome t.trx data/dwi.nii.gz e.csv
