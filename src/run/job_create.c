@@ -322,7 +322,8 @@ static gls_status check_tissue(const gls_job_options *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
                         t->backtrack ? "backtrack" : "crop-at-gmwmi");
     if (t->backtrack && t->keep_all_ends)
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --keep-all-ends exclude each other: leave out one of them");
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --%s exclude each other: leave out one of them",
+                        gls_getter_facts_of(t->dg).one_point ? "dg seedtest" : "keep-all-ends");
     if (t->pft && o->stop_leaving.n > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft and --stop-leaving exclude each other: leave out one of them");
     gls_status status = gls_track_tissue_check(t, tissue);

@@ -119,8 +119,7 @@ static gls_status read_files(gls_job_inputs *input, const gls_job_options *optio
     return status;
 }
 
-/* Counts the voxels of the seed region that lie in the mask. GLS_ERR_INPUT, with the name of the file: there are none.
- */
+/* Counts the voxels of the seed region that lie in the mask. GLS_ERR_INPUT, which names the file: there are none. */
 static gls_status check_roi(gls_job_inputs *input)
 {
     uint64_t roi;

@@ -33,6 +33,9 @@ fails 2 "only --act-rule act" track $an --act "$t" --act-rule cmc --crop-at-gmwm
 fails 2 "all three are needed" track $an --pve-wm "$a/wm.nii"
 fails 2 "exclude each other" track $an --act "$t" --pve-wm "$a/wm.nii" --pve-gm "$a/gm.nii" --pve-csf "$a/csf.nii"
 fails 2 "needs --fa-threshold" track $an --act "$t" --mask-stop interpolated
+fails 2 "needs --fa-threshold" track $an --act "$t" --preset dipy --mask-stop interpolated
+succeeds track $an --act "$t" --preset dipy --dry-run
+succeeds track $an --map-include "$a/gm.nii" --map-exclude "$a/csf.nii" --preset dipy --pft --dry-run
 fails 2 "needs --seed-unidirectional" track $an --include-ordered 0,0,0,5
 fails 2 "needs --include" track $an --stop
 fails 2 "not all 0" track $an --seed-direction 0,0,0
@@ -44,6 +47,7 @@ fails 2 "deterministic" track $an --act "$t" --dg det --backtrack
 fails 2 "only --act-rule act" track $an --act "$t" --act-rule pve --backtrack
 fails 2 "cannot be used with --stop" track $an --act "$t" --backtrack --stop --include 0,0,0,5
 fails 2 "--keep-all-ends" track $an --act "$t" --backtrack --keep-all-ends
+fails 2 "--backtrack and --dg seedtest exclude each other" track $p/dwi.nii.gz $p/dwi.bval $p/dwi.bvec $p/mask.nii.gz $p/roi.nii.gz --dg seedtest --act "$t" --backtrack
 fails 7 "parallel transport" track $an --act "$t" --dg ptt --backtrack
 fails 2 "exclude each other" track $an --compress 0.1 --downsample 2
 fails 2 "needs --select" track $an --nseeds 0

@@ -67,6 +67,7 @@ track="track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --n
     says "--model: has no effect with --peaks"
     expect 2 $track --peaks peaks.nii.gz --backtrack -o x.tck
     expect 2 $track --peaks peaks.nii.gz --weights -o x.tck
+    says "run 'glslines weights TRACKS FOD'"
     expect 2 $track --peaks peaks.nii.gz --trials 5 -o x.tck
     expect 3 $track --peaks fod_sh.nii.gz -o x.tck
     says "fod_sh.nii.gz: has 28 volumes: an image of peaks has three for each peak (x, y and z of a vector), or four (of a unit vector, and an amplitude)"
@@ -205,6 +206,21 @@ END
     expect 0 $track --peaks data/peaks.nii.gz --cutoff 0.3 -o truth.tck
     # a seed without a peak
     expect 0 $track --peaks one.nii.gz --cutoff 1000 -o none.tck
+    says "other amplitudes may be below --cutoff or --seed-cutoff, here 1000"
+    # amplitudes of which none is above 0
+    for value in nan -1; do
+        python3 - $value << 'END'
+import gzip, struct, sys
+head = bytearray(gzip.open("data/mask.nii.gz").read()[:352])
+struct.pack_into("<2h", head, 70, 16, 32)
+n = 1
+for size in struct.unpack_from("<3h", head, 42):
+    n *= size
+open("bad_values.nii", "wb").write(head + struct.pack("<f", float(sys.argv[1])) * n)
+END
+        expect 3 $track --peaks one.nii.gz --peaks-values bad_values.nii -o x.tck
+        says "bad_values.nii: no peak has an amplitude above 0"
+    done
 }
 python3 - <<'END' || failures=$((failures + 1))
 import json
