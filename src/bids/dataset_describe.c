@@ -246,8 +246,7 @@ static void file_uri(const char *path, char *uri, size_t size)
     free(whole);
 }
 
-/* The part of a path that follows a folder, by whatever name the path calls the folder; NULL: the file lies elsewhere.
- */
+/* The part of a path that follows a folder, by whatever name the path calls the folder; NULL: it lies elsewhere. */
 static const char *part_below(const char *path, const char *folder)
 {
     char above[GLS_DATASET_MAX_URI];

@@ -71,8 +71,7 @@ gls_status gls_place_check(const char *path, bool force, const gls_inputs *input
     return status ? status : gls_output_check(path, true, others, n_others);
 }
 
-/* Checks the path and adds it to the outputs. Takes ownership of path, also after a failure. path NULL: out of memory.
- */
+/* Checks the path and adds it to the outputs. Takes ownership of path, after a failure too. path NULL: no memory. */
 static gls_status add_output(gls_run *run, char *path, bool force)
 {
     if (!path) return gls_no_memory();

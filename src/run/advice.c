@@ -249,9 +249,8 @@ static void explain_seeds(const gls_job *job)
         gls_log(GLS_LOG_WARNING,
                 "    %.3g %% of seeds lie outside the mask or the grid: compare mask and seeds%s in a viewer",
                 percent * (double)look.outside, o->seeds ? " (--seed-space: voxel or world)" : "");
-    /* the other seeds without a direction have peaks or ODFs, which the cutoff may hide */
     if (o->track.seed_cutoff > 0 && without * (double)look.n >= (double)(look.outside + look.dark + 1))
-        gls_log(GLS_LOG_WARNING, "    other amplitudes may be below --cutoff or --seed-cutoff, here %g: lower it",
+        gls_log(GLS_LOG_WARNING, "    amplitudes may be below --cutoff (--seed-cutoff %g): lower it",
                 o->track.seed_cutoff);
     /* seeds without a positive ODF: what to try depends on the source of directions */
     if (!look.dark) return;

@@ -81,13 +81,13 @@ static gls_status add_values(gls_job_inputs *inputs, const gls_job_options *o)
         gls_image_destroy(image);
     }
     if (status || o->peaks_values.n == 0) return status;
-    if (n == n_peaks && gls_image_require_values(inputs->odf_image, "", "") == GLS_OK) return GLS_OK;
-    if (n == n_peaks)
-        return gls_fail(GLS_ERR_INPUT, "%s: no peak has an amplitude above 0: give the amplitudes of the peaks",
-                        o->peaks_values.value[0]);
-    return gls_fail(GLS_ERR_INPUT,
-                    "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: one is needed for each", n,
-                    n_peaks);
+    if (n != n_peaks)
+        return gls_fail(GLS_ERR_INPUT,
+                        "--peaks-values: %zu volumes, but --peaks has %zu peaks in a voxel: one is needed for each", n,
+                        n_peaks);
+    if (gls_image_require_values(inputs->odf_image, "", "") == GLS_OK) return GLS_OK;
+    return gls_fail(GLS_ERR_INPUT, "%s: no peak has an amplitude above 0: give the amplitudes of the peaks",
+                    o->peaks_values.value[0]);
 }
 
 gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *o)

@@ -206,7 +206,7 @@ END
     expect 0 $track --peaks data/peaks.nii.gz --cutoff 0.3 -o truth.tck
     # a seed without a peak
     expect 0 $track --peaks one.nii.gz --cutoff 1000 -o none.tck
-    says "other amplitudes may be below --cutoff or --seed-cutoff, here 1000"
+    says "amplitudes may be below --cutoff (--seed-cutoff 1000): lower it"
     # amplitudes of which none is above 0
     for value in nan -1; do
         python3 - $value << 'END'
