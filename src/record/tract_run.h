@@ -55,8 +55,7 @@ void gls_tract_run_lists_input(gls_tract_run *run, const char *path);
 void gls_tract_run_lists_output(gls_tract_run *run, const char *path);
 /* Adds the output of --json, which has no sidecar. path NULL: none; "": the text is printed. */
 gls_status gls_tract_run_writes_json(gls_tract_run *run, const char *path);
-/* Writes the sidecar's contents to the file of --json. path "": stores them as the text to print; NULL: does nothing.
- */
+/* Writes the sidecar's contents to the file of --json. path "": stores them as text to print; NULL: does nothing. */
 gls_status gls_tract_run_store_json(gls_tract_run *run, const char *path);
 /* Adds a count to the sidecar. */
 void gls_tract_run_count(gls_tract_run *run, const char *key, uint64_t n);

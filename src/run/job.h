@@ -84,8 +84,7 @@ gls_status gls_job_check_beside(const gls_job *job, const char *path);
 
 /* --- Text about the run. */
 
-/* Returns what is known before tracking, as text. memory: result of gls_job_plan(). From malloc; NULL: out of memory.
- */
+/* Returns what is known before tracking, as text. memory: result of gls_job_plan(). From malloc; NULL: no memory. */
 char *gls_job_plan_text(const gls_job *job, const gls_track_memory *memory);
 /* Logs the result. */
 void gls_job_log_result(const gls_job *job);

@@ -222,8 +222,7 @@ static gls_status check_inputs(const gls_job_options *o)
     if (odf && !o->dwi && !places && !o->fa)
         return gls_fail(
             GLS_ERR_ARGUMENT,
-            "--%s: needs seeds: --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, where it is "
-            "above 0.2",
+            "--%s: needs seeds: --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, where it is above 0.2",
             odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
     if (o->odf && gls_sphere_is_built_in(o->sphere))
         return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");

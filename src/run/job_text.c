@@ -267,8 +267,7 @@ static void warn_of_selection(const gls_job *job)
 static void summary_filter(const gls_particle_counts *f)
 {
     gls_log(GLS_LOG_INFO,
-            "particles    %s streamlines with a bad end, %s searches by particles; %s searches found a way on, %s "
-            "none",
+            "particles    %s streamlines with a bad end, %s searches by particles; %s searches found a way on, %s none",
             GLS_COUNT(f->streamlines), GLS_COUNT(f->runs), GLS_COUNT(f->runs - f->lost), GLS_COUNT(f->lost));
 }
 
