@@ -232,8 +232,6 @@ gls_status gls_dataset_connect(const gls_dataset_options *options, const gls_dat
 gls_status gls_dataset_images(const gls_dataset_options *options, const gls_dataset_unit *unit,
                               const gls_model_options *model, gls_image **mask, gls_image **seeds);
 
-/* Key of an entity by its name in pybids or by the key itself, such as "ses" of session; NULL: unknown. */
-const char *gls_bids_key(const char *name);
 /* The value of a key in a name of BIDS; "" if the key is absent. Returns value. */
 const char *gls_bids_value(const char *name, const char *key, char *value, size_t size);
 /* Names in a folder that are not hidden, sorted by bytes, NULL-terminated. Free with gls_bids_names_free(). A folder

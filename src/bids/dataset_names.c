@@ -97,20 +97,6 @@ char *gls_bids_without(const char *name, const char *key)
     return stem;
 }
 
-/* Entities by their names in pybids. */
-static const struct {
-    const char *name, *key;
-} entities[] = {{"acquisition", "acq"}, {"direction", "dir"},      {"run", "run"},
-                {"space", "space"},     {"resolution", "res"},     {"session", "ses"},
-                {"subject", "sub"},     {"reconstruction", "rec"}, {"description", "desc"}};
-
-const char *gls_bids_key(const char *name)
-{
-    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
-        if (strcmp(name, entities[i].name) == 0 || strcmp(name, entities[i].key) == 0) return entities[i].key;
-    return NULL;
-}
-
 /* Comparison for qsort(): names by their bytes, so that the order does not depend on the language. */
 static int by_bytes(const void *a, const void *b)
 {

@@ -46,6 +46,21 @@ const char **gls_dataset_next_braces(gls_job_options *job, const gls_param **row
     return value;
 }
 
+/* Entities by their names in pybids. */
+static const struct {
+    const char *name, *key;
+} entities[] = {{"acquisition", "acq"}, {"direction", "dir"},      {"run", "run"},
+                {"space", "space"},     {"resolution", "res"},     {"session", "ses"},
+                {"subject", "sub"},     {"reconstruction", "rec"}, {"description", "desc"}};
+
+/* Key of an entity by its name in pybids or by the key itself, such as "ses" of session; NULL: unknown. */
+static const char *entity_key(const char *name)
+{
+    for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
+        if (strcmp(name, entities[i].name) == 0 || strcmp(name, entities[i].key) == 0) return entities[i].key;
+    return NULL;
+}
+
 /* Appends to *out the n characters at path, with each {entity} replaced by its value in a name of BIDS, and without
  * [...] if the name lacks the entity in it. Stops at an entity outside of brackets that the name lacks, and returns its
  * brace; NULL: none. */
@@ -60,7 +75,7 @@ static const char *fill(const char *path, size_t n, const char *name, gls_text *
             c += part + 1;
         } else if (*c == '{') {
             snprintf(key, sizeof key, "%.*s", (int)brace - 1, c + 1);
-            if (!*gls_bids_value(name, gls_bids_key(key), value, sizeof value)) return c;
+            if (!*gls_bids_value(name, entity_key(key), value, sizeof value)) return c;
             gls_text_puts(out, value);
             c += brace + 1;
         } else {
@@ -151,7 +166,7 @@ static gls_status check_braces(const gls_param *p, const char *value)
     for (const char *brace = value; (brace = strchr(brace, '{')); brace++) {
         const size_t n = strcspn(brace, "}");
         snprintf(key, sizeof key, "%.*s", (int)n - 1, brace + 1);
-        const char *entity = brace[n] ? gls_bids_key(key) : NULL;
+        const char *entity = brace[n] ? entity_key(key) : NULL;
         if (!entity || strcmp(entity, "desc") == 0)
             return gls_fail(GLS_ERR_ARGUMENT,
                             "--%s %s: '{%s' is not one of subject, session, acquisition, direction, run, space, "
@@ -406,7 +421,7 @@ static char *filter_text(const char *key, const cJSON *values)
 /* Adds one entity of the filter. GLS_ERR_INPUT: unknown entity, or a value of another type. */
 static gls_status add_filter(const char *path, const cJSON *item, gls_strings *filters)
 {
-    const char *key = gls_bids_key(item->string);
+    const char *key = entity_key(item->string);
     if (!key && gls_choice_find(IMPLIED, item->string, strlen(item->string)) >= 0) return GLS_OK;
     if (!key)
         return gls_fail(GLS_ERR_INPUT, "%s: '%s' is no entity that glslines knows: remove it", path, item->string);
