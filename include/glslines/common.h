@@ -1,5 +1,5 @@
-/* What every public header shares: status codes, error messages, the version, the number of threads, and how long to
- * wait for input. */
+/* Declares status codes, error messages, the version, the number of threads, and the time limit of waiting for input:
+ * the base of the other public headers. */
 #ifndef GLSLINES_COMMON_H
 #define GLSLINES_COMMON_H
 

@@ -224,8 +224,8 @@ static bool is_one_value(const char *key, const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* How well an image fits a series (NULL: any), by the entities that distinguish scans of a session; higher is better.
- * -1: the image is of another scan. */
+/* Rates how well an image fits a series (NULL: any), by the entities that distinguish scans of a session; higher is
+ * better. -1: the image is of another scan. */
 static int suits(const char *name, const char *series)
 {
     static const char *const keys[] = {"acq", "ce", "rec", "dir", "run", "echo", "part"};

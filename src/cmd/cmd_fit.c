@@ -9,7 +9,8 @@
 #define CMD_MASK_OPTION \
     GLS_TEXT("Input", mask, "mask", "FILE", "made from DWI", "Brain mask, in place of the argument MASK.")
 
-/* Where to store the arguments DWI [BVAL BVEC [MASK]] PREFIX. *mask holds the file of --mask, or NULL. */
+/* Addresses at which the arguments DWI [BVAL BVEC [MASK]] PREFIX are stored. *mask holds the file of --mask, or NULL.
+ */
 typedef struct model_files {
     const char **dwi, **bval, **bvec, **mask, **prefix;
 } model_files;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What a shell offers as the value of an option. */
+/* The completions that a shell offers for the value of an option. */
 typedef struct value_kind {
     char words[256]; /* words of the value, such as "a b c"; "": not known */
     /* what the shell offers in addition to the words: files, folders, or numbers of devices */

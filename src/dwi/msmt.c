@@ -299,8 +299,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
                      "%zu tissues need as many b-values, but there are only %zu (%s%s): deconvolve into %zu tissues",
                      n_tissues, n, gradients->n_b0 ? "b0 and " : "", text, n);
     if (!status)
-        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shells: %s",
-                n_tissues, gradients->n_b0, n_weighted, text);
+        gls_log(GLS_LOG_INFO, "multi-tissue deconvolution: %zu tissues from %zu b0 volumes and %zu shell%s: %s",
+                n_tissues, gradients->n_b0, n_weighted, n_weighted == 1 ? "" : "s", text);
     for (size_t i = 0; i < n && !status; i++)
         if (!shell[i].is_b0 && shell[i].n < 6)
             gls_log(GLS_LOG_WARNING,

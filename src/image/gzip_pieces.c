@@ -34,7 +34,7 @@
 static const unsigned char probe[PROBE_HEAD + PROBED] = {1,    PROBED, 0,    0xff - PROBED, 0xff, 0x9d, 0x3b,
                                                          0xe2, 0x57,   0xc8, 0x14,          0x6f, 0xa1};
 
-/* What lies between two marks. */
+/* A piece: the compressed bytes between two marks, and their unpacked bytes. */
 typedef struct piece {
     uint64_t first, end; /* positions in the file of its first byte, and of the byte behind its last */
     uint64_t at;         /* position of its unpacked bytes in those of the member */

@@ -1,6 +1,6 @@
-/* What commands on tractograms share: weights, tables, track scalars, assignments and colour tables from files beside a
- * tractogram; the value of --orient; the tractogram that is written, with its columns; several tractograms as one
- * stream. */
+/* Functions for all commands on tractograms. They read weights, tables, track scalars, assignments and colour tables
+ * from files beside a tractogram, parse --orient, write a tractogram with its columns, and read several tractograms as
+ * one stream. */
 #ifndef GLS_SINKS_TRACT_FILES_H
 #define GLS_SINKS_TRACT_FILES_H
 
@@ -154,7 +154,7 @@ void gls_tract_orient_finish(gls_tract_orient *orient);
 
 /* --- A tractogram that a command writes. A TCK file cannot hold columns: they go to files beside it. */
 
-/* How a command writes its tractogram. All pointers belong to the caller. */
+/* The tractogram that a command writes: file, format and columns. All pointers belong to the caller. */
 typedef struct gls_tract_output {
     /* path of the file, whose suffix decides on the format */
     const char *path;

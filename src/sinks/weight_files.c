@@ -1,5 +1,5 @@
-/* What is written about weights of streamlines: the text file, the table of iterations, the fixel directory, the log
- * and the sidecar. Also measures the steps of streamlines. */
+/* Writes the results of weighting streamlines: the text file of weights, the table of iterations, the fixel directory,
+ * the log and the sidecar. Also measures the steps of streamlines. */
 #include "sinks/weight_files.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What a run notes while it works: time by the clock, the timeline, progress. */
+/* Measures time by the clock, records the timeline of a run, and reports its progress. */
 #ifndef GLS_UTIL_CLOCK_H
 #define GLS_UTIL_CLOCK_H
 

@@ -1,5 +1,5 @@
-/* What a row of a table of options says: its key and range, and the value in the struct that it points into, which is
- * read, written and copied. */
+/* Finds the key and the range of an option in its row, and reads, writes and copies the value of the option in the
+ * struct that the row points into. */
 #include "util/option.h"
 
 #include <math.h>

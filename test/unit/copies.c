@@ -142,7 +142,7 @@ static bool no_line(void *user, const char *line)
     return false;
 }
 
-/* What a child process does that crashes: the signal, at which it ends although the program catches or ignores it. */
+/* Crashes a child process: raises the signal, which ends it although the program catches or ignores that signal. */
 static void raise_signal(void *user, int fd)
 {
     (void)fd;

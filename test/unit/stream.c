@@ -307,7 +307,8 @@ static void pieces(void **state)
     }
 }
 
-/* What is not made of pieces: one window for all, marks inside of stored blocks, pieces that are too large. */
+/* Tests members that are not made of pieces: one window for all, marks inside of stored blocks, pieces that are too
+ * large. */
 static void no_pieces(void **state)
 {
     (void)state;

@@ -79,8 +79,8 @@ static gls_status poll(void *user)
 /* Smallest number of seeds that keeps a device busy. */
 #define FEW_SEEDS 256
 
-/* How many seeds this worker should take next. With select: its share of the seeds that are still needed for the
- * missing streamlines and 10 % more, without the seeds in work; 0: the seeds in work should suffice. */
+/* Returns the number of seeds that this worker should take next. With select: its share of the seeds that are still
+ * needed for the missing streamlines and 10 % more, without the seeds in work; 0: the seeds in work should suffice. */
 static uint64_t needed_seeds(const gls_worker *w)
 {
     const gls_queue *q = &w->run->queue;
