@@ -15,6 +15,7 @@
 #include "track/tracker.h"
 #include "tractogram/writers.h"
 #include "util/clock.h"
+#include "util/threads.h"
 
 /* Restricts the seeds to the part of the shard. Computes the hashes of the run if it has a shard or a journal. Call it
  * after the seeds are made. */
@@ -22,14 +23,6 @@ static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
     return status || (!job->journal && job->shard.count == 0) ? status : gls_job_identify(job);
-}
-
-/* Prepares the sinks, which need the grid of the images and the step size. */
-static gls_status prepare_results(gls_job *job)
-{
-    job->sinks.grid = job->inputs.grid;
-    job->sinks.step_size = job->params.step_size;
-    return gls_sinks_prepare(&job->sinks);
 }
 
 /* Passes the results of the fit to the sinks, and begins those of their tasks that run while the tracker is made. */
@@ -77,7 +70,9 @@ gls_status gls_job_open(gls_job *job)
         job->params.mapping = gls_checked_mapping_of(job->device, &job->params, o->model.sh_order);
     if (job->inputs.seeds) status = identify_seeds(job);
     if (!status) gls_advise_of_masks(job);
-    if (!status) status = prepare_results(job);
+    job->sinks.grid = job->inputs.grid;
+    job->sinks.step_size = job->params.step_size;
+    if (!status) status = gls_sinks_prepare(&job->sinks);
     if (!status) status = gls_job_hash_others(job);
     if (!status && o->skip_existing) status = gls_job_find_done(job);
     return status || job->result.skipped ? status : gls_job_memory_plan(job);
@@ -100,11 +95,6 @@ gls_status gls_job_fit(gls_job *job)
     gls_status status = gls_job_inputs_fit(&job->inputs, &job->options, &job->monitor);
     if (!status && !restricted) status = identify_seeds(job);
     if (!status) gls_advise_of_fit(job);
-    const double start = gls_clock_seconds();
-    /* check the axes of ODFs, but not of the phantom, which are known */
-    const gls_job_inputs *in = &job->inputs;
-    if (!status && in->odf && !in->phantom) gls_coherence_advise(in->odf, in->odf_frame, in->mask, job->options.sh);
-    (void)gls_trace_phase("check axes", start, 0);
     if (!status) gls_job_memory_release(job);
     job->result.seconds_fit = job->inputs.seconds_fit;
     return status;
@@ -298,17 +288,6 @@ static gls_status complete_journal(const gls_job *job, gls_journal *journal)
 
 /* --- The outputs. */
 
-/* Chooses the default name again, because another run may have taken it meanwhile: x.json is the default for x.trx and
- * for x.tck. */
-static void rename_sidecar(gls_job *job)
-{
-    /* a sidecar that the user named keeps its name */
-    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
-    if (!name) return;
-    free(job->run.sidecar);
-    job->result.sidecar = job->run.sidecar = name;
-}
-
 /* Offers a second name for the sidecar, since another run may take the first one before the files get their names. */
 static gls_status offer_second(gls_job *job, gls_output *sidecar)
 {
@@ -322,7 +301,12 @@ static gls_status offer_second(gls_job *job, gls_output *sidecar)
  * opens the sidecar under a new name. */
 static gls_status begin_sidecar(gls_job *job, gls_output *sidecar)
 {
-    rename_sidecar(job);
+    /* choose the default name, x.json for x.trx and for x.tck, again: another run may have taken it meanwhile */
+    char *name = job->options.sidecar ? NULL : gls_sidecar_name(job->output);
+    if (name) {
+        free(job->run.sidecar);
+        job->result.sidecar = job->run.sidecar = name;
+    }
     /* the sidecar is open under this name already */
     if (sidecar->path && strcmp(sidecar->path, job->run.sidecar) == 0) return GLS_OK;
     gls_output_discard(sidecar);
@@ -361,15 +345,27 @@ static gls_status write_results(gls_job *job, gls_tracker *tracker)
     return status;
 }
 
+/* Checks the axes of ODFs, but not of the phantom, which are known. */
+static gls_status check_axes(void *user)
+{
+    const gls_job *job = user;
+    const gls_job_inputs *in = &job->inputs;
+    if (in->odf && !in->phantom) gls_coherence_advise(in->odf, in->odf_frame, in->mask, job->options.sh);
+    return GLS_OK;
+}
+
 /* Makes the tracker on all devices of the run. */
 static gls_status create_tracker(gls_job *job, gls_tracker **tracker)
 {
     gls_track_input input = gls_job_inputs_tracker_input(&job->inputs, &job->options);
+    gls_beside axes = {.name = "check axes", .work = check_axes, .user = job, .logs_first = true};
     double start = gls_clock_seconds();
+    gls_beside_begin(&axes);
     /* let the driver compile the kernel of the density map early */
     for (size_t i = 0; i < job->devices.n && job->options.density; i++)
         gls_visitor_announce(job->devices.device[i], job->inputs.grid);
     gls_status status = gls_tracker_create_group(job->devices.device, job->devices.n, &job->params, &input, tracker);
+    status = gls_beside_end(&axes, status);
     job->result.seconds_upload = gls_trace_phase("upload", start, 0);
     return status;
 }

@@ -21,12 +21,8 @@
 typedef struct weights_state {
     /* the sinks of the run, borrowed */
     const gls_run_sinks *sinks;
-    /* the thread that segments the FODs; `segmenting` is true until the thread is joined */
-    pthread_t thread;
-    bool segmenting;
-    /* status of the thread, and its message, which is copied because each thread has its own last error */
-    gls_status status;
-    char message[GLS_MESSAGE_BYTES];
+    /* segments the FODs */
+    gls_beside segmenting;
     /* fixels of the FODs that are tracked */
     gls_fod fod;
     /* maps the streamlines, then solves for their weights; NULL until await_fixels() */
@@ -66,11 +62,12 @@ static void open_mappers(weights_state *w, const gls_device_set *devices)
         gls_log(GLS_LOG_INFO, "streamlines are mapped by %zu of %zu GPUs: %s", to->n, devices->n, gls_last_error());
 }
 
-/* Segments the FODs that are tracked into fixels. */
-static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
+/* Segments the FODs that are tracked into fixels, beside the caller. */
+static gls_status segment_fods(void *user)
 {
-    const gls_job_options *o = sinks->options;
-    const gls_image *from = sinks->fod;
+    weights_state *w = user;
+    const gls_job_options *o = w->sinks->options;
+    const gls_image *from = w->sinks->fod;
     gls_image *sh = NULL;
     GLS_REQUIRE(from);
     gls_fod_options fod = {.sh = o->sh ? o->sh : "the fit", .act = o->act, .fixel = gls_fixel_options_default()};
@@ -83,28 +80,12 @@ static gls_status segment_fods(weights_state *w, const gls_run_sinks *sinks)
     return status;
 }
 
-/* Main function of the thread: segments the FODs, and stores status and message. */
-static void *segment(void *user)
-{
-    weights_state *w = user;
-    /* use as many OpenMP threads as the caller chose */
-    gls_threads_apply();
-    gls_trace_call_thread("segmentation", "");
-    const double start = gls_clock_seconds();
-    w->status = segment_fods(w, w->sinks);
-    if (w->status) snprintf(w->message, sizeof w->message, "%s", gls_last_error());
-    (void)gls_trace_phase("segment FODs", start, 0);
-    return NULL;
-}
-
 /* Waits for the fixels and makes the mapper. */
 static gls_status await_fixels(weights_state *w)
 {
     if (w->weights) return GLS_OK;
-    if (w->segmenting) pthread_join(w->thread, NULL);
-    w->segmenting = false;
-    if (w->status) return gls_fail(w->status, "%s", w->message);
-    gls_status status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
+    gls_status status = gls_beside_end(&w->segmenting, GLS_OK);
+    if (!status) status = gls_weights_create(w->fod.fixels, NULL, &w->weights);
     if (!status) status = gls_weights_set_mask(w->weights, w->fod.mask, w->fod.scale);
     if (!status) status = gls_weights_set_devices(w->weights, w->mappers.device, w->mappers.n);
     if (status) return status;
@@ -127,8 +108,9 @@ static gls_status begin(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     weights_state *w = sink->state;
     w->sinks = sinks;
-    w->segmenting = pthread_create(&w->thread, NULL, segment, w) == 0;
-    return w->segmenting ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "a thread for the weights cannot be started");
+    w->segmenting = (gls_beside){.name = "segment FODs", .work = segment_fods, .user = w};
+    gls_beside_begin(&w->segmenting);
+    return GLS_OK;
 }
 
 static gls_status open_weights(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *tractogram, gls_sink *own)
@@ -202,7 +184,7 @@ static void describe(const gls_run_sink *sink, cJSON *root)
 static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;
-    if (w->segmenting) pthread_join(w->thread, NULL);
+    (void)gls_beside_end(&w->segmenting, GLS_ERR_CANCELLED); /* its failure, if any, was reported */
     gls_weights_destroy(w->weights);
     gls_device_set_close(&w->mappers);
     gls_fod_finish(&w->fod);

@@ -17,13 +17,20 @@ static struct {
     void *user;
     gls_log_level max_level;
     gls_warnings *collections;
-} logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+    int n_first; /* number of threads whose messages come before those of all others */
+    pthread_cond_t changed;
+} logger = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .changed = PTHREAD_COND_INITIALIZER};
+
+/* whether the messages of the calling thread come first */
+static _Thread_local bool is_first;
 
 /* In a child process the lock is renewed: in the parent another thread may have held it, waiting in the callback for
  * the thread that forks. */
 static void renew(void)
 {
     logger.lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    logger.changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    logger.n_first = 0;
 }
 GLS_IN_COPIES(renew)
 
@@ -53,6 +60,23 @@ bool gls_log_enabled(gls_log_level level)
     return enabled;
 }
 
+void gls_log_reserve(void)
+{
+    pthread_mutex_lock(&logger.lock);
+    logger.n_first++;
+    pthread_mutex_unlock(&logger.lock);
+}
+
+void gls_log_go_first(bool first)
+{
+    is_first = first;
+    if (first) return;
+    pthread_mutex_lock(&logger.lock);
+    logger.n_first--;
+    pthread_cond_broadcast(&logger.changed);
+    pthread_mutex_unlock(&logger.lock);
+}
+
 void gls_log_mute_info(bool mute)
 {
     muted += mute ? 1 : -1;
@@ -78,6 +102,7 @@ void gls_log(gls_log_level level, const char *format, ...)
     for (size_t n = strlen(text); n > 0 && text[n - 1] == '\n'; n--) text[n - 1] = '\0';
     gls_escape(text, line, sizeof line);
     pthread_mutex_lock(&logger.lock);
+    while (logger.n_first > 0 && !is_first) pthread_cond_wait(&logger.changed, &logger.lock);
     /* every open collection gets the warning, also where the host did not ask for the level */
     for (gls_warnings *w = logger.collections; level == GLS_LOG_WARNING && w; w = w->next) keep(w, line);
     if (wanted(level)) logger.callback(logger.user, level, line);

@@ -50,6 +50,12 @@ bool gls_log_enabled(gls_log_level level);
  * itself. Calls nest. */
 void gls_log_mute_info(bool mute);
 
+/* Makes the messages of other threads wait for those of one thread. gls_log_reserve(): from now on they wait; call it
+ * before the thread starts. gls_log_go_first(): the thread calls it with true when it begins, and with false when it
+ * will log no more. */
+void gls_log_reserve(void);
+void gls_log_go_first(bool first);
+
 /* Warnings of all threads between gls_warnings_begin() and gls_warnings_end(), for files that record how they were
  * made. */
 typedef struct gls_warnings {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include <glslines/common.h>
+#include "util/status.h"
 
 /* --- Number of threads. */
 
@@ -40,6 +40,27 @@ typedef void (*gls_parallel_task)(void *user, int thread, size_t from, size_t un
  * the same time each get their own helpers; a call from inside a task, for one thread, or for at most `grain` items
  * calls task once, for all items, on the calling thread. */
 void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task, void *user);
+
+/* --- Work on a thread beside the caller. */
+
+/* Work beside the caller, who fills in the members up to logs_first. All zero: there is no work. */
+typedef struct gls_beside {
+    /* names the thread and the work in a timeline */
+    const char *name;
+    gls_status (*work)(void *user);
+    void *user;
+    bool logs_first; /* messages of other threads wait until the work has ended */
+    bool running;    /* the work has a thread that was not joined yet */
+    pthread_t thread;
+    gls_status status; /* what work() returned; its message is copied, because each thread has its own last error */
+    char message[GLS_MESSAGE_BYTES];
+} gls_beside;
+
+/* Begins the work. If no thread can be started, does all of it before returning. */
+void gls_beside_begin(gls_beside *beside);
+/* Waits for the work. Returns `status`, which the caller's own work had meanwhile, if it is a failure; else the status
+ * of the work beside it, whose message becomes the caller's last error. */
+gls_status gls_beside_end(gls_beside *beside, gls_status status);
 
 /* --- Locks after fork(). The copy of a process has one thread: locks that other threads held stay locked, and their
  * work stays unfinished, unless both are reset. */

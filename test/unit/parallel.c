@@ -1,4 +1,4 @@
-/* Items shared among threads: each once, whoever else asks at the same time. */
+/* Items shared among threads: each once, whoever else asks at the same time. Work on a thread beside the caller. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -123,9 +124,57 @@ static void test_each_call_gets_threads(void **state)
     assert_false(m.failed);
 }
 
+/* Lines in the order in which they were logged: 'b' beside, 'c' by the caller. */
+static char lines[8];
+static atomic_bool caller_logs;
+
+static void keep_line(void *user, gls_log_level level, const char *line)
+{
+    const size_t n = strlen(lines);
+    (void)user, (void)level;
+    if (n + 1 < sizeof lines) lines[n] = line[0];
+}
+
+static gls_status log_late(void *user)
+{
+    while (!atomic_load(&caller_logs)) nanosleep(&(struct timespec){0, 1000000}, NULL);
+    nanosleep(&(struct timespec){0, 30000000}, NULL);
+    gls_log(GLS_LOG_WARNING, "beside");
+    gls_log(GLS_LOG_WARNING, "beside");
+    return *(gls_status *)user ? gls_fail(*(gls_status *)user, "failed beside") : GLS_OK;
+}
+
+/* The caller's line waits for those of the work beside it; the caller's own failure is returned, else that of the
+ * work. */
+static void check_beside(gls_status own, gls_status beside, const char *message)
+{
+    gls_beside b = {.name = "late", .work = log_late, .user = &beside, .logs_first = true};
+    memset(lines, 0, sizeof lines);
+    atomic_store(&caller_logs, false);
+    gls_log_set(keep_line, NULL, GLS_LOG_WARNING);
+    gls_beside_begin(&b);
+    atomic_store(&caller_logs, true);
+    gls_log(GLS_LOG_WARNING, "caller");
+    if (own) gls_fail(own, "failed itself");
+    assert_int_equal(gls_beside_end(&b, own), own ? own : beside);
+    gls_log_set(NULL, NULL, GLS_LOG_WARNING);
+    assert_string_equal(lines, "bbc");
+    if (message) assert_string_equal(gls_last_error(), message);
+}
+
+static void test_beside(void **state)
+{
+    gls_beside none = {.running = false};
+    (void)state;
+    check_beside(GLS_OK, GLS_OK, NULL);
+    check_beside(GLS_OK, GLS_ERR_INPUT, "failed beside");
+    check_beside(GLS_ERR_DEVICE, GLS_ERR_INPUT, "failed itself");
+    assert_int_equal(gls_beside_end(&none, GLS_OK), GLS_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_once), cmocka_unit_test(test_at_the_same_time),
-                                       cmocka_unit_test(test_each_call_gets_threads)};
+                                       cmocka_unit_test(test_each_call_gets_threads), cmocka_unit_test(test_beside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

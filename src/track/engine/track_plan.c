@@ -293,9 +293,10 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     if (status) return status;
     /* Which kernels run: split in two or whole, staged (short dispatches) or fused, and whether rounds overlap.
      * llvmpipe ends a kernel after 65536 loop iterations in all, so no kernel may run long there. A fused dispatch
-     * tracks a half-streamline to its end, which takes one lane too long on boards (OpenGL ES) and with many steps. */
+     * tracks a half-streamline to its end, which takes one lane too long on boards (OpenGL ES), with many steps, and
+     * where a step is work that lanes could share. */
     p.split = !p.mapping->looped && getter->handed_over;
-    const bool is_long = limits->gles || params->max_length / params->step_size > STEPS_OF_LANE;
+    const bool is_long = limits->gles || !getter->one_lane || params->max_length / params->step_size > STEPS_OF_LANE;
     p.staged = p.split || limits->software || (!p.mapping->looped && is_long);
     p.in_flight = goes_in_flight(params, limits, p.staged);
     /* llvmpipe loads and stores one invocation at a time, so that a kernel takes ten times as long as the host to copy
