@@ -137,4 +137,8 @@ run whole --max-length 100000
 run long --max-length 100000 --chunk-size 40 --trace long.trace
 same long.trx whole.trx
 kernels long step.comp
+# one lane for a getter whose steps lanes could share
+few="track --phantom --model opdt --device auto --dg closest --sphere small --nseeds 50 --force -q"
+run shared --mapping single --trace shared.trace
+kernels shared step.comp
 finish "several batches in flight"
