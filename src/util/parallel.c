@@ -1,9 +1,14 @@
-/* A pool of threads that share the items of a job: whoever is free takes the next items. */
+/* A pool of threads that share the items of a job: whoever is free takes the next items. Work on a thread beside the
+ * caller. */
 #include "util/threads.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
+
+#include "util/clock.h"
+#include "util/status.h"
 
 /* A call of gls_parallel(). It lies on the stack of the caller, who leaves only when busy is 0. */
 typedef struct job {
@@ -134,4 +139,40 @@ void gls_parallel(size_t n, size_t grain, int n_threads, gls_parallel_task task,
     take_part(&j, 0);
     withdraw(&j);
     pthread_cond_destroy(&j.left);
+}
+
+/* Main function of the thread: does the work. */
+static void *work_beside(void *user)
+{
+    gls_beside *b = user;
+    const double start = gls_clock_seconds();
+    if (b->logs_first) gls_log_go_first(true);
+    b->status = b->work(b->user);
+    if (b->logs_first) gls_log_go_first(false);
+    if (b->status) snprintf(b->message, sizeof b->message, "%s", gls_last_error());
+    (void)gls_trace_phase(b->name, start, 0);
+    return NULL;
+}
+
+/* The same for a thread of its own. */
+static void *thread_main(void *user)
+{
+    const gls_beside *b = user;
+    gls_threads_apply();
+    gls_trace_call_thread(b->name, "");
+    return work_beside(user);
+}
+
+void gls_beside_begin(gls_beside *b)
+{
+    if (b->logs_first) gls_log_reserve();
+    b->running = pthread_create(&b->thread, NULL, thread_main, b) == 0;
+    if (!b->running) (void)work_beside(b);
+}
+
+gls_status gls_beside_end(gls_beside *b, gls_status status)
+{
+    if (b->running) pthread_join(b->thread, NULL);
+    b->running = false;
+    return status || !b->status ? status : gls_fail(b->status, "%s", b->message);
 }

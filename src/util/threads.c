@@ -1,6 +1,6 @@
-/* The number of threads, the limits of control groups, work beside a thread, and the instruction set of the processor.
- * OpenMP, OpenBLAS and the software renderer each count the processors of the machine; a container that may use two of
- * 64 processors would be slowed down by 64 threads that wait for each other. */
+/* The number of threads, the limits of control groups, and the instruction set of the processor. OpenMP, OpenBLAS and
+ * the software renderer each count the processors of the machine; a container that may use two of 64 processors would
+ * be slowed down by 64 threads that wait for each other. */
 #include "util/threads.h"
 
 #include <math.h>
@@ -14,7 +14,6 @@
 
 #include <glslines/common.h>
 
-#include "util/clock.h"
 #include "util/status.h"
 #include "util/text.h"
 
@@ -147,42 +146,6 @@ void gls_threads_apply(void)
 {
     int n = atomic_load(&chosen);
     if (n > 0) omp_set_num_threads(n);
-}
-
-/* Main function of the thread: does the work. */
-static void *work_beside(void *user)
-{
-    gls_beside *b = user;
-    const double start = gls_clock_seconds();
-    if (b->logs_first) gls_log_go_first(true);
-    b->status = b->work(b->user);
-    if (b->logs_first) gls_log_go_first(false);
-    if (b->status) snprintf(b->message, sizeof b->message, "%s", gls_last_error());
-    (void)gls_trace_phase(b->name, start, 0);
-    return NULL;
-}
-
-/* The same for a thread of its own. */
-static void *thread_main(void *user)
-{
-    const gls_beside *b = user;
-    gls_threads_apply();
-    gls_trace_call_thread(b->name, "");
-    return work_beside(user);
-}
-
-void gls_beside_begin(gls_beside *b)
-{
-    if (b->logs_first) gls_log_reserve();
-    b->running = pthread_create(&b->thread, NULL, thread_main, b) == 0;
-    if (!b->running) (void)work_beside(b);
-}
-
-gls_status gls_beside_end(gls_beside *b, gls_status status)
-{
-    if (b->running) pthread_join(b->thread, NULL);
-    b->running = false;
-    return status || !b->status ? status : gls_fail(b->status, "%s", b->message);
 }
 
 #if GLS_CPU_HAS_LEVELS
