@@ -273,16 +273,17 @@ const cmd_command command_bids = {
     .summary = "Track a whole BIDS data set into another",
     .description =
         "Finds desc-preproc_dwi series with their tables (.bval and .bvec, or MRtrix's .b), brain masks and "
-        "segmentations of white matter in the same space, brings masks and segmentations to the grid of the "
-        "series, and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there already with the "
-        "same options is left as it is, so that a run that was interrupted goes on where it was. A series "
-        "that fails does not stop the others.\n"
-        "Options of track that name a file of one brain take a path with BIDS entities in braces, relative to the "
-        "current folder: 'sub-{subject}/[ses-{session}/]peaks.nii.gz'. --list shows the file of each series.",
-    .positionals = CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.",
-                             "OUT_DIR", "Data set of tractograms, made where it does not exist.", "LEVEL",
-                             "participant: track; group: write group.tsv, a table of all tractograms, index.html, and "
-                             "tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv."),
+        "segmentations of white matter in the same space, brings masks and segmentations to the grid of the series, "
+        "and tracks each into OUT_DIR, a BIDS data set of derivatives. What is there already with the same options is "
+        "left as it is, so that a run that was interrupted goes on where it was. A series that fails does not stop the "
+        "others.\nOptions of track that name a file of one brain take a path with BIDS entities in braces, relative to "
+        "the current folder: 'sub-{subject}/[ses-{session}/]peaks.nii.gz'; a part in brackets is left out for series "
+        "without its entity. --list shows the file of each series.",
+    .positionals =
+        CMD_TEXTS("BIDS_DIR", "Data set of preprocessed diffusion images, such as the output of QSIPrep.", "OUT_DIR",
+                  "Data set of tractograms, made where it does not exist.", "LEVEL",
+                  "participant: track; group: write into OUT_DIR group.tsv, a table of all tractograms; index.html, "
+                  "which shows them; and tract_profiles.csv, the rows of all *_desc-profiles_tractography.csv."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table}},
     .aliases = CMD_TEXTS("dry-run", "list"),

@@ -114,13 +114,12 @@ const cmd_command command_fit = {
         "Writes PREFIX_fa.nii.gz, PREFIX_tensor.nii.gz (Dxx Dxy Dyy Dxz Dyz Dzz in mm2/s along the voxel axes), "
         "PREFIX_sh.nii.gz (spherical harmonics of the model), with csd PREFIX_response.txt, and PREFIX.json with all "
         "parameters. msmt, the default for most series, writes in place of PREFIX_sh.nii.gz the files "
-        "PREFIX_wm.nii.gz, "
-        "PREFIX_gm.nii.gz and PREFIX_csf.nii.gz, their responses PREFIX_wm.txt and so on, and PREFIX_vf.nii.gz "
-        "(fractions of CSF, grey and white matter). If the mask is made from DWI, it is written to PREFIX_mask.nii.gz. "
-        "The defaults of basis and axes are those of MRtrix3.",
+        "PREFIX_wm.nii.gz, PREFIX_gm.nii.gz (not with one shell) and PREFIX_csf.nii.gz, their responses PREFIX_wm.txt "
+        "and so on, and PREFIX_vf.nii.gz (fractions of CSF, grey and white matter). If the mask is made from DWI, it "
+        "is written to PREFIX_mask.nii.gz. The defaults of basis and axes are those of MRtrix3.",
     .positionals =
-        CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Voxels > 0 are fitted; default: the brain, made from DWI.", "PREFIX",
-                  "Output prefix: PREFIX_fa.nii.gz and so on."),
+        CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK", "Brain mask: voxels > 0 are fitted; default: made from DWI.",
+                  "PREFIX", "Output prefix: PREFIX_fa.nii.gz and so on."),
     .max_positionals = 5,
     .rows = {{.table = mask_row, .at = offsetof(fit_values, o)},
              CMD_MODEL_ROWS(fit_values, o.model, .owners = GLS_OF_GRADIENTS | GLS_OF_MODEL),

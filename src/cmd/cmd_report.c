@@ -83,14 +83,11 @@ const cmd_command command_render = {
     CMD_ENTRY(render),
     .synopsis = "[TRACKS...] -o FILE [options]",
     .summary = "Draw tractograms, without a display",
-    .description =
-        "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
-        "PNG file, with --turn an animated one. Letters of orientation, a scale, counts and a legend stand on the "
-        "picture. It is drawn by compute shaders in whole numbers: every device gives the same pixels.",
-    .positionals = CMD_TEXTS(
-        "TRACKS",
-        "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn together, as bundles. None with --odf "
-        "alone."),
+    .description = "Draws streamlines as tubes or lines, seen from named places, with slices of an image, and writes a "
+                   "PNG file, with --turn an animated one. Letters of orientation, a scale, counts and a legend stand "
+                   "on the picture. Compute shaders draw in whole numbers, so that every device gives the same pixels.",
+    .positionals = CMD_TEXTS("TRACKS", "Tractograms: TRX (files or folders), TRK, TCK or VTK; several are drawn "
+                                       "together, as bundles. None is needed with --odf or --image."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = file_row},
              {.table = render_rows, .at = offsetof(render_values, o)},
@@ -161,8 +158,8 @@ const cmd_command command_report = {
     .description = "Writes one HTML file with pictures, plots, a 3-D view to turn, warnings, all parameters and where "
                    "the data came from. It needs no network, and opens in any browser. Pictures that cannot be drawn "
                    "are left out with the reason.",
-    .positionals = CMD_TEXTS(
-        "INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); each finds the others."),
+    .positionals = CMD_TEXTS("INPUT", "Tractogram (TRX, TRK, TCK, VTK), connectome (.csv) or sidecar (.json); the "
+                                      "command finds the other files of the run beside it."),
     .max_positionals = 1,
     .rows = {{.table = report_rows, .at = offsetof(report_values, o)},
              {.table = gls_tract_input_rows, .at = offsetof(report_values, input), .group = "Input"}},

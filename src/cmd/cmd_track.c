@@ -272,18 +272,17 @@ const cmd_command command_track = {
     .synopsis = "DWI [BVAL BVEC [MASK [ROI]]] [options] | --phantom [options]",
     .summary = "Track streamlines through diffusion data or the built-in phantom",
     .description = "Tracks streamlines through diffusion data and writes them as TRX, TRK or TCK with a JSON sidecar. "
-                   "Directions come from the data by the "
-                   "bootstrap of a model (--dg boot), or from orientation distribution functions (the other getters), "
-                   "which are fitted (--model) or given (--sh, --odf, --peaks). "
-                   "With the series alone, mask and seed region are made, "
-                   "and the model is multi-tissue deconvolution (msmt). "
-                   "The same inputs and options give the same file on the same device, whatever the batch size.",
+                   "Directions come from the data by the bootstrap of a model (--dg boot), or from orientation "
+                   "distribution functions, peaks, samples or tensors (other getters), which are fitted (--model) or "
+                   "given (--sh, --odf, --peaks, --bedpostx). With the series alone, mask and seed region are made, "
+                   "and the model is multi-tissue deconvolution (msmt). The same inputs and options give the same file "
+                   "on the same device, whatever the batch size.",
     .positionals = CMD_TEXTS(CMD_SERIES_POSITIONALS, "MASK",
                              "Brain mask. Voxels above 0 are fitted; streamlines end where they leave these voxels. "
                              "Default: the brain, made from DWI.",
                              "ROI",
                              "Seed mask. Seeds lie in voxels above 0 that are also in the brain mask. Default: white "
-                             "matter, made from the fit."),
+                             "matter, by the fit of msmt or by FA."),
     .max_positionals = 5,
     .rows = {{.table = gls_params, .at = offsetof(track_options, run)}},
     .aliases = model_option_aliases,
@@ -372,16 +371,14 @@ const cmd_command command_merge = {
     CMD_ENTRY(merge),
     .synopsis = "SHARD... --output FILE",
     .summary = "Join the files of 'track --shard' into the file of a single run",
-    .description =
-        "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a sidecar "
-        "that differs from that run's in its "
-        "command line and times only: \"seconds\" are sums over the shards, \"run\" also lists the shards. Shards are "
-        "put in order by the numbers inside them. "
-        "Maps of shards, .nii.gz of --density and .csv of --connectome, are added up in the same way; their names say "
-        "which part they are. "
-        "A shard that is missing, doubled, damaged or of another run ends the command, and nothing is written.",
-    .positionals =
-        CMD_TEXTS("SHARD", "Files of 'glslines track --shard', all of one run, in any order; beside each its sidecar."),
+    .description = "Writes the tractogram that one run over all seeds writes on the same device, byte for byte, and a "
+                   "sidecar that differs from that run's in its command line and times only: \"seconds\" are sums over "
+                   "the shards, \"run\" also lists the shards. Shards are put in order by the numbers inside them. "
+                   "Maps of shards (.nii, .nii.gz), such as of --density, and matrices of --connectome (.csv, .tsv) "
+                   "are added up; they need no sidecar, but their names must say which part they are. A shard that is "
+                   "missing, doubled, damaged or of another run ends the command, and nothing is written.",
+    .positionals = CMD_TEXTS("SHARD", "Files of 'glslines track --shard', all of one run, in any order. Each "
+                                      "tractogram needs its sidecar beside it, unless --sidecar none is given."),
     .max_positionals = CMD_MAX_POSITIONALS,
     .rows = {{.table = table, .at = offsetof(merge_values, o)}},
     .examples = CMD_TEXTS("The three parts of a run into the file that one run writes:",

@@ -90,8 +90,8 @@ const cmd_command command_info = {
     .synopsis = "TRACKS... [options]",
     .summary = "Show what tractograms hold: format, grid, counts, lengths, columns, groups",
     .description = "Prints format, grid, columns, groups and keys of tractograms of any program. Without --count only "
-                   "headers are read, and numbers are as the headers state; a header of TCK or TRK may be wrong. "
-                   "With --count and --check all streamlines are read, in constant memory.",
+                   "headers are read, and numbers are as the headers state; a header of TCK or TRK may be wrong. With "
+                   "--count or --check all streamlines are read, with --count in constant memory.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractograms: TRX (file or folder), TRK, TCK or VTK, recognised by their contents."),
     .max_positionals = CMD_MAX_POSITIONALS,
@@ -110,9 +110,9 @@ const cmd_command command_convert = {
     .synopsis = "IN OUT [options]",
     .summary = "Convert a tractogram to TRX, TRK, TCK or VTK, with columns and groups",
     .description =
-        "World positions stay as they are. Columns and groups go along as far as the format holds them; what "
-        "it does not hold is named in a warning. Streamlines without points are left out and counted, "
-        "points that are not finite end the command. Memory does not grow with the number of streamlines.",
+        "World positions stay as they are. Columns and groups go along as far as the format holds them; what it does "
+        "not hold is named in a warning. Streamlines without points are left out and counted. A point that is not "
+        "finite ends the command with an error. Memory does not grow with the number of streamlines.",
     .positionals = CMD_TEXTS("IN", "Tractogram: TRX (file or folder), TRK, TCK or VTK, recognised by its contents.",
                              "OUT", "Tractogram to write; the suffix .trx, .trk, .tck or .vtk gives the format."),
     .max_positionals = 2,
@@ -165,10 +165,11 @@ const cmd_command command_stats = {
                   TRACT_FILES),
     .synopsis = "TRACKS... [options]",
     .summary = "Tabulate lengths and shapes of tractograms and of their groups",
-    .description = "A row for each file, and with --groups for each group: number, weight, points, mean, median, "
-                   "standard deviation and quartiles of lengths, median step. Start and end of a shape are the first "
-                   "and the last points: turn streamlines round first (edit --orient, segment). Memory: 8 bytes a "
-                   "streamline.",
+    .description =
+        "Writes a row for each file, and with --groups for each group: number, weight, points; mean, median, standard "
+        "deviation, quartiles and extremes of lengths; median step. For --shape the first points are the start of a "
+        "bundle, the last points its end: turn streamlines round first (edit --orient, segment). Memory does not grow "
+        "with the number of streamlines, but large files are read several times.",
     .positionals = CMD_TEXTS("TRACKS...", "Tractograms: TRX (file or folder), TRK, TCK or VTK."),
     .max_positionals = 256,
     .examples = CMD_TEXTS("Lengths:", "glslines stats tracks.tck", "Shape of each bundle:",
@@ -185,13 +186,13 @@ const cmd_command command_segment = {
     .synopsis = "TRACKS BUNDLES [options]",
     .summary = "Find bundles by regions, lengths and directions",
     .description = "Columns of the table, of which only the first is required: bundle (name); include, exclude "
-                   "(regions with ; between); start, end (region of the first and the last point); ends (an image of "
-                   "two blobs); all, all_fraction; min_length, max_length, min_span, max_span (mm); length_x, "
-                   "length_x_abs ... (LOW,HIGH mm along an axis); max_winding, angle (degrees); cross_midline (yes, "
-                   "no), midline (mm, 0); primary_axis (L/R, P/A, I/S); "
-                   "include_tolerance, exclude_tolerance, end_tolerance (mm); ordered, clean (yes). Streamlines are "
-                   "turned to run from start to end, else from the first to the last include region, else along "
-                   "their mean. Regions must be in the space of the streamlines.",
+                   "(regions, separated by ;); start, end (region of the first and the last point); ends (an image of "
+                   "two blobs); all (region that holds the streamline), all_fraction (share of its length that "
+                   "suffices); min_length, max_length, min_span, max_span (mm); length_x, length_x_abs ... (LOW,HIGH "
+                   "mm along an axis); max_winding, angle (degrees); cross_midline (yes, no), midline (mm, 0); "
+                   "primary_axis (L/R, P/A, I/S); include_tolerance, exclude_tolerance, end_tolerance (mm); ordered, "
+                   "clean (yes). Streamlines are turned to run from start to end, else from the first to the last "
+                   "include region, else along their mean. Regions must be in the space of the streamlines.",
     .positionals = CMD_TEXTS(
         "TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "BUNDLES",
         "Table with a row for each bundle, columns with tabs: bundle, include, exclude, start, end, ends, all ...; "
@@ -219,15 +220,15 @@ const cmd_command command_score = {
     TRACT_COMMAND(score, gls_tract_score, "Scores by glslines", "takes TRACKS or nothing", 0, TRACT_FILES),
     .synopsis = "[TRACKS] [options]",
     .summary = "Score a tractogram against known bundles, or every method on the phantom",
-    .description = "Makes the built-in phantom, tracks it with each direction getter over its usual or over all "
-                   "models, and prints how the streamlines compare with its bundles. With TRACKS, a tractogram is "
-                   "scored in the same way against the bundles of --truth, or compared with another one. A streamline "
-                   "is valid (VS) if its ends lie within one voxel (--end-distance) of the two end regions of a bundle "
-                   "and it stays within two voxels (--route-distance) of bundle and end regions. It has a wrong path "
-                   "(WPC) if only the ends are right. It is an invalid connection (IC) if it joins end regions of "
-                   "different bundles, and no connection (NC) otherwise. Overlap is the share of the bundle's voxels "
-                   "that valid streamlines visit; overreach is the share of the voxels that they visit outside bundle "
-                   "and end regions; f1 is the harmonic mean of overlap and 1 - overreach.",
+    .description =
+        "Without TRACKS, makes the built-in phantom, tracks it by the models of --model and the direction getters of "
+        "--dg, and prints how the streamlines compare with its bundles. With TRACKS, a tractogram is scored in the "
+        "same way against the bundles of --truth, or compared with that of --against. A streamline is valid (VS) if "
+        "its ends lie within one voxel (--end-distance) of the two end regions of a bundle and it stays within two "
+        "voxels (--route-distance) of bundle and end regions. It has a wrong path (WPC) if only the ends are right. It "
+        "is an invalid connection (IC) if it joins end regions of different bundles, and no connection (NC) otherwise. "
+        "Overlap is the share of the bundle's voxels that valid streamlines visit; overreach is the share of the "
+        "voxels that they visit outside bundle and end regions; f1 is the harmonic mean of overlap and 1 - overreach.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram to score with --truth or --against; none: the phantom is tracked."),
     .max_positionals = 1,
     .aliases = CMD_TEXTS("seed", "rng-seed"),
@@ -253,8 +254,8 @@ const cmd_command command_sample = {
     .synopsis = "TRACKS IMAGE... [options]",
     .summary = "Sample images along streamlines: at each point, or as mean, median ... of each",
     .description = "Images are interpolated at the points of streamlines, or, with --by voxel, taken from the voxels "
-                   "that they pass. Points outside an image have no value and are left out. Memory does not grow with "
-                   "the number of streamlines.",
+                   "that they pass. Points outside an image are left out, unless --outside zero or --like mrtrix is "
+                   "given. Memory does not grow with the number of streamlines.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "IMAGE...",
                              "Images, NIfTI, of any grids in the same space; each volume is a column."),
     .max_positionals = 64,
@@ -276,9 +277,9 @@ const cmd_command command_profile = {
     .synopsis = "TRACKS IMAGE... [options]",
     .summary = "Profile images along bundles",
     .description = "Streamlines of a bundle are turned one way, cleaned if asked for, and resampled to nodes at equal "
-                   "distances; each image is averaged at each node over the streamlines, which count more near the "
-                   "core. The table has the form of pyAFQ's: tractID, nodeID, then a column for each image. Memory: 12 "
-                   "bytes for each node of the streamlines in bundles.",
+                   "distances; each image is averaged at each node over the streamlines, which by default count more "
+                   "near the core, the mean line of the bundle. The table has the form of pyAFQ's: tractID, nodeID, "
+                   "then a column for each image. Memory: 12 bytes for each node of the streamlines in bundles.",
     .positionals =
         CMD_TEXTS("TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.",
                   "IMAGE...", "Images, NIfTI, of any grids in the same space; each is a column, named after its file."),
@@ -298,10 +299,10 @@ const cmd_command command_density = {
     TRACT_COMMAND(density, gls_tract_density, "Track density by glslines", "takes TRACKS and OUT", 2, TRACT_FILES),
     .synopsis = "TRACKS OUT [options]",
     .summary = "Map how many streamlines lie in each voxel",
-    .description = "Counts for each voxel the streamlines that pass through it, each once. By default a streamline is "
-                   "the line between its points, cut exactly at voxel faces, so that the map does not depend on step, "
-                   "compression or format. Sums are whole numbers or fixed point: the same bytes for any number of "
-                   "threads. Counts are written as int32, mm and weighted sums as float32.",
+    .description = "Counts for each voxel the streamlines that pass through it, each streamline once. By default a "
+                   "streamline is the line between its points, cut exactly at voxel faces, so that the map does not "
+                   "depend on step, compression or format. Sums are whole numbers or fixed point, so that any number "
+                   "of threads gives the same bytes. Counts are written as int32, mm and weighted sums as float32.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "OUT",
                              "Map to write, NIfTI (.nii, .nii.gz)."),
     .max_positionals = 2,
@@ -326,7 +327,7 @@ const cmd_command command_connectome = {
     TRACT_COMMAND(connectome, gls_tract_connectome, "Connectome by glslines", "takes TRACKS, LABELS and OUT", 3,
                   TRACT_FILES),
     .synopsis = "TRACKS LABELS OUT [options]",
-    .summary = "Count the streamlines between each two regions of an image of labels",
+    .summary = "Count the streamlines between each pair of regions of an image of labels",
     .description =
         "Defaults are those of tck2connectome of MRtrix3 3.0: each end belongs to the labelled voxel whose centre is "
         "nearest, within 4 mm; the matrix has counts in the upper triangle with the diagonal, and no header. Rows are "
@@ -337,7 +338,7 @@ const cmd_command command_connectome = {
                              "OUT", "Matrix to write: .csv with commas, .tsv with tabs, others with blanks."),
     .max_positionals = 3,
     .examples = CMD_TEXTS(
-        "Streamlines between each two regions:", "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
+        "Streamlines between each pair of regions:", "glslines connectome tracks.tck parcels.nii.gz connectome.csv",
         "Weighted by SIFT2, both triangles:",
         "glslines connectome tracks.tck parcels.nii.gz sift2.csv --weights sift2.txt --symmetric --zero-diagonal",
         "All streamlines of a cell with their mean FA, from a table of glslines sample; names of FreeSurfer:",
@@ -374,8 +375,9 @@ const cmd_command command_peaks = {
     TRACT_COMMAND(peaks, gls_tract_peaks, "Peaks by glslines", "takes SH", 1, TRACT_FORCE),
     .synopsis = "SH -o FILE [options]",
     .summary = "Find the peaks of fibre orientation distributions",
-    .description = "Writes the largest maxima of each voxel as vectors along the scanner axes, whose length is the "
-                   "amplitude, as MRtrix3's sh2peaks. 'glslines track --peaks' and tckgen's FACT track them.",
+    .description =
+        "Writes the largest maxima of each voxel as vectors along the scanner axes, as MRtrix3's sh2peaks: a vector's "
+        "length is the amplitude of its peak. 'glslines track --peaks' and tckgen's FACT track them.",
     .positionals = CMD_TEXTS(
         "SH", "FODs as spherical harmonics of even order up to 16, such as PREFIX_wm.nii.gz of 'glslines fit'."),
     .max_positionals = 1,
@@ -397,13 +399,14 @@ const cmd_command command_weights = {
                   TRACT_FILES),
     .synopsis = "TRACKS SH [OUT] [options]",
     .summary = "Weight streamlines by fibre density: SIFT2, SIFT",
-    .description = "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults "
-                   "and results are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, "
-                   "which Debian 12 has, take --single-visit keep. With --force it goes on even if all fixels are "
-                   "excluded. The same bytes for any number of threads and devices.",
+    .description =
+        "Fits the density of streamlines in each fixel to the fibre density of the FODs. Options, defaults and results "
+        "are those of tcksift2 and tcksift of MRtrix3 3.0.4. For the results of tcksift2 3.0.3, which Debian 12 has, "
+        "take --single-visit keep. With --force, streamlines get weights of 1 where all fixels are excluded, which is "
+        "an error otherwise. Any number of threads and devices gives the same bytes.",
     .positionals = CMD_TEXTS("TRACKS", "Tractogram: TRX (file or folder), TRK, TCK or VTK.", "SH",
                              "FODs as spherical harmonics of even order up to 16, NIfTI: the FODs that were tracked.",
-                             "OUT", "What --output names; one of the two, or --in-place, is needed."),
+                             "OUT", "File to write, in place of --output FILE; OUT, --output or --in-place is needed."),
     .max_positionals = 3,
     .examples = CMD_TEXTS(
         "Weights for MRtrix3's -tck_weights_in:",

@@ -36,7 +36,7 @@ COMMANDS = {
     "info": (ONE + OUT, "json", "Dict[str, Any]", "What the tractogram holds."),
     "density": (ONE + OUT, "image", *IMAGE),
     "connectome": (ONE + [("labels", "ImageLike", None)] + OUT, "matrix", "NDArray[np.float64]",
-                   "Streamlines between each two regions, (n, n)."),
+                   "Streamlines between each pair of regions, (n, n)."),
     "weights": (ONE + SH + OUT, "vector", "NDArray[np.float64]", "The weight of each streamline, (N,)."),
     "fixels": (SH + OUT, "folder", "Files", "The images of the fixel directory, by their names."),
     "peaks": (SH + OUT, "image of option", "ImageData",

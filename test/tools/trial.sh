@@ -138,28 +138,28 @@ END
             echo "   FAIL: the old words are there: $old"
         fi
     done << 'END'
-1|has the default name, .json is appended|If NAME.json already belongs to another tractogram
-2|where wanted --mask name the other images|MASK and ROI may then be left out
+1|has the default name, .json is appended|Where tracks.json is the sidecar of another tractogram
+2|where wanted --mask name the other images|MASK and ROI may be left out
 3|what the argument MASK is otherwise|Brain mask, in place of the argument MASK
 4|what the argument ROI is otherwise|Seed mask, in place of the argument ROI
-5|362 points, or those of a text file|default, 724 points; small, 362 points
-6|that the model uses, b = 0 besides|b-value of the shell to fit
+5|362 points, or those of a text file|default: 724 points. small: 362 points
+6|that the model uses, b = 0 besides|b-value of the one shell to fit
 7|text with l1 l2 l2 S0|one row 'l1 l2 l2 S0'
-8|Smaller values of the signal are raised|signals below S are set to S
+8|Smaller values of the signal are raised|signals below S count as S
 9|of which one is the smallest side of a voxel|Step length: 0.5mm, or 0.5vox
 10|Longer streamlines are cut, and counted.|A streamline stops growing at this length; it is kept
-11|Streamlines from one seed, strongest peak first|At most N streamlines start from one seed
+11|Streamlines from one seed, strongest peak first|Largest number of streamlines that start from one seed
 12|Repeat a bootstrap sample without a peak|when to draw another bootstrap sample, up to five
-13|or (newer DIPY's rule) from the fit|take the first directions from one bootstrap sample
+13|or (newer DIPY's rule) from the fit|sample: from one bootstrap sample
 14|auto: coefficients where there are some|auto: coefficients, except with --odf
-15|on which the threads of the probe lie|its --probe-count parallel curves lie on this circle
+15|on which the threads of the probe lie|radius of the circle on which the --probe-count curves of the probe lie
 16|Threads of the probe|number of parallel curves in the probe
 17|Samples along the probe besides its start|number of sampling points along the probe
-18|the largest bend between two samples of the probe|smallest radius of the curves. Without it the radius is
-19|about a whole number of them make a step|Rounded so that a whole number of substeps makes a step
+18|the largest bend between two samples of the probe|smallest radius of the curves; units as for --step-size. Without it the radius is
+19|about a whole number of them make a step|rounded so that a whole number of substeps makes a step
 20|devices that share the work|A comma-separated list, without blanks, shares the work
 21|On equal devices the result is that of one|Identical GPUs write the same file as one
-22|One invocation or one subgroup|Expert setting: how streamlines are laid out on the GPU
+22|One invocation or one subgroup|Expert setting: what works on one streamline on the GPU
 23|messages for developers, the driver's|-vv also prints messages of the driver
 24|Of the files to write|Output prefix: PREFIX_fa.nii.gz
 25|as many seeds from the front of the list|Number of random seeds in white matter
