@@ -1,8 +1,9 @@
-/* Warns if ODFs seem to have been read along wrong axes, or in another basis. Along the right axes they are coherent:
- * the voxel that lies ahead in the direction of a peak has a similar peak. This is the fiber coherence index of
- * Schilling et al. 2019, Magn Reson Imaging 58:82, but for the voxel two voxels ahead. */
+/* Warns if ODFs or peaks seem to have been read along wrong axes, or ODFs in another basis. Along the right axes they
+ * are coherent: the voxel that lies ahead in the direction of a peak has a similar peak. This is the fiber coherence
+ * index of Schilling et al. 2019, Magn Reson Imaging 58:82, but for the voxel two voxels ahead. */
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +14,7 @@
 
 /* Number of multiply-adds to spend on sampling ODFs: only as many middle slices are sampled as this number allows. */
 #define MAX_WORK 1.5e9
-/* Share of voxels to leave out: those whose peak rises least above the mean of the ODF, because their directions are
- * noise or crossings. */
+/* Share of voxels to leave out: those of the least contrast, because their directions are noise or crossings. */
 #define SHARE_LEFT_OUT 0.67
 #define VOXELS_AHEAD 2
 /* Give no advice with fewer voxels, because chance may then favour wrong axes. This happened in crops of 700 voxels. */
@@ -26,12 +26,14 @@
 /* The largest peak of each voxel of some slices. */
 typedef struct coherence {
     const gls_grid *grid;
-    const gls_sphere *sphere;
+    const gls_sphere *sphere; /* sphere of the ODFs */
+    const gls_image *given;   /* peaks, in place of ODFs; NULL: ODFs */
     int32_t first, n_slices;
-    size_t plane;     /* number of voxels of a slice */
-    uint32_t *vertex; /* vertex of the peak of each voxel */
-    float *contrast;  /* height of the peak above the mean of the ODF; 0: the voxel is left out */
-    size_t n;         /* number of voxels that are not left out */
+    size_t plane;    /* number of voxels of a slice */
+    uint32_t *peak;  /* the peak of each voxel: its vertex, or its number among the peaks that are given */
+    float *contrast; /* height of the peak above the mean of the ODF; of a peak that is given, how alike the voxels
+                        around are. 0: the voxel is left out */
+    size_t n;        /* number of voxels that are not left out */
 } coherence;
 
 /* Finds the peaks of `count` voxels from index `at` of the sampled slices on. rows: samples of these voxels, a row for
@@ -40,7 +42,7 @@ static void find_peaks(coherence *f, size_t at, size_t count, float *rows, const
 {
     const size_t n = f->sphere->n;
     float *top = f->contrast + at, *sum = rows;
-    uint32_t *vertex = f->vertex + at;
+    uint32_t *vertex = f->peak + at;
     memcpy(top, rows, count * sizeof *top);
     memset(vertex, 0, count * sizeof *vertex);
     for (size_t v = 1; v < n; v++) {
@@ -75,13 +77,90 @@ static gls_status sample(coherence *f, const gls_odf_source *odf, const gls_imag
     return GLS_OK;
 }
 
-/* Leaves out voxels of little contrast. sorted: space for all contrasts. */
-static void select_voxels(coherence *f, float *sorted)
+/* Finds the longest of the first n given peaks of each voxel of the mask (NULL: of all voxels). The contrast is its
+ * length. */
+static void find_longest(coherence *f, size_t n, const gls_image *mask)
+{
+    const size_t volume = gls_grid_voxels(f->grid), total = f->plane * (size_t)f->n_slices,
+                 first = f->plane * (size_t)f->first;
+    memset(f->contrast, 0, total * sizeof *f->contrast);
+    for (size_t k = 0; k < n; k++) {
+        const float *x = f->given->data + 3 * k * volume + first, *y = x + volume, *z = y + volume;
+        for (size_t i = 0; i < total; i++) {
+            const float length = sqrtf(x[i] * x[i] + y[i] * y[i] + z[i] * z[i]);
+            if (!(length > f->contrast[i]) || (mask && !(mask->data[first + i] > 0))) continue;
+            f->contrast[i] = length;
+            f->peak[i] = (uint32_t)k;
+        }
+    }
+}
+
+/* Stores in d the direction, a unit vector, of the peak of voxel i of the slices. */
+static void direction_of(const coherence *f, size_t i, double d[3])
+{
+    const size_t volume = gls_grid_voxels(f->grid), first = f->plane * (size_t)f->first;
+    for (size_t a = 0; a < 3; a++)
+        d[a] = f->given ? (double)f->given->data[(3 * f->peak[i] + a) * volume + first + i]
+                        : f->sphere->vertex[f->peak[i]][a];
+    const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    for (size_t a = 0; a < 3; a++) d[a] /= length;
+}
+
+/* |cosine| between the unit vector d and the direction of voxel i of the slices; 0: the voxel is left out. */
+static double cosine(const coherence *f, const double d[3], size_t i)
+{
+    double there[3];
+    if (!(f->contrast[i] > 0)) return 0;
+    direction_of(f, i, there);
+    return fabs(d[0] * there[0] + d[1] * there[1] + d[2] * there[2]);
+}
+
+/* Index, in the slices, of the voxel that lies `mm` ahead of voxel i along a direction; -1: outside these slices. */
+static ptrdiff_t voxel_ahead(const coherence *f, size_t i, const double direction[3], double mm)
+{
+    const int32_t c[3] = {(int32_t)(i % (size_t)f->grid->dim[0]), (int32_t)(i % f->plane / (size_t)f->grid->dim[0]),
+                          f->first + (int32_t)(i / f->plane)};
+    int32_t u[3];
+    for (int a = 0; a < 3; a++) {
+        u[a] = c[a] + (int32_t)lrint(mm * direction[a] / f->grid->voxel_size[a]);
+        const int32_t low = a == 2 ? f->first : 0, high = a == 2 ? f->first + f->n_slices : f->grid->dim[a];
+        if (u[a] < low || u[a] >= high) return -1;
+    }
+    return (ptrdiff_t)(u[2] - f->first) * (ptrdiff_t)f->plane + (ptrdiff_t)u[1] * f->grid->dim[0] + u[0];
+}
+
+/* Sets the contrast of voxels with a given peak to the sum of the cosines between it and the peaks of the six voxels
+ * around. In white matter these are alike, along whatever axes; elsewhere directions are noise, and may be as long. */
+static gls_status compare_neighbours(coherence *f)
+{
+    const size_t total = f->plane * (size_t)f->n_slices;
+    float *alike = calloc(total, sizeof *alike);
+    if (!alike) return gls_no_memory();
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < total; i++) {
+        double d[3];
+        if (!(f->contrast[i] > 0)) continue;
+        direction_of(f, i, d);
+        for (int k = 0; k < 6; k++) {
+            const double axis[3] = {k / 2 == 0, k / 2 == 1, k / 2 == 2}, size = f->grid->voxel_size[k / 2];
+            const ptrdiff_t next = voxel_ahead(f, i, axis, k % 2 ? size : -size);
+            if (next >= 0) alike[i] += (float)cosine(f, d, (size_t)next);
+        }
+    }
+    free(f->contrast);
+    f->contrast = alike;
+    return GLS_OK;
+}
+
+/* Leaves out voxels of little contrast. */
+static gls_status select_voxels(coherence *f)
 {
     const size_t total = f->plane * (size_t)f->n_slices;
     const double share = SHARE_LEFT_OUT;
     double limit = 0;
     size_t n = 0;
+    float *sorted = malloc(total * sizeof *sorted);
+    if (!sorted) return gls_no_memory();
     for (size_t i = 0; i < total; i++)
         if (f->contrast[i] > 0) sorted[n++] = f->contrast[i];
     gls_quantiles_of_floats(sorted, n, &share, 1, &limit);
@@ -90,13 +169,28 @@ static void select_voxels(coherence *f, float *sorted)
         if (!(f->contrast[i] > limit)) f->contrast[i] = 0;
         f->n += f->contrast[i] > 0;
     }
+    free(sorted);
+    return GLS_OK;
 }
 
 /* Frees the peaks. */
 static void finish(coherence *f)
 {
-    free(f->vertex);
+    free(f->peak);
     free(f->contrast);
+}
+
+/* Makes space for the peaks of as many slices as MAX_WORK allows. work: number of multiply-adds for a voxel. */
+static gls_status begin(coherence *f, double work)
+{
+    const gls_grid *grid = f->grid;
+    f->plane = (size_t)grid->dim[0] * (size_t)grid->dim[1];
+    f->n_slices = (int32_t)fmin(grid->dim[2], fmax(1, MAX_WORK / ((double)f->plane * work)));
+    f->first = (grid->dim[2] - f->n_slices) / 2;
+    const size_t total = f->plane * (size_t)f->n_slices;
+    f->peak = calloc(total, sizeof *f->peak);
+    f->contrast = malloc(total * sizeof *f->contrast);
+    return f->peak && f->contrast ? GLS_OK : gls_no_memory();
 }
 
 /* Samples ODFs, whose coefficients are taken to be in this basis and along the axes of this frame, and finds their
@@ -104,36 +198,14 @@ static void finish(coherence *f)
 static gls_status make(const gls_odf_source *from, gls_sh_basis basis, gls_bvec_frame frame, const gls_image *mask,
                        const gls_sphere *sphere, coherence *f)
 {
-    const gls_grid *grid = &from->image->grid;
     gls_odf_source *odf = NULL;
-    *f = (coherence){.grid = grid, .sphere = sphere, .plane = (size_t)grid->dim[0] * (size_t)grid->dim[1]};
-    const double work = (double)f->plane * (double)sphere->n * (double)from->image->n_volumes;
-    f->n_slices = (int32_t)fmin(grid->dim[2], fmax(1, MAX_WORK / work));
-    f->first = (grid->dim[2] - f->n_slices) / 2;
-    const size_t total = f->plane * (size_t)f->n_slices;
-    f->vertex = malloc(total * sizeof *f->vertex);
-    f->contrast = malloc(total * sizeof *f->contrast);
-    float *sorted = malloc(total * sizeof *sorted);
-    gls_status status = f->vertex && f->contrast && sorted ? GLS_OK : gls_no_memory();
+    *f = (coherence){.grid = &from->image->grid, .sphere = sphere};
+    gls_status status = begin(f, (double)sphere->n * (double)from->image->n_volumes);
     if (!status) status = gls_odf_source_create_sh(from->image, "ODFs", basis, frame, sphere, &from->options, &odf);
     if (!status) status = sample(f, odf, mask);
-    if (!status) select_voxels(f, sorted);
+    if (!status) status = select_voxels(f);
     gls_odf_source_destroy(odf);
-    free(sorted);
     return status;
-}
-
-/* Index, in the sampled slices, of the voxel that lies `mm` ahead of voxel c along a direction; -1: outside these
- * slices. */
-static ptrdiff_t voxel_ahead(const coherence *f, const int32_t c[3], const double direction[3], double mm)
-{
-    int32_t u[3];
-    for (int a = 0; a < 3; a++) {
-        u[a] = c[a] + (int32_t)lrint(mm * direction[a] / f->grid->voxel_size[a]);
-        const int32_t low = a == 2 ? f->first : 0, high = a == 2 ? f->first + f->n_slices : f->grid->dim[a];
-        if (u[a] < low || u[a] >= high) return -1;
-    }
-    return (ptrdiff_t)(u[2] - f->first) * (ptrdiff_t)f->plane + (ptrdiff_t)u[1] * f->grid->dim[0] + u[0];
 }
 
 /* Axes to try for the directions: component a is taken from component axis[a], times sign[a]. */
@@ -156,26 +228,23 @@ static double along(const coherence *f, const axes *other)
     size_t n = 0;
     for (size_t i = 0; i < f->plane * (size_t)f->n_slices; i++) {
         if (!(f->contrast[i] > 0)) continue;
-        const int32_t c[3] = {(int32_t)(i % (size_t)f->grid->dim[0]), (int32_t)(i % f->plane / (size_t)f->grid->dim[0]),
-                              f->first + (int32_t)(i / f->plane)};
-        const double *d = f->sphere->vertex[f->vertex[i]];
-        double turned[3];
+        double d[3], turned[3];
+        direction_of(f, i, d);
         for (int a = 0; a < 3; a++) turned[a] = other->sign[a] * d[other->axis[a]];
         for (int way = -1; way <= 1; way += 2) {
-            const ptrdiff_t ahead = voxel_ahead(f, c, turned, way * mm);
+            const ptrdiff_t ahead = voxel_ahead(f, i, turned, way * mm);
             if (ahead < 0) continue;
             n++;
-            if (!(f->contrast[ahead] > 0)) continue;
-            const double *there = f->sphere->vertex[f->vertex[ahead]];
-            sum += fabs(d[0] * there[0] + d[1] * there[1] + d[2] * there[2]);
+            sum += cosine(f, d, (size_t)ahead);
         }
     }
     return n > 0 ? sum / (double)n : 0;
 }
 
 /* Compares the coherence of the directions as they were read with their coherence along mirrored or exchanged axes.
- * Warns only of a clear gain, because noise may favour wrong axes a little. */
-static void compare_axes(const coherence *f, const char *sh)
+ * Warns only of a clear gain, because noise may favour wrong axes a little. file: the directions were read from it;
+ * NULL: from a fit. remedy: what to do, for the warning. */
+static void compare_axes(const coherence *f, const char *file, const char *remedy)
 {
     static const axes others[] = {
         {{0, 1, 2}, {-1, 1, 1}, "with x mirrored"},       {{0, 1, 2}, {1, -1, 1}, "with y mirrored"},
@@ -190,15 +259,12 @@ static void compare_axes(const coherence *f, const char *sh)
     }
     if (found && best > MIN_GAIN * mine)
         gls_log(GLS_LOG_WARNING,
-                "directions of neighbouring voxels fit together better %s (coherence %.3f, as read %.3f): %s; "
-                "'glslines render --odf' shows the directions",
-                found->what, best, mine,
-                sh ? "see --sh-frame and --sh-basis" : "see --bvec-frame, or correct the gradient table");
+                "%s%sdirections of neighbouring voxels fit together better %s (coherence %.3f, as read %.3f): %s",
+                file ? file : "", file ? ": " : "", found->what, best, mine, remedy);
 }
 
-/* A fibre continues along its direction, so that the voxel ahead has a similar direction. Along wrong axes, as with a
- * mirrored gradient table or with harmonics read in another basis, fewer voxels agree with the voxel ahead. */
-void gls_coherence_advise(const gls_odf_source *odf, gls_bvec_frame frame, const gls_image *mask, const char *sh)
+/* The check of ODFs: see gls_coherence_advise(). sh: their file; NULL: they are of a fit. */
+static void advise_of_odf(const gls_odf_source *odf, gls_bvec_frame frame, const gls_image *mask, const char *sh)
 {
     static const gls_sh_basis bases[] = {GLS_SH_TOURNIER07, GLS_SH_DESCOTEAUX07_LEGACY, GLS_SH_DESCOTEAUX07};
     gls_sphere *sphere = NULL;
@@ -221,7 +287,42 @@ void gls_coherence_advise(const gls_odf_source *odf, gls_bvec_frame frame, const
                 "see --sh-basis",
                 sh, gls_basis_name(bases[b]), better, gls_basis_name(odf->basis), read);
     }
-    if (!doubted) compare_axes(&mine, sh);
+    if (!doubted)
+        compare_axes(&mine, sh,
+                     sh ? "see --sh-frame and --sh-basis; 'glslines render --odf' shows the directions"
+                        : "see --bvec-frame, or correct the gradient table; 'glslines render --odf' shows the "
+                          "directions");
     finish(&mine);
     gls_sphere_destroy(sphere);
+}
+
+/* The check of given peaks. samples: number of samples of bedpostX in the image, of which the first is looked at; 0: no
+ * samples. */
+static void advise_of_peaks(const gls_image *peaks, uint32_t samples, gls_bvec_frame frame, const gls_image *mask,
+                            const char *file)
+{
+    const size_t n = peaks->n_volumes / 3 / (samples > 0 ? samples : 1);
+    coherence f = {.grid = &peaks->grid, .given = peaks};
+    char remedy[128] = "bedpostX writes FSL's axes: give its images as it wrote them, not mirrored or reoriented";
+    if (samples == 0)
+        snprintf(remedy, sizeof remedy, "they were read along %s axes: if these are wrong, give --peaks-frame %s or %s",
+                 gls_odf_frame_name(frame), frame == GLS_BVEC_IMAGE ? "fsl" : "image",
+                 frame == GLS_BVEC_WORLD ? "fsl" : "world");
+    gls_status status = begin(&f, 3 * (double)n);
+    if (!status) find_longest(&f, n, mask);
+    if (!status) status = compare_neighbours(&f);
+    if (!status) status = select_voxels(&f);
+    if (!status && f.n >= MIN_VOXELS) compare_axes(&f, file, remedy);
+    finish(&f);
+}
+
+/* A fibre continues along its direction, so that the voxel ahead has a similar direction. Along wrong axes, as with a
+ * mirrored gradient table or with harmonics read in another basis, fewer voxels agree with the voxel ahead. */
+void gls_coherence_advise(const gls_odf_source *odf, const gls_image *peaks, uint32_t samples, gls_bvec_frame frame,
+                          const gls_image *mask, const char *file)
+{
+    if (odf)
+        advise_of_odf(odf, frame, mask, file);
+    else
+        advise_of_peaks(peaks, samples, frame, mask, file);
 }

@@ -75,10 +75,12 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
 
 /* --- Doubts about axes and basis. */
 
-/* Warns if the directions of ODFs fit together better from voxel to voxel along other axes than those of `frame`, or,
- * of coefficients from the file `sh` (NULL: from a fit), in another basis. Says nothing of ODFs that are not harmonics
- * of even orders. */
-void gls_coherence_advise(const gls_odf_source *odf, gls_bvec_frame frame, const gls_image *mask, const char *sh);
+/* Warns if directions fit together better from voxel to voxel along other axes than those of `frame`: directions of
+ * ODFs, or, where odf is NULL, of peaks as gls_peaks_append() makes them. samples: number of samples of bedpostX in
+ * `peaks`; 0: none. file: where the directions were read; NULL: a fit. Coefficients from a file are also tried in other
+ * bases. Says nothing of ODFs that are not harmonics of even orders. */
+void gls_coherence_advise(const gls_odf_source *odf, const gls_image *peaks, uint32_t samples, gls_bvec_frame frame,
+                          const gls_image *mask, const char *file);
 
 /* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
  * image at mask_path; NULL: the mask beside the samples. grid: grid on which mask and samples must lie; NULL: any.

@@ -228,9 +228,7 @@ static gls_job_options default_of(const gls_job_options *o, const char *const *g
     d.odf = o->odf;
     d.peaks = o->peaks;
     d.bedpostx = o->bedpostx;
-    d.act = o->act;
-    d.pve_wm = o->pve_wm;
-    d.map_include = o->map_include;
+    d.act = gls_tissue_file(o); /* defaults depend on whether there is tissue, not on its source */
     if (is_given(given, "dg")) d.track.dg = o->track.dg;
     if (is_given(given, "model")) d.model.model = o->model.model;
     if (is_given(given, "select")) d.track.select = o->track.select;
@@ -250,7 +248,7 @@ static gls_job_options all_defaults(const gls_job_options *o)
     d.track.dg = default_of(o, (const char *const[]){"model", NULL}).track.dg;
     d.model.model = default_of(o, (const char *const[]){"dg", NULL}).model.model;
     /* files are no defaults: a file that is given counts as changed */
-    d.sh = d.odf = d.bedpostx = d.act = d.pve_wm = d.map_include = NULL;
+    d.sh = d.odf = d.bedpostx = d.act = NULL;
     d.peaks.n = 0;
     d.preset = GLS_PRESET_DEFAULT;
     return d;

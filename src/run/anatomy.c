@@ -96,10 +96,11 @@ gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_optio
     for (int i = 0; i < o->peaks.n && !status; i++) status = add_file(inputs, o, i);
     if (!status) status = gls_image_require_values(inputs->odf_image, o->peaks.value[0], "peak");
     if (!status) status = add_values(inputs, o);
+    inputs->odf_frame = gls_peaks_frame(o, 0);
     if (!status)
         gls_log(GLS_LOG_INFO, "%s%s: %zu peaks a voxel, %s axes (--peaks-frame)", o->peaks.value[0],
                 o->peaks.n > 1 ? " and others" : "", inputs->odf_image->n_volumes / 3,
-                gls_odf_frame_name(gls_peaks_frame(o, 0)));
+                gls_odf_frame_name(inputs->odf_frame));
     return status;
 }
 

@@ -236,18 +236,16 @@ static gls_status check_inputs(const gls_job_options *o)
 static gls_status check_getter(const gls_job_options *o)
 {
     const gls_track_params *t = &o->track;
-    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && (o->sh || o->odf))
+    const char *odf = gls_directions_option(o);
+    if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && odf)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --%s: the bootstrap draws from the residuals of the measured signal; "
                         "take --dg prob, det or ptt%s",
-                        o->sh ? "sh" : "odf", o->sh ? ", or ifod2" : "");
-    if (gls_getter_source_of(t->dg) == GLS_FROM_SERIES && (o->sh || o->odf || !(o->dwi || o->phantom)))
+                        odf, o->sh ? ", or ifod2" : "");
+    if (gls_getter_source_of(t->dg) == GLS_FROM_SERIES && (odf || !(o->dwi || o->phantom)))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg %s: fits tensors to the measured signal: give the series, DWI BVAL BVEC%s%s",
-                        gls_getter_name(t->dg), o->sh || o->odf ? ", without --" : "",
-                        o->sh    ? "sh"
-                        : o->odf ? "odf"
-                                 : "");
+                        gls_getter_name(t->dg), odf ? ", without --" : "", odf ? odf : "");
     if (gls_getter_source_of(t->dg) == GLS_FROM_QBALL && o->model.model > GLS_MODEL_CSA)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--dg boot: cannot use --model %s: the bootstrap refits the signal at every step, for which "

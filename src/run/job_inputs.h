@@ -71,7 +71,7 @@ typedef struct gls_job_inputs {
     gls_series_model model;
     gls_sphere *sphere;  /* NULL with --odf, whose volumes have directions of their own */
     gls_odf_source *odf; /* NULL: the getter reads no ODFs */
-    /* axes in which the coefficients or directions of `odf` are given */
+    /* axes in which the coefficients or directions of `odf`, or the vectors of the first file of --peaks, are given */
     gls_bvec_frame odf_frame;
     gls_seeds *seeds; /* NULL until the fit if the seed region comes from the fit */
     /* voxels of the mask, and of the seed region within the mask */

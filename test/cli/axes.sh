@@ -29,6 +29,65 @@ doubts "" "$@" --sh-basis tournier07
 doubts "better as tournier07" "$@" --sh-basis descoteaux07_legacy
 doubts "better as tournier07" "$@" --sh-basis descoteaux07
 
+# peaks: right axes are world axes; on this grid, LAS, FSL's and the image's have x mirrored
+"$tool" peaks f_sh.nii.gz -o peaks.nii.gz --sh-basis tournier07 -q || note "peaks"
+cp peaks.nii.gz dyads1.nii.gz
+set -- --mask p/mask.nii.gz --roi p/roi.nii.gz
+for dg in fact eudx; do
+    doubts "" --peaks peaks.nii.gz "$@" --dg $dg
+    doubts "peaks.nii.gz: directions of neighbouring voxels fit together better with x mirrored" --peaks peaks.nii.gz --peaks-frame image "$@" --dg $dg
+    grep -qF "they were read along image axes: if these are wrong, give --peaks-frame fsl or world" doubt || note "no remedy: $(cat doubt)"
+done
+doubts "give --peaks-frame image or world" --peaks dyads1.nii.gz "$@"
+doubts "" --peaks dyads1.nii.gz --peaks-frame world "$@"
+doubts "" --peaks p/peaks.nii.gz "$@" --cutoff 0.3
+doubts "" --peaks peaks.nii.gz --peaks-frame image "$@" --dg seedtest
+
+# right axes give longer streamlines; the same of samples of bedpostX, and of peaks that are all of one length
+mean() {
+    "$tool" track "$@" --nseeds 300 -o out.tck --force -q > /dev/null 2> stderr || note "track $*: $(tail -1 stderr)"
+    sed -n 's/.*"mean_mm":[^0-9]*\([0-9.]*\).*/\1/p' out.json | head -1
+}
+right=$(mean --peaks peaks.nii.gz "$@") wrong=$(mean --peaks dyads1.nii.gz "$@")
+checks=$((checks + 1))
+awk "BEGIN { exit !($right > 1.1 * $wrong && $wrong > 0) }" || note "mean lengths: $right mm along right axes, $wrong mm along wrong ones"
+python3 - << 'END' || note "the samples were not written"
+import gzip, math, os, shutil, struct
+
+whole = gzip.open("peaks.nii.gz").read()
+head, n = bytearray(whole[:352]), struct.unpack_from("<3h", whole, 42)
+n = n[0] * n[1] * n[2]
+x, y, z = (struct.unpack_from("<%df" % n, whole, 352 + 4 * k * n) for k in range(3))
+
+
+def write(name, *volumes):
+    struct.pack_into("<h", head, 48, len(volumes))
+    struct.pack_into("<h", head, 40, 4 if len(volumes) > 1 else 3)
+    with open(name, "wb") as f:
+        f.write(head)
+        for v in volumes:
+            f.write(struct.pack("<%df" % n, *v))
+
+
+length = [math.sqrt(a * a + b * b + c * c) for a, b, c in zip(x, y, z)]
+there = [not math.isnan(l) and l > 0 for l in length]
+write("unit.nii", *([a / l if t else 0 for a, l, t in zip(v, length, there)] for v in (x, y, z)))
+for folder, sign in ("right", -1), ("wrong", 1):
+    os.mkdir(folder)
+    shutil.copy("p/mask.nii.gz", folder + "/nodif_brain_mask.nii.gz")
+    write(folder + "/merged_th1samples.nii", [math.acos(max(-1, min(1, c / l))) if t else 0 for c, l, t in zip(z, length, there)])
+    write(folder + "/merged_ph1samples.nii", [math.atan2(b, sign * a) if t else 0 for a, b, t in zip(x, y, there)])
+    write(folder + "/merged_f1samples.nii", [.5 if t else 0 for t in there])
+END
+doubts "" --peaks unit.nii "$@"
+doubts "unit.nii: directions" --peaks unit.nii --peaks-frame image "$@"
+doubts "" --bedpostx right --roi p/roi.nii.gz
+doubts "wrong: directions of neighbouring voxels fit together better with x mirrored" --bedpostx wrong --roi p/roi.nii.gz
+grep -qF "bedpostX writes FSL's axes" doubt || note "no remedy: $(cat doubt)"
+right=$(mean --bedpostx right --roi p/roi.nii.gz) wrong=$(mean --bedpostx wrong --roi p/roi.nii.gz)
+checks=$((checks + 1))
+awk "BEGIN { exit !($right > 1.1 * $wrong && $wrong > 0) }" || note "mean lengths along samples: $right mm, wrong $wrong mm"
+
 # the same of a crop says nothing of the axes
 "$tool" phantom small --shape 18 20 18 -q || note "phantom small"
 awk 'NR == 1 { for (i = 1; i <= NF; i++) $i = -$i } { print }' small/dwi.bvec > small.bvec
