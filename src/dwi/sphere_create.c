@@ -124,32 +124,33 @@ static size_t expand_orbit(const double first[3], double (*vertex)[3])
     return count;
 }
 
-bool gls_sphere_is_built_in(const char *name)
+/* The row of a built-in set of directions; NULL: there is none of that name. */
+static const struct gls_sphere_data *find_data(const char *name)
 {
     for (size_t i = 0; i < gls_sphere_data_count; i++)
-        if (strcmp(name, gls_sphere_data[i].name) == 0) return true;
-    return strcmp(name, "repulsion724") == 0 || strcmp(name, "symmetric362") == 0;
+        if (strcmp(name, gls_sphere_data[i].name) == 0) return &gls_sphere_data[i];
+    return NULL;
+}
+
+bool gls_sphere_is_built_in(const char *name)
+{
+    return find_data(name) != NULL;
 }
 
 gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
 {
     GLS_REQUIRE(name && sphere);
-    const struct gls_sphere_data *data = NULL;
-    for (size_t i = 0; i < gls_sphere_data_count; i++) {
-        if (strcmp(name, gls_sphere_data[i].name) == 0) data = &gls_sphere_data[i];
-    }
-    if (!strcmp(name, "repulsion724"))
-        return gls_sphere_create_from(gls_sphere_repulsion724, 362, GLS_SPHERE_FOLD, sphere, NULL);
-    if (!strcmp(name, "symmetric362"))
-        return gls_sphere_create_from(gls_sphere_symmetric362, 181, GLS_SPHERE_FOLD, sphere, NULL);
+    const struct gls_sphere_data *data = find_data(name);
     if (!data)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "no built-in sphere is called '%s' (there are: default, small, repulsion600, repulsion724, "
                         "symmetric362)",
                         name);
+    if (data->n_points == data->n_pairs)
+        return gls_sphere_create_from((const double(*)[3])data->point, data->n_points, GLS_SPHERE_FOLD, sphere, NULL);
     gls_status status = GLS_ERR_MEMORY;
     gls_sphere *s = sphere_alloc(data->n_pairs, true);
-    if (s) s->orbit_size = malloc(data->n_orbits);
+    if (s) s->orbit_size = malloc(data->n_points);
     if (!s || !s->orbit_size) {
         gls_fail(status, "out of memory for sphere '%s'", name);
         goto fail;
@@ -157,12 +158,12 @@ gls_status gls_sphere_create(const char *name, gls_sphere **sphere)
     /* the data have the first vertex of each orbit; the other vertices are its reflections, with exactly the same
      * numbers */
     size_t n = 0;
-    for (size_t o = 0; o < data->n_orbits; o++) {
-        size_t members = expand_orbit(data->first[o], s->vertex + n);
+    for (size_t o = 0; o < data->n_points; o++) {
+        size_t members = expand_orbit(&data->point[3 * o], s->vertex + n);
         s->orbit_size[o] = (uint8_t)members;
         n += members;
     }
-    s->n_orbits = data->n_orbits;
+    s->n_orbits = data->n_points;
     status = triangulate(s);
     if (status) goto fail;
     *sphere = s;

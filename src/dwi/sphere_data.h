@@ -8,20 +8,17 @@
 
 /* --- Built-in sets of directions. */
 
-/* One point of each orbit of the reflections, with coordinates >= 0: first orbits of 4 antipodal pairs (no coordinate
- * is zero), then of 2 (one is zero), then of 1 (on an axis). test/peer/make_spheres.py makes the data. */
+/* Either one point of each orbit of the reflections, with coordinates >= 0: first orbits of 4 antipodal pairs (no
+ * coordinate is zero), then of 2 (one is zero), then of 1 (on an axis); or one point of each pair, of a set that has no
+ * such symmetry. test/peer/make_spheres.py makes the data. */
 struct gls_sphere_data {
     const char *name;
-    size_t n_pairs, n_orbits; /* numbers of antipodal pairs in all, and of orbits */
-    const double (*first)[3];
+    size_t n_pairs, n_points; /* numbers of antipodal pairs in all, and of points; the same: without reflections */
+    const double *point;      /* x, y and z of each */
 };
 
 extern const struct gls_sphere_data gls_sphere_data[];
 extern const size_t gls_sphere_data_count;
-
-/* Sets of DIPY; one point of each antipodal pair. */
-extern const double gls_sphere_repulsion724[362][3];
-extern const double gls_sphere_symmetric362[181][3];
 
 /* --- Convex hull: triangulation of a sphere by its vertices. */
 

@@ -5,7 +5,7 @@ The points minimise the electrostatic energy sum 1 / |xi - xj| under that symmet
 coordinate plane (4) and points on the axes (2). How many of each, and the start of the descent, come from a random search, or from a subdivided icosahedron.
 
   make_spheres.py             the sets of RECIPES, written to src/dwi/sphere_data.c
-  make_spheres.py --dipy      DIPY's sets of directions, one of each antipodal pair, written to src/dwi/sphere_dipy_*.c (needs dipy)
+  make_spheres.py --dipy      DIPY's sets of directions, one of each antipodal pair, written there (needs dipy)
   make_spheres.py --check     whether the points in sphere_data.c are minima of the energy, and their figures
   make_spheres.py --search V SECONDS [FIRST]   tries recipes for V points; random starts count from FIRST
 
@@ -16,6 +16,7 @@ start is not, so another version of numpy may end in another minimum. --check ho
 import os
 import re
 import sys
+import textwrap
 import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -222,57 +223,56 @@ def normalised(x):
     return x / np.sqrt(x[:, :1] * x[:, :1] + x[:, 1:2] * x[:, 1:2] + x[:, 2:] * x[:, 2:])
 
 
-def write(sets):
+def read():
+    """The points of sphere_data.c: {name: array}."""
+    with open(DATA, encoding="ascii") as f:
+        text = f.read()
+    arrays = re.findall(r"double (\w+)_points\[\] = \{\n(.*?)\n\};", text, re.S)
+    return {name: np.array([float(c) for c in body.replace(",", " ").split()]).reshape(-1, 3) for name, body in arrays}
+
+
+def write(new):
+    """Writes sphere_data.c with these arrays in place of those of the same names."""
+    sets = {**read(), **new}
     out = [
-        "/* Built-in sets of directions that are closed under reflection in the three coordinate planes and have a low",
-        " * electrostatic energy, found by the random search of test/peer/make_spheres.py. The arrays hold one direction of each",
-        " * orbit under these reflections. */",
+        "/* Built-in sets of directions. The first ones are closed under reflection in the three coordinate planes and have a",
+        " * low electrostatic energy, found by the random search of test/peer/make_spheres.py: their arrays hold x, y, z of one",
+        " * direction of each orbit under these reflections. Those of DIPY hold one of each antipodal pair. */",
         '#include "dwi/sphere_data.h"',
         "",
+        "/* clang-format off */",
     ]
-    for name, (_, x) in sets.items():
-        out.append(f"static const double {name}_first[{len(x)}][3] = {{")
-        out += ["    {%s}," % ", ".join("%.17g" % c for c in p) for p in x]
+    for name, x in sets.items():
+        out.append(f"static const double {name}_points[] = {{")
+        out += textwrap.wrap(", ".join(repr(float(c)).removesuffix(".0") for c in x.flat) + ",", 120, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
         out += ["};", ""]
-    out.append("const struct gls_sphere_data gls_sphere_data[] = {")
-    for name, (orbits, x) in sets.items():
-        out.append(f'    {{"{name}", {orbits.pairs.sum()}, {len(x)}, {name}_first}},')
+    out[-1:] = ["/* clang-format on */", "", "const struct gls_sphere_data gls_sphere_data[] = {"]
+    for name, x in sets.items():
+        pairs = len(x) if name in DIPY else orbits_of(x).pairs.sum()
+        out.append(f'    {{"{name}", {pairs}, {len(x)}, {name}_points}},')
     out += ["};", "", "const size_t gls_sphere_data_count = sizeof gls_sphere_data / sizeof *gls_sphere_data;", ""]
     with open(DATA, "w", encoding="ascii") as f:
         f.write("\n".join(out))
 
 
-def write_dipy():
+def of_dipy():
     """DIPY's vertices in their order, those whose antipode came before left out."""
     from dipy.data import get_sphere
 
+    sets = {}
     for name in DIPY:
         v = get_sphere(name=name).vertices
         kept = [i for i in range(len(v)) if not (np.abs(v[:i] + v[i]).max(1) < 1e-3).any()]
         assert 2 * len(kept) == len(v)
-        out = [
-            f"/* Made by test/peer/make_spheres.py --dipy: DIPY's {name}, one point of each antipodal pair. */",
-            '#include "dwi/sphere_data.h"',
-            "",
-            f"const double gls_sphere_{name}[{len(kept)}][3] = {{",
-        ]
-        out += ["    {%s}," % ", ".join("%.17g" % c for c in v[i]) for i in kept] + ["};", ""]
-        with open(os.path.join(os.path.dirname(DATA), f"sphere_dipy_{name}.c"), "w", encoding="ascii") as f:
-            f.write("\n".join(out))
-
-
-def read():
-    """The sets of sphere_data.c as (orbits, points)."""
-    with open(DATA, encoding="ascii") as f:
-        text = f.read()
-    sets = {}
-    for name, body in re.findall(r"double (\w+)_first\[\d+\]\[3\] = \{\n(.*?)\n\};", text, re.S):
-        x = np.array([[float(c) for c in line.strip(" {},").split(", ")] for line in body.split("\n")])
-        zero = x == 0
-        planes = [int(((zero.sum(1) == 1) & zero[:, a]).sum()) for a in range(3)]
-        axes = [int(((zero.sum(1) == 2) & ~zero[:, a]).sum()) for a in range(3)]
-        sets[name] = (Orbits(int((~zero.any(1)).sum()), planes, axes), x)
+        sets[name] = v[kept]
     return sets
+
+
+def orbits_of(x):
+    zero = x == 0
+    planes = [int(((zero.sum(1) == 1) & zero[:, a]).sum()) for a in range(3)]
+    axes = [int(((zero.sum(1) == 2) & ~zero[:, a]).sum()) for a in range(3)]
+    return Orbits(int((~zero.any(1)).sum()), planes, axes)
 
 
 def report(name, orbits, x):
@@ -289,13 +289,15 @@ def main(arguments):
         search(int(arguments[1]), float(arguments[2]), int(arguments[3]) if len(arguments) > 3 else 0)
         return 0
     if arguments == ["--dipy"]:
-        write_dipy()
+        write(of_dipy())
         return 0
     if arguments == ["--check"]:
         sets, worst = read(), 0
-        for name, (orbits, x) in sets.items():
+        for name in RECIPES:
+            x = sets[name]
+            orbits = orbits_of(x)
             worst = max(worst, report(name, orbits, x), np.abs(orbits.polish(x) - x).max() * 1e4)
-        return int(set(sets) != set(RECIPES) or worst > 1e-4)
+        return int(worst > 1e-4)
     if arguments:
         print(__doc__)
         return 2
@@ -303,7 +305,7 @@ def main(arguments):
     for name, spec in RECIPES.items():
         orbits, x = solve(*spec)
         x = normalised(np.abs(orbits.polish(x)))
-        sets[name] = (orbits, x)
+        sets[name] = x
         report(name, orbits, x)
     write(sets)
     return 0
