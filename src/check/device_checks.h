@@ -58,30 +58,15 @@ typedef struct gls_known_variant {
 #define GLS_KNOWN_VARIANTS 19
 extern const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS];
 
-/* A known streamline: for its half-streamline backward from the seed, then for its half-streamline forward, the number
- * of certain points, which are the same under any rounding, and the position of the last certain point. */
-typedef struct gls_known_line {
-    /* index of the seed in gls_known_scene.seeds */
-    uint16_t seed;
-    /* number of certain points of each half-streamline after the seed; 0: none; negative: there are -n, and the last
-     * one is the end of the half-streamline */
-    int16_t n[2];
-    /* last certain point of each half-streamline, mm of world space */
-    float end[2][3];
-} gls_known_line;
-/* All streamlines of a variant, in the order of seeds. */
-typedef struct gls_known_lines {
-    /* in a table of the program, borrowed */
-    const gls_known_line *line;
-    /* number of streamlines */
-    size_t n;
-} gls_known_lines;
-/* The lines of the first GLS_KNOWN_ODF_VARIANTS variants are in gls_known_lines_odf, the lines of the next
- * GLS_KNOWN_FOD_VARIANTS variants in gls_known_lines_fod. */
-#define GLS_KNOWN_ODF_VARIANTS 7
-#define GLS_KNOWN_FOD_VARIANTS 9
-extern const gls_known_lines gls_known_lines_odf[GLS_KNOWN_ODF_VARIANTS], gls_known_lines_fod[GLS_KNOWN_FOD_VARIANTS],
-    gls_known_lines_others[GLS_KNOWN_VARIANTS - GLS_KNOWN_ODF_VARIANTS - GLS_KNOWN_FOD_VARIANTS];
+/* A known streamline: first the index of its seed in gls_known_scene.seeds. Then for its half-streamlines backward and
+ * forward from the seed the number of certain points after the seed, which are the same under any rounding; 0: none;
+ * negative: there are -n, and the last one is the end of the half-streamline. Then x, y, z of the last certain point of
+ * each half-streamline, um of world space. */
+typedef int32_t gls_known_line[9];
+/* The streamlines of the first variant in the order of seeds, then those of the next one, and so on; and how many each
+ * variant has. */
+extern const gls_known_line gls_known_lines[];
+extern const uint16_t gls_known_line_counts[GLS_KNOWN_VARIANTS];
 
 /* A small scene and everything that is needed to track it. Owned. */
 typedef struct gls_known_scene {

@@ -133,13 +133,13 @@ gls_status gls_known_scene_create(size_t variant, gls_known_scene *s)
     return status;
 }
 
-/* The known streamlines of the variant of the scene. */
-static const gls_known_lines *lines_of(const gls_known_scene *s)
+/* The known streamlines of the variant of the scene, *n in number. */
+static const gls_known_line *lines_of(const gls_known_scene *s, size_t *n)
 {
-    const size_t v = s->variant, fod = GLS_KNOWN_ODF_VARIANTS + GLS_KNOWN_FOD_VARIANTS;
-    return v < GLS_KNOWN_ODF_VARIANTS ? &gls_known_lines_odf[v]
-           : v < fod                  ? &gls_known_lines_fod[v - GLS_KNOWN_ODF_VARIANTS]
-                                      : &gls_known_lines_others[v - fod];
+    const gls_known_line *line = gls_known_lines;
+    for (size_t v = 0; v < s->variant; v++) line += gls_known_line_counts[v];
+    *n = gls_known_line_counts[s->variant];
+    return line;
 }
 
 /* Whether two points differ by less than tolerance, mm, along each axis. */
@@ -163,20 +163,23 @@ size_t gls_known_find_seed(const gls_known_scene *s, uint32_t seed, const float 
 
 /* Whether a half-streamline agrees with the known one. half: 0, backward from the seed, or 1, forward. seed: index
  * of the seed among the n points. */
-static bool near_half(const gls_known_line *line, int half, const float (*point)[3], size_t n, size_t seed)
+static bool near_half(const gls_known_line line, int half, const float (*point)[3], size_t n, size_t seed)
 {
+    const int32_t certain = line[1 + half], *um = &line[3 + 3 * half];
+    const float end[3] = {(float)um[0] / 1000, (float)um[1] / 1000, (float)um[2] / 1000};
     /* numbers of points after the seed: up to the last certain point, and in all */
-    size_t wanted = (size_t)abs(line->n[half]), there = half ? n - 1 - seed : seed;
+    size_t wanted = (size_t)abs(certain), there = half ? n - 1 - seed : seed;
     /* a negative number means that the half-streamline ends there, so that more points are wrong, too */
-    if (seed == n || there < wanted || (line->n[half] < 0 && there > wanted)) return false;
-    return near(point[half ? seed + wanted : seed - wanted], line->end[half], TOLERANCE);
+    if (seed == n || there < wanted || (certain < 0 && there > wanted)) return false;
+    return near(point[half ? seed + wanted : seed - wanted], end, TOLERANCE);
 }
 
 /* Compares each streamline with the next known one; both are in the order of seeds, then of directions. */
 gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
 {
     gls_known_comparison *c = comparison;
-    const gls_known_lines *known = lines_of(c->scene);
+    size_t n_known;
+    const gls_known_line *known = lines_of(c->scene, &n_known);
     const gls_column *seed_index = gls_column_find(found->dps, found->n_dps, GLS_DPS_SEED_INDEX);
     for (size_t i = 0; i < found->n; i++) {
         const float(*point)[3] = &found->point[found->offset[i]];
@@ -185,20 +188,19 @@ gls_status gls_known_compare(void *comparison, const gls_streamlines *found)
         size_t at = gls_known_find_seed(c->scene, seed, point, n);
         c->seen = seed + 1;
         /* known lines of seeds without a streamline are passed over and do not count as the same */
-        while (c->next < known->n && known->line[c->next].seed < seed) c->next++;
-        if (c->next == known->n || known->line[c->next].seed != seed) continue;
-        const gls_known_line *line = &known->line[c->next++];
-        for (int half = 0; half < 2; half++) c->same += line->n[half] != 0 && near_half(line, half, point, n, at);
+        while (c->next < n_known && (uint32_t)known[c->next][0] < seed) c->next++;
+        if (c->next == n_known || (uint32_t)known[c->next][0] != seed) continue;
+        const int32_t *line = known[c->next++];
+        for (int half = 0; half < 2; half++) c->same += line[1 + half] != 0 && near_half(line, half, point, n, at);
     }
     return GLS_OK;
 }
 
 size_t gls_known_halves(const gls_known_scene *s, uint64_t seeds)
 {
-    const gls_known_lines *known = lines_of(s);
-    size_t n = 0;
-    for (size_t i = 0; i < known->n && known->line[i].seed < seeds; i++)
-        n += (size_t)((known->line[i].n[0] != 0) + (known->line[i].n[1] != 0));
+    size_t n_known, n = 0;
+    const gls_known_line *known = lines_of(s, &n_known);
+    for (size_t i = 0; i < n_known && (uint64_t)known[i][0] < seeds; i++) n += (known[i][1] != 0) + (known[i][2] != 0);
     return n;
 }
 

@@ -477,7 +477,6 @@ static const double symmetric362_points[] = {
     -0.5877852429542009, 0.8090170011595963, 7.006946118343419e-08, 0.951056533665153, -0.3090169409155732,
     7.006946096138959e-08, 3.503473073335551e-08, -0.9999999999999969, 7.00694614054788e-08,
 };
-/* clang-format on */
 
 const struct gls_sphere_data gls_sphere_data[] = {
     {"default", 362, 104, default_points},
@@ -486,5 +485,6 @@ const struct gls_sphere_data gls_sphere_data[] = {
     {"repulsion724", 362, 362, repulsion724_points},
     {"symmetric362", 181, 181, symmetric362_points},
 };
+/* clang-format on */
 
 const size_t gls_sphere_data_count = sizeof gls_sphere_data / sizeof *gls_sphere_data;

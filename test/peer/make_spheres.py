@@ -246,11 +246,11 @@ def write(new):
         out.append(f"static const double {name}_points[] = {{")
         out += textwrap.wrap(", ".join(repr(float(c)).removesuffix(".0") for c in x.flat) + ",", 120, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
         out += ["};", ""]
-    out[-1:] = ["/* clang-format on */", "", "const struct gls_sphere_data gls_sphere_data[] = {"]
+    out.append("const struct gls_sphere_data gls_sphere_data[] = {")
     for name, x in sets.items():
         pairs = len(x) if name in DIPY else orbits_of(x).pairs.sum()
         out.append(f'    {{"{name}", {pairs}, {len(x)}, {name}_points}},')
-    out += ["};", "", "const size_t gls_sphere_data_count = sizeof gls_sphere_data / sizeof *gls_sphere_data;", ""]
+    out += ["};", "/* clang-format on */", "", "const size_t gls_sphere_data_count = sizeof gls_sphere_data / sizeof *gls_sphere_data;", ""]
     with open(DATA, "w", encoding="ascii") as f:
         f.write("\n".join(out))
 
