@@ -74,7 +74,7 @@ static bool needs_points(const gls_run_sink *sink, const gls_grid *tracked)
 static gls_status complete(gls_run_sink *sink, gls_run_sinks *sinks, gls_tractogram_writer *writer)
 {
     matrix_state *s = sink->state;
-    gls_run_sink *weights = gls_sink_find(sinks, &gls_weights_kind);
+    gls_run_sink *weights = gls_sink_find(sinks, gls_weights_kinds);
     const float *weight = NULL;
     uint64_t n = 0;
     (void)writer;
@@ -107,13 +107,13 @@ static void finish(gls_run_sink *sink)
     free(s->pair);
 }
 
-const gls_sink_kind gls_connectome_kind = {.role = "connectome",
-                                           .size = sizeof(matrix_state),
-                                           .take = take,
-                                           .prepare = prepare,
-                                           .open = open_matrix,
-                                           .needs_points = needs_points,
-                                           .complete = complete,
-                                           .write = write_matrix,
-                                           .describe = describe,
-                                           .finish = finish};
+const gls_sink_kind gls_connectome_kinds[] = {{.role = "connectome",
+                                               .size = sizeof(matrix_state),
+                                               .take = take,
+                                               .prepare = prepare,
+                                               .open = open_matrix,
+                                               .needs_points = needs_points,
+                                               .complete = complete,
+                                               .write = write_matrix,
+                                               .describe = describe,
+                                               .finish = finish}};

@@ -41,7 +41,7 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
     (void)tractogram;
     plain.space = 0; /* write no NIfTI code of the coordinate space: maps that `glslines density` makes of a tractogram
                       * have none, and the bytes shall be equal */
-    options.directions = sink->kind == &gls_dec_kind;
+    options.directions = sink->kind->take == take_dec;
     gls_status status = gls_density_create(&plain, &options, &s->map);
     if (status) return status;
     if (!options.directions) {
@@ -70,13 +70,16 @@ static void finish(gls_run_sink *sink)
     gls_density_destroy(((map_state *)sink->state)->map);
 }
 
-const gls_sink_kind gls_density_kind = {.role = "density",
-                                        .size = sizeof(map_state),
-                                        .take = take_density,
-                                        .open = open_map,
-                                        .needs_points = needs_points,
-                                        .write = write_map,
-                                        .finish = finish};
-
-const gls_sink_kind gls_dec_kind = {
-    .role = "dec", .size = sizeof(map_state), .take = take_dec, .open = open_map, .write = write_map, .finish = finish};
+const gls_sink_kind gls_density_kinds[] = {{.role = "density",
+                                            .size = sizeof(map_state),
+                                            .take = take_density,
+                                            .open = open_map,
+                                            .needs_points = needs_points,
+                                            .write = write_map,
+                                            .finish = finish},
+                                           {.role = "dec",
+                                            .size = sizeof(map_state),
+                                            .take = take_dec,
+                                            .open = open_map,
+                                            .write = write_map,
+                                            .finish = finish}};

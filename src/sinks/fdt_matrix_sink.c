@@ -85,12 +85,18 @@ typedef struct matrix_state {
     uint64_t line;
 } matrix_state;
 
-/* Value of the option for a matrix of this kind; NULL: the option was not given. */
-static const char *text_of(const gls_sink_kind *kind, const gls_job_options *o)
+/* The kinds of this file, in the order of gls_fdt_matrix_kinds: each matrix, then the files beside it. */
+enum { MATRIX1, COORDS1, MATRIX2, COORDS2, COLUMNS2, LOOKUP2, MATRIX3, COORDS3, COLUMNS3 };
+
+static int kind_of(const gls_run_sink *sink)
 {
-    return kind == &gls_fdt_matrix1_kind   ? o->fdt_matrix1
-           : kind == &gls_fdt_matrix2_kind ? o->fdt_matrix2
-                                           : o->fdt_matrix3;
+    return (int)(sink->kind - gls_fdt_matrix_kinds);
+}
+
+/* The matrix that a sink is, or beside which its file lies. */
+static int matrix_of(const gls_run_sink *sink)
+{
+    return kind_of(sink) >= MATRIX3 ? MATRIX3 : kind_of(sink) >= MATRIX2 ? MATRIX2 : MATRIX1;
 }
 
 /* Notes that streamline `line` meets the voxel with the number `place` at `length` mm, which may be negative. Where a
@@ -181,14 +187,16 @@ static bool add_pairs(matrix_state *t, const gls_fdt_half half[2])
 /* Takes --fdt-matrix1 FILE, --fdt-matrix2 MASK:FILE, or --fdt-matrix3 MASK:FILE with --fdt-lrtarget3. */
 static gls_status take_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    const char *text = text_of(sink->kind, sinks->options);
+    const gls_job_options *o = sinks->options;
+    const int kind = kind_of(sink);
+    const char *text = kind == MATRIX1 ? o->fdt_matrix1 : kind == MATRIX2 ? o->fdt_matrix2 : o->fdt_matrix3;
     if (!text) return GLS_OK;
     sink->wanted = true;
     gls_status status = gls_fdt_check(sink, sinks, false);
     if (status) return status;
-    if (sink->kind == &gls_fdt_matrix1_kind) return gls_sink_writes(sink, sinks, text);
+    if (kind == MATRIX1) return gls_sink_writes(sink, sinks, text);
     status = gls_sink_takes_pair(sink, sinks, text, "MASK:FILE");
-    const char *columns = sink->kind == &gls_fdt_matrix3_kind ? sinks->options->fdt_lrtarget3 : NULL;
+    const char *columns = kind == MATRIX3 ? o->fdt_lrtarget3 : NULL;
     return !status && columns ? gls_sink_reads(sink, columns, strlen(columns)) : status;
 }
 
@@ -253,16 +261,14 @@ static gls_status open_matrix(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink
     meetings *const all[] = {&t->seeds, &t->target, &t->columns};
     (void)tractogram;
     gls_status status = GLS_OK;
-    if (sink->kind != &gls_fdt_matrix3_kind) status = gls_fdt_numbering_of_mask(sink, sinks, NULL, &t->seeds.numbering);
+    if (kind_of(sink) != MATRIX3) status = gls_fdt_numbering_of_mask(sink, sinks, NULL, &t->seeds.numbering);
     for (int i = 0; i < 3 && !status; i++) status = make_room(sink, all[i]);
     if (status) return status;
     t->rois = gls_fdt_find_rois(sinks);
     t->by_length = sinks->options->distance_correction;
     t->step = sinks->step_size;
     own->user = t;
-    own->append = sink->kind == &gls_fdt_matrix1_kind   ? append1
-                  : sink->kind == &gls_fdt_matrix2_kind ? append2
-                                                        : append3;
+    own->append = kind_of(sink) == MATRIX1 ? append1 : kind_of(sink) == MATRIX2 ? append2 : append3;
     return GLS_OK;
 }
 
@@ -274,17 +280,16 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The numbering of the voxels that are rows of a matrix. */
-static const gls_fdt_numbering *rows_of(const gls_sink_kind *matrix, const matrix_state *t)
+static const gls_fdt_numbering *rows_of(int matrix, const matrix_state *t)
 {
-    return matrix == &gls_fdt_matrix3_kind ? &t->target.numbering : &t->seeds.numbering;
+    return matrix == MATRIX3 ? &t->target.numbering : &t->seeds.numbering;
 }
 
 /* The numbering of the voxels that are columns of a matrix. */
-static const gls_fdt_numbering *columns_of(const gls_sink_kind *matrix, const matrix_state *t)
+static const gls_fdt_numbering *columns_of(int matrix, const matrix_state *t)
 {
-    return matrix == &gls_fdt_matrix1_kind ? &t->seeds.numbering
-           : t->columns.numbering.n > 0    ? &t->columns.numbering
-                                           : &t->target.numbering;
+    if (matrix == MATRIX1) return &t->seeds.numbering;
+    return t->columns.numbering.n > 0 ? &t->columns.numbering : &t->target.numbering;
 }
 
 /* Writes the values that are not 0, column by column, then a line with the number of rows, the number of columns and 0.
@@ -292,7 +297,7 @@ static const gls_fdt_numbering *columns_of(const gls_sink_kind *matrix, const ma
 static gls_status write_matrix(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     matrix_state *t = sink->state;
-    const gls_fdt_numbering *rows = rows_of(sink->kind, t), *columns = columns_of(sink->kind, t);
+    const gls_fdt_numbering *rows = rows_of(kind_of(sink), t), *columns = columns_of(kind_of(sink), t);
     gls_text text = {0};
     size_t n = 0;
     /* move the used cells to the start of the table, which is no hash table any more */
@@ -322,44 +327,22 @@ static void finish_matrix(gls_run_sink *sink)
     free(t->sum.cell);
 }
 
-#define MATRIX_KIND(name)                                                  \
-    const gls_sink_kind gls_##name##_kind = {.role = #name,                \
-                                             .size = sizeof(matrix_state), \
-                                             .take = take_matrix,          \
-                                             .prepare = prepare,           \
-                                             .open = open_matrix,          \
-                                             .write = write_matrix,        \
-                                             .finish = finish_matrix}
-MATRIX_KIND(fdt_matrix1);
-MATRIX_KIND(fdt_matrix2);
-MATRIX_KIND(fdt_matrix3);
-
 /* --- Files beside a matrix, in its folder. Each name is a prefix and the name of the matrix without .dot. */
 
-/* Returns the kind of the matrix to which a file of coordinates or a lookup image belongs. */
-static const gls_sink_kind *matrix_of(const gls_sink_kind *kind)
-{
-    return kind == &gls_fdt_coords1_kind                                     ? &gls_fdt_matrix1_kind
-           : kind == &gls_fdt_coords3_kind || kind == &gls_fdt_columns3_kind ? &gls_fdt_matrix3_kind
-                                                                             : &gls_fdt_matrix2_kind;
-}
-
 /* Whether a file beside a matrix says which voxels are columns of the matrix. */
-static bool is_of_columns(const gls_sink_kind *kind)
+static bool is_of_columns(const gls_run_sink *sink)
 {
-    return kind == &gls_fdt_columns2_kind || kind == &gls_fdt_columns3_kind;
+    return kind_of(sink) == COLUMNS2 || kind_of(sink) == COLUMNS3;
 }
 
 /* Names a file beside a matrix, in the folder of the matrix, as probtrackx2 does: coords_for_fdt_matrix1,
  * tract_space_coords_for_... or lookup_tractspace_.... */
 static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    const bool lookup = sink->kind == &gls_fdt_lookup2_kind;
-    const char *word = lookup                      ? "lookup_tractspace_"
-                       : is_of_columns(sink->kind) ? "tract_space_coords_for_"
-                                                   : "coords_for_";
-    const gls_run_sink *matrix = gls_sink_find(sinks, matrix_of(sink->kind));
-    if (!matrix || (sink->kind == &gls_fdt_columns3_kind && !sinks->options->fdt_lrtarget3)) return GLS_OK;
+    const bool lookup = kind_of(sink) == LOOKUP2;
+    const char *word = lookup ? "lookup_tractspace_" : is_of_columns(sink) ? "tract_space_coords_for_" : "coords_for_";
+    const gls_run_sink *matrix = gls_sink_find(sinks, &gls_fdt_matrix_kinds[matrix_of(sink)]);
+    if (!matrix || (kind_of(sink) == COLUMNS3 && !sinks->options->fdt_lrtarget3)) return GLS_OK;
     const char *name = gls_file_name(matrix->output);
     const size_t length = strlen(name), n = length > 4 && strcmp(name + length - 4, ".dot") == 0 ? length - 4 : length;
     gls_text text = {0};
@@ -376,9 +359,9 @@ static gls_status take_beside(gls_run_sink *sink, gls_run_sinks *sinks)
  * counted from 0. */
 static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    const gls_sink_kind *matrix = matrix_of(sink->kind);
-    const matrix_state *t = gls_sink_find(sinks, matrix)->state;
-    const gls_fdt_numbering *l = is_of_columns(sink->kind) ? columns_of(matrix, t) : rows_of(matrix, t);
+    const int matrix = matrix_of(sink);
+    const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix_kinds[matrix])->state;
+    const gls_fdt_numbering *l = is_of_columns(sink) ? columns_of(matrix, t) : rows_of(matrix, t);
     const int32_t *dim = l->image.dim;
     const size_t n = gls_grid_voxels(&l->image);
     gls_text text = {0};
@@ -392,16 +375,26 @@ static gls_status write_coords(gls_run_sink *sink, gls_run_sinks *sinks)
 /* Writes an image whose voxels hold the number of their column, counted from 1; 0: the voxel is no column. */
 static gls_status write_lookup(gls_run_sink *sink, gls_run_sinks *sinks)
 {
-    const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix2_kind)->state;
+    const matrix_state *t = gls_sink_find(sinks, &gls_fdt_matrix_kinds[MATRIX2])->state;
     return gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &t->target.numbering.image, "columns",
                            1, GLS_TYPE_UINT32, t->target.numbering.number);
 }
 
-#define BESIDE_KIND(name, writer) \
-    const gls_sink_kind gls_##name##_kind = {.role = #name, .size = 1, .take = take_beside, .write = writer}
-BESIDE_KIND(fdt_coords1, write_coords);
-BESIDE_KIND(fdt_coords2, write_coords);
-BESIDE_KIND(fdt_coords3, write_coords);
-BESIDE_KIND(fdt_columns2, write_coords);
-BESIDE_KIND(fdt_columns3, write_coords);
-BESIDE_KIND(fdt_lookup2, write_lookup);
+#define MATRIX(name)                                                                                              \
+    {                                                                                                             \
+        .role = name, .size = sizeof(matrix_state), .take = take_matrix, .prepare = prepare, .open = open_matrix, \
+        .write = write_matrix, .finish = finish_matrix                                                            \
+    }
+#define BESIDE(name, writer)                                          \
+    {                                                                 \
+        .role = name, .size = 1, .take = take_beside, .write = writer \
+    }
+const gls_sink_kind gls_fdt_matrix_kinds[] = {MATRIX("fdt_matrix1"),
+                                              BESIDE("fdt_coords1", write_coords),
+                                              MATRIX("fdt_matrix2"),
+                                              BESIDE("fdt_coords2", write_coords),
+                                              BESIDE("fdt_columns2", write_coords),
+                                              BESIDE("fdt_lookup2", write_lookup),
+                                              MATRIX("fdt_matrix3"),
+                                              BESIDE("fdt_coords3", write_coords),
+                                              BESIDE("fdt_columns3", write_coords)};

@@ -107,16 +107,16 @@ static void finish(gls_run_sink *sink)
     free(t->times);
 }
 
-const gls_sink_kind gls_fdt_network_kind = {.role = "fdt_network",
-                                            .size = sizeof(network_state),
-                                            .take = take,
-                                            .prepare = prepare,
-                                            .open = open_network,
-                                            .write = write_network,
-                                            .finish = finish};
+const gls_sink_kind gls_fdt_network_kinds[] = {{.role = "fdt_network",
+                                                .size = sizeof(network_state),
+                                                .take = take,
+                                                .prepare = prepare,
+                                                .open = open_network,
+                                                .write = write_network,
+                                                .finish = finish}};
 
 const gls_fdt_numbering *gls_fdt_find_rois(gls_run_sinks *sinks)
 {
-    gls_run_sink *sink = gls_sink_find(sinks, &gls_fdt_network_kind);
+    gls_run_sink *sink = gls_sink_find(sinks, gls_fdt_network_kinds);
     return sink ? &((network_state *)sink->state)->rois : NULL;
 }

@@ -30,13 +30,19 @@ typedef struct map_state {
     double step;
 } map_state;
 
+/* Whether the map is that of --fdt-paths, the first kind of this file. */
+static bool is_paths(const gls_run_sink *sink)
+{
+    return sink->kind == gls_fdt_kinds;
+}
+
 static gls_status take_map(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const gls_job_options *o = sinks->options;
-    const char *path = sink->kind == &gls_fdt_paths_kind ? o->fdt_paths : o->fdt_lengths;
+    const char *path = is_paths(sink) ? o->fdt_paths : o->fdt_lengths;
     if (!path) return GLS_OK;
     sink->wanted = true;
-    gls_status status = gls_fdt_check(sink, sinks, sink->kind == &gls_fdt_paths_kind && !o->distance_correction);
+    gls_status status = gls_fdt_check(sink, sinks, is_paths(sink) && !o->distance_correction);
     if (!status) status = gls_image_name_check(path);
     return status ? status : gls_sink_writes(sink, sinks, path);
 }
@@ -86,7 +92,7 @@ static gls_status open_map(gls_run_sink *sink, gls_run_sinks *sinks, gls_sink *t
 static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
 {
     const map_state *m = sink->state;
-    const bool counts = sink->kind == &gls_fdt_paths_kind && !sinks->options->distance_correction;
+    const bool counts = is_paths(sink) && !sinks->options->distance_correction;
     gls_grid plain = *sinks->grid;
     gls_type type = counts ? GLS_TYPE_INT32 : GLS_TYPE_FLOAT32;
     /* write no NIfTI code of the coordinate space, as in maps that `glslines density` makes of a tractogram */
@@ -104,7 +110,7 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
             ((double *)data)[v] = (double)at->n;
         else
             /* --fdt-paths with --distance-correction is the sum of lengths; the map of lengths is their mean */
-            ((float *)data)[v] = (float)(sink->kind == &gls_fdt_paths_kind ? at->length : mean);
+            ((float *)data)[v] = (float)(is_paths(sink) ? at->length : mean);
     }
     gls_status status =
         gls_nifti_write(sink->output, sinks->run->force, &sinks->run->group, &plain, "density", 1, type, data);
@@ -117,16 +123,6 @@ static void finish_map(gls_run_sink *sink)
 {
     free(((map_state *)sink->state)->voxel);
 }
-
-#define MAP_KIND(name)                                                  \
-    const gls_sink_kind gls_##name##_kind = {.role = #name,             \
-                                             .size = sizeof(map_state), \
-                                             .take = take_map,          \
-                                             .open = open_map,          \
-                                             .write = write_map,        \
-                                             .finish = finish_map}
-MAP_KIND(fdt_paths);
-MAP_KIND(fdt_lengths);
 
 /* --- Numbers of streamlines: one number, or with --fdt-network one for each region. */
 
@@ -196,10 +192,17 @@ static void finish_total(gls_run_sink *sink)
     free(((total_state *)sink->state)->count);
 }
 
-const gls_sink_kind gls_waytotal_kind = {.role = "waytotal",
-                                         .size = sizeof(total_state),
-                                         .take = take_total,
-                                         .open = open_total,
-                                         .needs_points = total_needs_points,
-                                         .write = write_total,
-                                         .finish = finish_total};
+#define MAP_KIND(name)                                                                                   \
+    {                                                                                                    \
+        .role = name, .size = sizeof(map_state), .take = take_map, .open = open_map, .write = write_map, \
+        .finish = finish_map                                                                             \
+    }
+const gls_sink_kind gls_fdt_kinds[] = {MAP_KIND("fdt_paths"),
+                                       MAP_KIND("fdt_lengths"),
+                                       {.role = "waytotal",
+                                        .size = sizeof(total_state),
+                                        .take = take_total,
+                                        .open = open_total,
+                                        .needs_points = total_needs_points,
+                                        .write = write_total,
+                                        .finish = finish_total}};

@@ -128,11 +128,11 @@ static void finish(gls_run_sink *sink)
     free(t->last);
 }
 
-const gls_sink_kind gls_fdt_targets_kind = {.role = "fdt_targets",
-                                            .size = sizeof(targets_state),
-                                            .take = take_targets,
-                                            .prepare = prepare,
-                                            .open = open_targets,
-                                            .write = write_targets,
-                                            .describe = describe,
-                                            .finish = finish};
+const gls_sink_kind gls_fdt_targets_kinds[] = {{.role = "fdt_targets",
+                                                .size = sizeof(targets_state),
+                                                .take = take_targets,
+                                                .prepare = prepare,
+                                                .open = open_targets,
+                                                .write = write_targets,
+                                                .describe = describe,
+                                                .finish = finish}};

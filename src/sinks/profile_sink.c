@@ -102,10 +102,10 @@ static void finish(gls_run_sink *sink)
     for (size_t i = 0; i < GLS_SINK_MAX_IMAGES; i++) gls_image_destroy(s->image[i]);
 }
 
-const gls_sink_kind gls_profile_kind = {.role = "profile",
-                                        .size = sizeof(profile_state),
-                                        .take = take,
-                                        .prepare = prepare,
-                                        .open = open_profile,
-                                        .write = write_profile,
-                                        .finish = finish};
+const gls_sink_kind gls_profile_kinds[] = {{.role = "profile",
+                                            .size = sizeof(profile_state),
+                                            .take = take,
+                                            .prepare = prepare,
+                                            .open = open_profile,
+                                            .write = write_profile,
+                                            .finish = finish}};

@@ -102,12 +102,12 @@ static void finish(gls_run_sink *sink)
     gls_sample_set_finish(&s->set);
 }
 
-const gls_sink_kind gls_sample_kind = {.role = "sample",
-                                       .size = sizeof(sample_state),
-                                       .take = take,
-                                       .prepare = prepare,
-                                       .open = open_sample,
-                                       .write = write_sample,
-                                       .describe = describe,
-                                       .choice = choice,
-                                       .finish = finish};
+const gls_sink_kind gls_sample_kinds[] = {{.role = "sample",
+                                           .size = sizeof(sample_state),
+                                           .take = take,
+                                           .prepare = prepare,
+                                           .open = open_sample,
+                                           .write = write_sample,
+                                           .describe = describe,
+                                           .choice = choice,
+                                           .finish = finish}};

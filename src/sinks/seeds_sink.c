@@ -80,9 +80,9 @@ static void finish(gls_run_sink *sink)
     gls_text_finish(&t->text);
 }
 
-const gls_sink_kind gls_seeds_kind = {.role = "output_seeds",
-                                      .size = sizeof(seeds_state),
-                                      .take = take,
-                                      .open = open_table,
-                                      .write = write_table,
-                                      .finish = finish};
+const gls_sink_kind gls_seeds_kinds[] = {{.role = "output_seeds",
+                                          .size = sizeof(seeds_state),
+                                          .take = take,
+                                          .open = open_table,
+                                          .write = write_table,
+                                          .finish = finish}};

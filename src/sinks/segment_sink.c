@@ -252,13 +252,13 @@ static void finish(gls_run_sink *sink)
     gls_bundles_destroy(s->bundles);
 }
 
-const gls_sink_kind gls_segment_kind = {.role = "segment",
-                                        .size = sizeof(segment_state),
-                                        .take = take,
-                                        .prepare = prepare,
-                                        .open = open_bundles,
-                                        .complete = complete,
-                                        .write = write_table,
-                                        .describe = describe,
-                                        .choice = choice,
-                                        .finish = finish};
+const gls_sink_kind gls_segment_kinds[] = {{.role = "segment",
+                                            .size = sizeof(segment_state),
+                                            .take = take,
+                                            .prepare = prepare,
+                                            .open = open_bundles,
+                                            .complete = complete,
+                                            .write = write_table,
+                                            .describe = describe,
+                                            .choice = choice,
+                                            .finish = finish}};

@@ -9,9 +9,13 @@
 #include "util/file.h"
 #include "util/status.h"
 
-#define ENTRY(name) &gls_##name##_kind,
-static const gls_sink_kind *const kinds[] = {GLS_SINK_KINDS(ENTRY)};
-#define N_KINDS (sizeof kinds / sizeof *kinds)
+/* The kinds of one file. */
+typedef struct kinds_row {
+    const gls_sink_kind *kind;
+    size_t n;
+} kinds_row;
+#define ENTRY(name, n) {gls_##name##_kinds, n},
+static const kinds_row rows[] = {GLS_SINK_KINDS(ENTRY)};
 
 /* Goes over the wanted sinks whose kind has this function. */
 #define FOR_EACH(type, one, sinks, function)                                     \
@@ -20,16 +24,21 @@ static const gls_sink_kind *const kinds[] = {GLS_SINK_KINDS(ENTRY)};
 
 /* --- Before the run. */
 
+/* Adds a sink of a kind, which says whether the options want it. */
+static gls_status take(gls_run_sinks *sinks, const gls_sink_kind *kind)
+{
+    gls_run_sink *sink = &sinks->sink[sinks->n];
+    *sink = (gls_run_sink){.kind = kind, .state = calloc(1, kind->size)};
+    if (!sink->state) return gls_no_memory();
+    sinks->n++;
+    return kind->take(sink, sinks);
+}
+
 gls_status gls_sinks_take(gls_run_sinks *sinks)
 {
     gls_status status = GLS_OK;
-    for (size_t i = 0; i < N_KINDS && !status; i++) {
-        gls_run_sink *sink = &sinks->sink[sinks->n];
-        *sink = (gls_run_sink){.kind = kinds[i], .state = calloc(1, kinds[i]->size)};
-        if (!sink->state) return gls_no_memory();
-        sinks->n++;
-        status = kinds[i]->take(sink, sinks);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (size_t k = 0; k < rows[i].n && !status; k++) status = take(sinks, &rows[i].kind[k]);
     return status;
 }
 

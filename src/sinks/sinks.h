@@ -13,40 +13,27 @@
 #include "track/engine/visited.h"
 #include "util/output_file.h"
 
-/* Each kind of result has its gls_NAME_kind in a file of this folder, and one row here. All other code goes over the
- * rows. Columns reach the tractogram, and files the sidecar, in this order. */
+/* Each file of this folder that makes results has its kinds in gls_NAME_kinds, and one row here: NAME, number of kinds.
+ * All other code goes over the rows. Columns reach the tractogram, and files the sidecar, in this order. */
 /* clang-format off */
 #define GLS_SINK_KINDS(ROW) \
-    ROW(density)      \
-    ROW(dec)          \
-    ROW(connectome)   \
-    ROW(weights)      \
-    ROW(profile)      \
-    ROW(sample)       \
-    ROW(segment)      \
-    ROW(seeds)        \
-    ROW(fdt_network)  \
-    ROW(fdt_paths)    \
-    ROW(fdt_lengths)  \
-    ROW(waytotal)     \
-    ROW(fdt_matrix1)  \
-    ROW(fdt_coords1)  \
-    ROW(fdt_matrix2)  \
-    ROW(fdt_coords2)  \
-    ROW(fdt_columns2) \
-    ROW(fdt_lookup2)  \
-    ROW(fdt_matrix3)  \
-    ROW(fdt_coords3)  \
-    ROW(fdt_columns3) \
-    ROW(fdt_targets)
+    ROW(density, 2)     \
+    ROW(connectome, 1)  \
+    ROW(weights, 1)     \
+    ROW(profile, 1)     \
+    ROW(sample, 1)      \
+    ROW(segment, 1)     \
+    ROW(seeds, 1)       \
+    ROW(fdt_network, 1) \
+    ROW(fdt, 3)         \
+    ROW(fdt_matrix, 9)  \
+    ROW(fdt_targets, 1)
 /* clang-format on */
 
 struct cJSON;
 struct gls_sink_kind;
 
-#define GLS_SINK_DECLARE(name) extern const struct gls_sink_kind gls_##name##_kind;
-GLS_SINK_KINDS(GLS_SINK_DECLARE)
-#define GLS_SINK_COUNT(name) +1
+#define GLS_SINK_COUNT(name, n) +(n)
 #define GLS_MAX_SINKS (0 GLS_SINK_KINDS(GLS_SINK_COUNT))
 #define GLS_SINK_MAX_INPUTS 18 /* most inputs of one sink: files of rules or labels, and images */
 #define GLS_SINK_MAX_IMAGES 16
@@ -127,6 +114,8 @@ typedef struct gls_sink_kind {
      * run */
     void (*finish)(gls_run_sink *sink);
 } gls_sink_kind;
+#define GLS_SINK_DECLARE(name, n) extern const gls_sink_kind gls_##name##_kinds[n];
+GLS_SINK_KINDS(GLS_SINK_DECLARE)
 
 /* --- For kinds. */
 
@@ -180,7 +169,7 @@ void gls_sinks_finish(gls_run_sinks *sinks);
 /* --- Weights of --weights, for sinks that use them. */
 
 /* Solves for the weights at the first call. Call it after the last streamline. weights: the sink from
- * gls_sink_find(sinks, &gls_weights_kind). *weight: the weights of the *n streamlines, in their order; the sink owns
+ * gls_sink_find(sinks, gls_weights_kinds). *weight: the weights of the *n streamlines, in their order; the sink owns
  * the array. If no weights can be computed, all are 1, with a warning, so that the streamlines are not lost. */
 gls_status gls_weights_sink_solve(gls_run_sink *weights, gls_run_sinks *sinks, const float **weight, uint64_t *n);
 

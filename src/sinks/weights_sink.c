@@ -191,12 +191,12 @@ static void finish(gls_run_sink *sink)
     free(w->alike);
 }
 
-const gls_sink_kind gls_weights_kind = {.role = "weights",
-                                        .size = sizeof(weights_state),
-                                        .take = take,
-                                        .begin = begin,
-                                        .open = open_weights,
-                                        .complete = complete,
-                                        .write = write_weights,
-                                        .describe = describe,
-                                        .finish = finish};
+const gls_sink_kind gls_weights_kinds[] = {{.role = "weights",
+                                            .size = sizeof(weights_state),
+                                            .take = take,
+                                            .begin = begin,
+                                            .open = open_weights,
+                                            .complete = complete,
+                                            .write = write_weights,
+                                            .describe = describe,
+                                            .finish = finish}};
