@@ -1,7 +1,9 @@
 /* Parts of the file formats of tractograms that several files share: ZIP archives, parts of TRX, headers of TCK, TSF
- * and TRK, arrays of VTK. */
+ * and TRK, arrays of VTK, notes of shards. */
 #ifndef GLS_TRACTOGRAM_FILE_FORMATS_H
 #define GLS_TRACTOGRAM_FILE_FORMATS_H
+
+#include <glslines/shard.h>
 
 #include "tractogram/readers.h"
 #include "util/file.h"
@@ -106,7 +108,7 @@ enum {
     TRK_N_PROPERTIES = 238,
     TRK_PROPERTY_NAME = 240,
     TRK_VOX_TO_RAS = 440,
-    TRK_SHARD = 504, /* in reserved bytes: the note on a shard, see shards.h */
+    TRK_SHARD = 504, /* in reserved bytes: the note on a shard, see below */
     TRK_VOXEL_ORDER = 948,
     TRK_PAD2 = 952,
     TRK_N_COUNT = 988,
@@ -157,5 +159,23 @@ typedef struct gls_vtk {
 gls_status gls_vtk_find(gls_tractogram_reader *reader);
 /* Reads a word. Returns false at the end, or if the word is too long. */
 bool gls_vtk_next_word(gls_cursor *cursor, char word[GLS_VTK_WORD]);
+
+/* --- The note in the file of a shard, which says what part of which run the shard is: one line of text. */
+
+/* Largest size of the note, with its NUL. */
+#define GLS_SHARD_TEXT 320
+/* Where the note is. TRX: key in header.json. TCK: key in the header. TRK: in reserved bytes, behind this key and a
+ * colon. */
+#define GLS_SHARD_KEY "glslines_shard"
+
+/* Prints the note, without colons, quotes or line ends. crc (TRK and TCK): checksum of all bytes behind the header,
+ * continued by gls_shard_crc_begun(); its eight hexadecimal digits end the note. NULL: no checksum. */
+void gls_shard_print(const gls_shard *shard, const uint32_t *crc, char text[GLS_SHARD_TEXT]);
+/* Parses a note. crc NULL: the note must have no checksum; otherwise it must have one, which is stored in *crc. Returns
+ * false if text is not what gls_shard_print() prints for some shard and version. */
+bool gls_shard_parse(const char *text, gls_shard *shard, uint32_t *crc, char version[32]);
+/* Continues the checksum of the data over the number of streamlines begun, as in the header of a TCK file. n_begun 0
+ * leaves the checksum unchanged. */
+uint32_t gls_shard_crc_begun(uint32_t crc, uint64_t n_begun);
 
 #endif

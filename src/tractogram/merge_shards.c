@@ -7,7 +7,7 @@
 
 #include <glslines/merge.h>
 
-#include "tractogram/shards.h"
+#include "tractogram/file_formats.h"
 #include "tractogram/writers.h"
 #include "util/maths.h"
 #include "util/status.h"

@@ -1,5 +1,5 @@
 /* The note, a line of text, by which a file says which shard of which run it is; and which seeds a shard has. */
-#include "tractogram/shards.h"
+#include "tractogram/file_formats.h"
 #include "util/file.h"
 #include "util/status.h"
 

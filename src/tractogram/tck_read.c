@@ -1,7 +1,6 @@
 /* Reads MRtrix3's tracks: a text header, then triplets of float32 or float64 in either byte order; NaN ends a
  * streamline, Inf ends the file. */
 #include "tractogram/readers.h"
-#include "tractogram/shards.h"
 #include "tractogram/file_formats.h"
 #include "tractogram/writers.h"
 #include "util/file.h"

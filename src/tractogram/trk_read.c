@@ -1,6 +1,5 @@
 /* Reads TrackVis files of versions 1 to 3 in both byte orders. */
 #include "tractogram/readers.h"
-#include "tractogram/shards.h"
 #include "tractogram/file_formats.h"
 #include "util/maths.h"
 #include "util/text.h"

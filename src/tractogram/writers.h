@@ -5,7 +5,7 @@
 #include <glslines/merge.h>
 #include <glslines/tractogram.h>
 
-#include "tractogram/shards.h"
+#include "tractogram/file_formats.h"
 #include "util/file.h"
 #include "util/output_file.h"
 #include "util/text.h"

@@ -1,10 +1,12 @@
-/* Geometry of single streamlines: length, resampling, parts, direction; eigenvectors of a symmetric matrix. */
+/* Geometry of single streamlines: length, resampling, parts, direction; eigenvectors of a symmetric matrix; an image at
+ * the points of a streamline. */
 #ifndef GLS_TRACTS_LINE_GEOMETRY_H
 #define GLS_TRACTS_LINE_GEOMETRY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <glslines/image.h>
 #include <glslines/select.h>
 
 /* Points to which lines are resampled before their directions are compared, as in DIPY. */
@@ -32,5 +34,16 @@ void gls_line_reverse(float (*point)[3], size_t n);
 
 /* Eigenvalues and eigenvectors (columns) of a symmetric matrix; overwrites `a`. */
 void gls_symmetric_decompose(double a[3][3], double value[3], double vector[3][3]);
+
+/* --- Interpolation at the points of a line. */
+
+/* Values of an image of one volume at n points, world mm: trilinear; NaN if one of the eight voxels is outside or not
+ * finite. Where this gives NaN, the caller samples the point again with slower code, which handles edges and values
+ * that are not finite. */
+void gls_sample_line(const gls_image *image, const double world_to_voxel[3][4], const float (*point)[3], size_t n,
+                     double *value);
+/* weight[i]: half of the sum of the lengths of the steps before and after point i, mm. Returns the length of all steps.
+ * n >= 1. */
+double gls_sample_steps(const float (*point)[3], size_t n, double *weight);
 
 #endif

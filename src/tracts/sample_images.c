@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "streamlines/filter_parts.h"
-#include "tracts/sample_line.h"
+#include "tracts/line_geometry.h"
 #include "tracts/visits.h"
 #include "util/maths.h"
 #include "util/threads.h"

@@ -1,7 +1,7 @@
 /* Interpolates an image at many points quickly: computes the voxels of a block of points without branches, then loads
  * eight voxels for each point, two neighbours at a time. Sums are in the order of tracts/sample_images.c, so both give
  * the same bits. */
-#include "tracts/sample_line.h"
+#include "tracts/line_geometry.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 
 #include "files.h"
 #include "lines.h"
-#include "tractogram/shards.h"
+#include "tractogram/file_formats.h"
 #include "util/maths.h"
 #include <glslines/merge.h>
 #include <math.h>
