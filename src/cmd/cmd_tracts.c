@@ -280,9 +280,9 @@ const cmd_command command_profile = {
                    "distances; each image is averaged at each node over the streamlines, which by default count more "
                    "near the core, the mean line of the bundle. The table has the form of pyAFQ's: tractID, nodeID, "
                    "then a column for each image. Memory: 12 bytes for each node of the streamlines in bundles.",
-    .positionals =
-        CMD_TEXTS("TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.",
-                  "IMAGE...", "Images, NIfTI, of any grids in the same space; each is a column, named after its file."),
+    .positionals = CMD_TEXTS(
+        "TRACKS", "Tractogram: a bundle, a TRX file whose groups are bundles, or any with --bundles.", "IMAGE...",
+        "Images, NIfTI, of any grids in the same space; each volume is a column, named after its file."),
     .max_positionals = 64,
     .examples = CMD_TEXTS("FA and MD along the bundles of a file of glslines segment:",
                           "glslines profile bundles.trx fa.nii.gz md.nii.gz -o profiles.csv",
