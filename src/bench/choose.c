@@ -16,8 +16,8 @@ static gls_status parse_words(const char *name, const char *list, const char *ch
     int bad_length;
     *n = bench_parse_list(list, choices, all, index, max, &bad, &bad_length);
     if (*n >= 0) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--%s: unknown value '%.*s': give %s%s, with commas between them", name,
-                    bad_length, bad, choices, all ? "|all" : "");
+    return gls_fail(GLS_ERR_ARGUMENT, "--%s: unknown value '%.*s': give one or more of %s%s, with commas between them",
+                    name, bad_length, bad, choices, all ? "|all" : "");
 }
 
 /* Splits the comma-separated list of --device into options->device, which owns a copy of each name;

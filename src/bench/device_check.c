@@ -251,12 +251,13 @@ gls_status check_device(const check_options *options)
     if (keep) gls_checked_finish(&memory);
     if (n == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--variant: %s cannot run '%s', or no variant has this name; a name is boot4, or boot4:group "
-                        "with a mapping",
+                        "--variant: %s has no '%s': give a getter with its order, as in boot4, or also a mapping that "
+                        "the device has, as in boot4:group",
                         info.renderer, options->only);
     if (without == 0) return GLS_OK;
     if (options->only)
-        return gls_fail(GLS_ERR_DEVICE, "%s: the variant %s does not work", info.renderer, options->only);
-    return gls_fail(GLS_ERR_DEVICE, "%s: in every mapping, %zu of %d kinds of tracking fail: choose another --device",
+        return gls_fail(GLS_ERR_DEVICE, "%s: --variant %s failed, see the table: use another --device or --mapping",
+                        info.renderer, options->only);
+    return gls_fail(GLS_ERR_DEVICE, "%s: %zu of %d kinds of tracking fail in every mapping: choose another --device",
                     info.renderer, without, GLS_KNOWN_VARIANTS);
 }

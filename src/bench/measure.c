@@ -265,7 +265,7 @@ static gls_status repeat(bench_run *run, gls_tracker *tracker, const gls_seeds *
         if (c->result.streamlines != streamlines || c->result.points != points || c->commissural != commissural)
             return gls_fail(GLS_ERR_DEVICE,
                             "repetition %d gave other streamlines (%llu points of %llu streamlines) than the first run "
-                            "(%llu of %llu): the device does not compute reliably",
+                            "(%llu of %llu): the device does not compute reliably: choose another --device",
                             i + 1, (unsigned long long)c->result.points, (unsigned long long)c->result.streamlines,
                             (unsigned long long)points, (unsigned long long)streamlines);
         for (int t = 0; t < BENCH_TIMES; t++) c->seconds[t][i] = seconds[t];

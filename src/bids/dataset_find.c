@@ -66,8 +66,8 @@ static gls_status read_rows(const char *path, char *text, gls_bids_labels *label
         errno = 0;
         const long value = strtol(cell[index], &end, 10);
         if (end == cell[index] || *end || errno || value < 0 || value > INT_MAX)
-            return gls_fail(GLS_ERR_INPUT, "%s: the index '%.40s' is no label, a whole number from 0 on", path,
-                            cell[index]);
+            return gls_fail(GLS_ERR_INPUT, "%s: the index '%.40s' is no label: a label is a whole number from 0 on",
+                            path, cell[index]);
         if (labels->n == GLS_BIDS_MAX_LABELS)
             return gls_fail(GLS_ERR_INPUT, "%s: has more than %d labels of white matter", path, GLS_BIDS_MAX_LABELS);
         labels->value[labels->n++] = (int)value;
@@ -403,8 +403,8 @@ static gls_status check_description(const gls_dataset_options *o)
     cJSON_Delete(root);
     if (raw && !o->raw)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: is a raw data set: preprocess it first, for instance by QSIPrep, or take it as it is with "
-                        "--raw",
+                        "%s: is a raw data set (DatasetType in dataset_description.json is not \"derivative\"): "
+                        "preprocess it first, for instance by QSIPrep, or take it as it is with --raw",
                         o->input);
     return GLS_OK;
 }

@@ -55,8 +55,8 @@ static gls_status check_seeds(const gls_dataset_unit *u, const gls_image *mask, 
     const char *name = u->region ? u->region : "FA";
     if (inside == 0 || 2 * inside < all)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: the region of seeds has only %zu of its %zu voxels in the mask %s: is it empty, or not "
-                        "aligned with the mask?",
+                        "%s: only %zu of the %zu voxels of the seed region lie in the mask %s: is the region empty, or "
+                        "not aligned with the mask?",
                         name, inside, all, u->mask);
     if (inside < FEW_VOXELS) gls_log(GLS_LOG_WARNING, "%s: the region of seeds has only %zu voxels", name, inside);
     return GLS_OK;

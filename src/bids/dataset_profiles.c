@@ -132,7 +132,7 @@ static gls_status read_table(const profiles *t, char **text, gls_records *record
     if (strlen(*text) != bytes) status = gls_fail(GLS_ERR_INPUT, "%s: is no text: it has a NUL byte", t->path);
     *records = gls_records_begin(*text, ',');
     *n = status ? 0 : gls_record_next(records, names, MAX_COLUMNS);
-    if (*n > MAX_COLUMNS) status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
+    if (*n > MAX_COLUMNS) status = gls_fail(GLS_ERR_INPUT, "%s: has more than %d columns", t->path, MAX_COLUMNS);
     if (status) free(*text);
     return status;
 }
@@ -157,7 +157,7 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
                 status = gls_fail(GLS_ERR_INPUT, "%s: has two columns of the name %s: rename one", t->path, cell[i]);
         if (status || find_column(s, cell[i]) != SIZE_MAX) continue;
         if (s->n_columns == MAX_COLUMNS)
-            status = gls_fail(GLS_ERR_INPUT, "%s: more than %d columns", t->path, MAX_COLUMNS);
+            status = gls_fail(GLS_ERR_INPUT, "%s: with it there are more than %d columns", t->path, MAX_COLUMNS);
         else if (!(s->column[s->n_columns] = strdup(cell[i])))
             status = gls_no_memory();
         else
@@ -165,7 +165,7 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
     }
     free(text);
     if (!status && !(tract && node))
-        status = gls_fail(GLS_ERR_INPUT, "%s: has no columns tractID and nodeID, as a table of profiles has", t->path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: needs the columns tractID and nodeID of a table of profiles", t->path);
     return status;
 }
 
@@ -252,7 +252,7 @@ static gls_status may_replace(const char *table, const char *sidecar, char befor
     cJSON_Delete(root);
     if (same) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,
-                    "%s: was not written by glslines bids, and is not replaced: move it to another place",
+                    "%s: another program wrote or changed it, so that it is not replaced: move it to another place",
                     exists ? table : sidecar);
 }
 

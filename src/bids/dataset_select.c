@@ -169,8 +169,8 @@ static gls_status check_braces(const gls_param *p, const char *value)
         const char *entity = brace[n] ? entity_key(key) : NULL;
         if (!entity || strcmp(entity, "desc") == 0)
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "--%s %s: '{%s' is not one of subject, session, acquisition, direction, run, space, "
-                            "resolution and reconstruction, ended by '}'",
+                            "--%s %s: '{%s': braces enclose one of subject, session, acquisition, direction, run, "
+                            "space, resolution and reconstruction",
                             p->name, value, key);
     }
     return GLS_OK;
@@ -349,7 +349,7 @@ static gls_status check_participant(const gls_dataset_options *o, char *const *n
         if (!label && strncmp(names[i], "sub-", 4) == 0 && strcmp(names[i] + 4, asked) == 0)
             return gls_fail(GLS_ERR_INPUT, "%s: participant '%s': " GLS_BIDS_BAD_LABEL, o->input, asked);
     }
-    return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, there);
+    return gls_fail(GLS_ERR_INPUT, "%s: no participant '%s'; there are: %s", o->input, asked, *there ? there : "none");
 }
 
 /* Returns GLS_ERR_INPUT unless a participant that the options ask for has the session. */
@@ -371,7 +371,7 @@ static gls_status check_session(const gls_dataset_options *o, char *const *names
     }
     if (status || found) return status;
     if (is_bad) return gls_fail(GLS_ERR_INPUT, "%s: session '%s': " GLS_BIDS_BAD_LABEL, o->input, asked);
-    return gls_fail(GLS_ERR_INPUT, "%s: no session '%s' of the participants that are asked for", o->input, asked);
+    return gls_fail(GLS_ERR_INPUT, "%s: no participant that the options ask for has a session '%s'", o->input, asked);
 }
 
 gls_status gls_dataset_check_labels(const gls_dataset_options *o, char *const *names)
@@ -429,7 +429,7 @@ static gls_status add_filter(const char *path, const cJSON *item, gls_strings *f
         return gls_fail(GLS_ERR_INPUT, "%s: too many entities", path);
     char *text = filter_text(key, item);
     if (!text)
-        return gls_fail(GLS_ERR_INPUT, "%s: %s is neither a text or a whole number nor a list of them", path,
+        return gls_fail(GLS_ERR_INPUT, "%s: the value of '%s' must be a text, a whole number, or a list of these", path,
                         item->string);
     filters->value[filters->n++] = text;
     return GLS_OK;
@@ -442,7 +442,7 @@ gls_status gls_dataset_filters_read(const char *path, gls_strings *filters)
     if (status) return status;
     const cJSON *dwi = gls_json_at(root, "dwi"), *item;
     if (!cJSON_IsObject(root))
-        status = gls_fail(GLS_ERR_INPUT, "%s: is no object of JSON", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: a filter file must hold one JSON object, {...}", path);
     else if (!cJSON_IsObject(dwi))
         status = gls_fail(GLS_ERR_INPUT, "%s: has no object \"dwi\" with the entities of the series", path);
     for (item = status ? NULL : dwi->child; item && !status; item = item->next)

@@ -361,7 +361,7 @@ static gls_status look_before(const places *p, const cJSON *identity, before *b)
     if (o->force) return GLS_OK;
     if (lstat(sidecar, &info) != 0) {
         if (lstat(tractogram, &info) != 0) return GLS_OK;
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists without %s; --force tracks anew", tractogram, p->stage.sidecar);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists without its sidecar; --force tracks anew", tractogram);
     }
     b->root = gls_json_read(sidecar, MAX_SIDECAR);
     const cJSON *done = gls_json_at(b->root, DONE);
@@ -405,7 +405,7 @@ static gls_status check_empty(const places *p)
     gls_status status = gls_json_load(path, MAX_SIDECAR, &root);
     const cJSON *counts = gls_json_at(root, "counts"), *streamlines = gls_json_at(counts, "streamlines");
     if (!status && cJSON_IsNumber(streamlines) && !(streamlines->valuedouble > 0))
-        status = gls_fail(GLS_ERR_EMPTY, "%s: no streamline, and --fail-if-empty was given", path);
+        status = gls_fail(GLS_ERR_EMPTY, "%s: records no streamline, and --fail-if-empty was given", path);
     cJSON_Delete(root);
     return status;
 }

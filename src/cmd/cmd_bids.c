@@ -102,11 +102,11 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
                                          "force",  "dry-run",       "report",       "picture", "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: leave it out: bids chooses it for each series", chosen[i]);
+            return cmd_error(CMD_EXIT_USAGE, "--%s: cannot follow --: bids has or sets it itself", chosen[i]);
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
-            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
+            return cmd_error(CMD_EXIT_USAGE, "--%s %s: names one file for all series: %s", p->name, value,
                              strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
                                                            : "make such a file from each tractogram afterwards");
     }
@@ -223,7 +223,8 @@ static int group(const gls_dataset_options *d)
     if (!status) status = gls_dataset_profiles(d, &profiles);
     if (status) return cmd_error_status(status);
     if (tractograms + profiles == 0)
-        return cmd_error(CMD_EXIT_INPUT, "%s: no tractogram and no table of profiles in sub-*/[ses-*/]dwi", d->output);
+        return cmd_error(CMD_EXIT_INPUT, "%s: no tractogram and no table of profiles that the options ask for",
+                         d->output);
     if (tractograms > 0) cmd_info("%s/group.tsv, index.html: %zu tractograms", d->output, tractograms);
     if (profiles > 0) cmd_info("%s/tract_profiles.csv: profiles of %zu tables", d->output, profiles);
     return CMD_EXIT_OK;
@@ -250,8 +251,8 @@ static int run_bids(void *values, const cmd_arguments *arguments)
         const char *folder = i == -2 ? d.input : i == -1 ? d.output : d.derivatives.value[i];
         if (strlen(folder) > GLS_DATASET_MAX_FOLDER)
             return cmd_error(CMD_EXIT_USAGE,
-                             "bids: the folder %.40s...: more than %d bytes in its name; a relative name is shorter",
-                             folder, GLS_DATASET_MAX_FOLDER);
+                             "bids: the path %.40s... has more than %d bytes: a relative path is shorter", folder,
+                             GLS_DATASET_MAX_FOLDER);
     }
     if (!read_region(o->region, &d))
         return cmd_error(CMD_EXIT_USAGE,

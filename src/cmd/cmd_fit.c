@@ -39,7 +39,7 @@ static int model_files_get(const cmd_arguments *arguments, model_files files)
     /* users of other programs often name a method, such as csd, in place of DWI */
     const char *method = n > 0 && access(file[0], F_OK) != 0 ? option_of_method(file[0]) : NULL;
     if (method)
-        return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; here it is %s",
+        return cmd_error(CMD_EXIT_USAGE, "%s: '%s' stands where DWI is expected; the method is chosen by %s",
                          arguments->command->name, file[0], method);
     if (n != 2 && n != 4 && n != 5)
         return cmd_error(CMD_EXIT_USAGE,
@@ -49,8 +49,7 @@ static int model_files_get(const cmd_arguments *arguments, model_files files)
     if (n == 5 && *files.mask)
         return cmd_error(CMD_EXIT_USAGE, "--mask: the argument MASK names the mask already; leave out one of them");
     if (access(file[n - 1], F_OK) == 0)
-        return cmd_error(CMD_EXIT_USAGE,
-                         "%s: PREFIX, the last argument, exists already: %s; give the beginning of new file names",
+        return cmd_error(CMD_EXIT_USAGE, "%s: PREFIX, the last argument, begins the names of new files, but %s exists",
                          arguments->command->name, file[n - 1]);
     *files.dwi = file[0];
     if (n > 2) *files.bval = file[1];

@@ -421,7 +421,7 @@ static int search(const char *first, const cmd_arguments *arguments)
     for (int i = 0; i < arguments->n_positionals; i++) word[n++] = arguments->positional[i];
     if (manual_search(stdout, cmd_commands, word, n, cmd_terminal_width(stdout)) > 0) return CMD_EXIT_OK;
     return cmd_error(CMD_EXIT_USAGE, "help --search: no help text has '%s'%s", first,
-                     n > 1 ? " and all other words" : "");
+                     n > 1 ? " and the other words together" : "");
 }
 
 /* Entry of the command. A command precedes a topic of the same name. */
@@ -434,7 +434,7 @@ static int run_help(void *values, const cmd_arguments *arguments)
     if (options->search) return search(options->search, arguments);
     /* refuse options and names that have no meaning together */
     if (arguments->n_positionals > 1)
-        return cmd_error(CMD_EXIT_USAGE, "help: takes one name, got %d", arguments->n_positionals);
+        return cmd_error(CMD_EXIT_USAGE, "help: takes one command or topic, got %d", arguments->n_positionals);
     if (options->directory && (name || options->format != FORMAT_TEXT))
         return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
     if (options->directory) return manual_write_files(options->directory, cmd_commands);

@@ -139,7 +139,7 @@ static int run_report(void *values, const cmd_arguments *arguments)
     /* output: path of the report as the library chose it where -o is not given */
     char *output = NULL;
     if (arguments->n_positionals != 1)
-        return cmd_error(CMD_EXIT_USAGE, "report: takes a tractogram, a connectome or a sidecar, got %d arguments",
+        return cmd_error(CMD_EXIT_USAGE, "report: takes one tractogram, connectome or sidecar, got %d arguments",
                          arguments->n_positionals);
     o->go_on = cmd_goes_on;
     cmd_interrupt_catch();

@@ -33,11 +33,11 @@ int model_options_check(const gls_model_options *o, const cmd_arguments *argumen
     if (status) return cmd_error(CMD_EXIT_USAGE, "%s", gls_last_error());
     /* reject options of another model, by the column `user` of params.def */
     for (const gls_option *row = gls_params; row->name; row++) {
-        const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd has"
-                             : row->user == GLS_FOR_QBALL && !qball ? "opdt and csa have"
+        const char *models = row->user == GLS_FOR_CSD && !csd       ? "csd"
+                             : row->user == GLS_FOR_QBALL && !qball ? "opdt or csa"
                                                                     : NULL;
         if (models && cmd_options_given(arguments, row->name))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: only --model %s it", row->name, models);
+            return cmd_error(CMD_EXIT_USAGE, "--%s: only --model %s can use it", row->name, models);
     }
     const char *name = cmd_options_first(arguments, estimate);
     if (name && o->response) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --response", name);
@@ -52,7 +52,8 @@ static int draw_seed(uint64_t *seed, const char *name, const cmd_arguments *argu
 {
     if (!cmd_options_random(arguments, name)) return CMD_EXIT_OK;
     if (getrandom(seed, sizeof *seed, 0) != sizeof *seed)
-        return cmd_error(CMD_EXIT_INTERNAL, "--%s random: no random number from the system: %s", name, strerror(errno));
+        return cmd_error(CMD_EXIT_INTERNAL, "--%s random: none from the system: %s; give a number", name,
+                         strerror(errno));
     cmd_info("--%s random: drew %" PRIu64, name, *seed);
     return CMD_EXIT_OK;
 }
@@ -65,7 +66,7 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
     gls_status status = gls_tractogram_format_parse(o->output, &format);
     if (status) return cmd_error_status(status);
     if (format != o->format)
-        return cmd_error(CMD_EXIT_USAGE, "--write-method: contradicts the suffix of --output %s", o->output);
+        return cmd_error(CMD_EXIT_USAGE, "--write-method: leave it out: --output %s has another suffix", o->output);
     return CMD_EXIT_OK;
 }
 
@@ -93,7 +94,7 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
                          "stands alone, --mask FILE and --roi FILE name the masks",
                          arguments->positional[n - 1]);
     if (n == 0 && (name = cmd_options_first(arguments, for_series)))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: needs input files; the built-in phantom has no use for it", name);
+        return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, because it concerns the gradient table of the series", name);
     if (n == 0 && !odf && (o->mask || o->roi) && !gls_masks_alone(o))
         return cmd_error(CMD_EXIT_USAGE, "--%s: needs DWI, or --sh, --odf, --peaks or --bedpostx",
                          o->mask ? "mask" : "roi");
@@ -204,7 +205,7 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
                         : cmd_options_random(arguments, "seed-seed") ? "seed-seed"
                                                                      : NULL;
     if (!code && o->shard && drawn)
-        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another number; give one", drawn);
+        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another; give a number", drawn);
     if (!code) code = draw_seed(&o->seed_seed, "seed-seed", arguments);
     return code ? code : draw_seed(&o->track.rng_seed, "rng-seed", arguments);
 }

@@ -108,13 +108,13 @@ mkdir -p afq/sub-01/ses-1/dwi
 printf 'tractID,nodeID,fa\nCST,0,0.5\n' > afq/sub-01/ses-1/dwi/sub-01_ses-1_desc-profiles_tractography.csv
 printf 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.25,01,1\n' > afq/tract_profiles.csv
 cp afq/tract_profiles.csv kept
-exits 4 "was not written by glslines" bids afq group
+exits 4 "another program wrote or changed it" bids afq group
 check "pyAFQ's own table stays" cmp kept afq/tract_profiles.csv
 rm afq/tract_profiles.csv
 check "a table of profiles" bids afq group
 check "is written anew" bids afq group
 echo '# mine' >> afq/tract_profiles.csv
-exits 4 "was not written by glslines" bids afq group
+exits 4 "another program wrote or changed it" bids afq group
 rm afq/tract_profiles.csv afq/tract_profiles.json
 bids afq group 2> afq.err
 cp afq/tract_profiles.csv old.csv
@@ -356,7 +356,7 @@ check "each unit has a row" test "$(wc -l < spaces/logs/units.tsv)" -eq 5
 rm data/sub-01/dwi/sub-01_space-T1w_desc-preproc_dwi.nii.gz
 check "a run of one participant" bids spaces participant --participant-label 02 -- $options
 check "leaves the rows of others" test "$(cut -f 1,2 spaces/logs/units.tsv | tr '\t\n' ',;')" = "unit,state;sub-01_space-ACPC,failed;sub-01_space-T1w,failed;sub-02_space-ACPC,up to date;sub-03_space-ACPC,tracked;"
-exits 3 "no session '1'" bids sessions participant --session-label 1 -- $options
+exits 3 "has a session '1'" bids sessions participant --session-label 1 -- $options
 # names that are none of BIDS are told: of folders, and of series
 mkdir -p named
 cp data/dataset_description.json named
@@ -378,7 +378,7 @@ exits 3 "left out because of its name: sub-A_02" "$program" bids named fresh par
 mv named/sub-A_02 data/sub-02
 "$program" phantom visits -q --bids 04/1,04/2,05 --shape 24 24 20 --voxel-size 4
 check "a session" test "$("$program" bids visits out participant --session-label ses-1 --list 2> /dev/null | tail -n +2 | cut -f 2,3 | tr '\t\n' '/,')" = 04/1,
-exits 3 "no session '3'" "$program" bids visits sessions participant --session-label 1,3 -- $options
+exits 3 "has a session '3'" "$program" bids visits sessions participant --session-label 1,3 -- $options
 for table in bval bvec; do cp data/${stem}_desc-preproc_dwi.$table data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.$table; done
 cp data/${stem}_desc-preproc_dwi.nii.gz data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.nii.gz
 check "a run by its number" test "$("$program" bids data out participant --filter run=1 --list 2> /dev/null | wc -l)" -eq 2
@@ -387,7 +387,7 @@ exits 3 "no desc-preproc_dwi" bids out participant --bids-filter-file filter.jso
 for ending in nii.gz bval bvec; do mv data/sub-01/dwi/sub-01_run-01_space-ACPC_desc-preproc_dwi.$ending data/sub-01/dwi/sub-01_acq-12345678_run-01_space-ACPC_desc-preproc_dwi.$ending; done
 check "a number of many digits" test "$("$program" bids data out participant --bids-filter-file filter.json --list 2> /dev/null | wc -l)" -eq 2
 printf '{"dwi": {"run": 1.5}}' > filter.json
-exits 3 "run is neither a text or a whole number" bids out participant --bids-filter-file filter.json
+exits 3 "the value of 'run' must be a text" bids out participant --bids-filter-file filter.json
 rm data/sub-01/dwi/*run-01*
 mkdir -p runs/sub-01/dwi
 cp data/dataset_description.json runs

@@ -85,7 +85,7 @@ check "its row" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
 profile afq/sub-03 sub-03_track-prob 'tractID,nodeID,fa\nCST,0\n'
 exits 3 "line 2 has 2 cells, the first line 3" bids afq group --filter track=prob
 profile afq/sub-03 sub-03_track-prob 'tract,node\nCST,0\n'
-exits 3 "has no columns tractID and nodeID" bids afq group --filter track=prob
+exits 3 "needs the columns tractID and nodeID" bids afq group --filter track=prob
 check "the table of before stays" grep -qx "CST,0,0.5,02,unknown" afq/tract_profiles.csv
 # what another program wrote there stays, and so do inputs under the name of the output; names that are none of BIDS are left out
 profile hostile/sub-01 sub-01 'tractID,nodeID,fa,subjectID,sessionID\nCST,0,0.5,me,now\n'
@@ -104,7 +104,7 @@ for how in "ln -s sub-01/sub-01_desc-profiles_tractography.csv" "ln $table"; do
 done
 rm hostile/tract_profiles.csv
 echo theirs > hostile/tract_profiles.csv
-exits 4 "was not written by glslines" bids hostile group --force
+exits 4 "another program wrote or changed it" bids hostile group --force
 check "another program's table stays" grep -qx theirs hostile/tract_profiles.csv
 for made in group.tsv index.html; do
     cp "out/$made" kept
@@ -126,7 +126,7 @@ profile hostile/sub-01 sub-01 '\357\273\277tractID,nodeID,fa\nCST,0,0.5\n'
 check "a mark of byte order" bids hostile group
 check "is no part of a name" cmp hostile/tract_profiles.csv expected.csv
 long=$("$(command -v printf)" 'x%.0s' $(seq 600))
-exits 2 "a relative name is shorter" bids "$long" participant
+exits 2 "a relative path is shorter" bids "$long" participant
 mkdir nothing
 exits 3 "no tractogram and no table of profiles" bids nothing group
 
@@ -239,7 +239,7 @@ exits 3 "unit nothing: there is no such unit" bids out participant --unit nothin
 exits 3 "no desc-preproc_dwi" bids out participant --filter space=T1w
 exits 2 "is not KEY=VALUE" bids out participant --filter space
 exits 2 "neither participant nor group" bids out both
-exits 2 "bids chooses it" bids out participant -- --output x.trx
+exits 2 "cannot follow --" bids out participant -- --output x.trx
 exits 2 "counted from 1" bids out participant --shard 3/2
 
 # --- a data set that the program makes ---
@@ -291,7 +291,7 @@ check "--atlas with new labels" atlas
 check "writes it anew" test "$(cat before)" != "$(stat -c %Y.%y $matrix.tsv)"
 check "with weights" "$program" bids -q made weighted participant --participant-label 02 --no-report --atlas Four -- --nseeds 100 --model csd --weights --device llvmpipe
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
-exits 3 "no seg-Other_dseg in its space" "$program" bids made other_out participant --atlas Other
+exits 3 "seg-Other_dseg" "$program" bids made other_out participant --atlas Other
 exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids made other_out participant --atlas a_b
 exits 2 "has to be named ..._relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
 exits 4 "exists" "$program" phantom made --bids 01

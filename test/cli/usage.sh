@@ -149,7 +149,7 @@ for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $wor
     succeeds $words -q --json "$work/told.json" --force
     rm "$work/told.json"
 done
-fails 2 "--json: has no effect with --check" devices --check --json
+fails 2 "--json: only the list of devices can be JSON" devices --check --json
 # what the program writes beside the outputs of a run is none of them, nor of each other
 fails 4 "is the same file as another output" track --phantom -o a.trx --report --trace a.html
 fails 4 "is the same file as another output" track --phantom -o a.trx --picture b.png --trace b.png
