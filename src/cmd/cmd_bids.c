@@ -106,7 +106,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)
-            return cmd_error(CMD_EXIT_USAGE, "--%s %s: names one file for all series: %s", p->name, value,
+            return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
                              strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
                                                            : "make such a file from each tractogram afterwards");
     }
@@ -124,10 +124,9 @@ static int parse_track(const cmd_arguments *given, bool tissue, track_options *t
         return cmd_error(CMD_EXIT_USAGE, "%s", error);
     cmd_options_log(arguments);
     if (arguments->n_positionals > 0)
-        return cmd_error(
-            CMD_EXIT_USAGE,
-            "bids: '%s' is one argument too many: give BIDS_DIR OUT_DIR participant|group -- OPTIONS_OF_TRACK",
-            arguments->positional[0]);
+        return cmd_error(CMD_EXIT_USAGE,
+                         "bids: '%s' is one argument too many: give BIDS_DIR OUT_DIR participant|group -- OPTIONS",
+                         arguments->positional[0]);
     int code = check_track_options(&track->run.job, arguments);
     if (code) return code;
     const char *fraction = cmd_options_first(arguments, CMD_TEXTS("pve-wm", "pve-gm", "pve-csf"));

@@ -101,8 +101,9 @@ gls_status gls_array_check(const char *function, const char *name, const gls_arr
     if (!gls_handle_alive(array, GLS_HANDLE_ARRAY)) return gls_handle_refuse(function, name, array, GLS_HANDLE_ARRAY);
     if (array->device != device) return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of another device", function, name);
     if (gls_type_stored(array->type) != stored)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s of %s is stored as %s, not %s", function, name,
-                        gls_type_name(array->type), gls_type_name(gls_type_stored(array->type)), gls_type_name(stored));
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s of %s is stored as %s, but must be stored as %s", function,
+                        name, gls_type_name(array->type), gls_type_name(gls_type_stored(array->type)),
+                        gls_type_name(stored));
     return GLS_OK;
 }
 

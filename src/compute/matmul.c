@@ -152,8 +152,8 @@ static gls_status run_shader(const product *p, gls_matmul_way way, double *gpu_s
 static gls_status run_host(const product *p, double *gpu_seconds)
 {
     if (!p->device->info.software)
-        return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "matrix product on the host: the memory of this device is not the host's; choose another way");
+        return gls_fail(GLS_ERR_UNSUPPORTED, "matrix product on the host: only works in the memory of a software "
+                                             "renderer; choose another gls_matmul_way");
     gls_status status = gls_blas_check("matrix product");
     if (!status) status = gls_device_enter(p->device, "matrix product");
     if (status) return status;
@@ -193,7 +193,8 @@ static gls_status check(const product *p)
                             "matrix product: %s of %u x %u does not fit into its array of %zu elements", names[i],
                             sizes[i][0], sizes[i][1], arrays[i]->length);
     }
-    if (p->c == p->a || p->c == p->b) return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is one of the factors");
+    if (p->c == p->a || p->c == p->b)
+        return gls_fail(GLS_ERR_ARGUMENT, "matrix product: c is also a factor, a or b; give another array");
     /* Sizes are within the arrays, so below 2^31 on any existing device; the second check below protects the integers
      * of the shader and OpenBLAS. */
     if (p->m == 0 || p->n == 0 || p->k == 0)

@@ -42,7 +42,7 @@ static gls_status apply(const operation *op, gls_array *const *arrays, const cha
         gls_status status = gls_array_check(op->name, names[k], arrays[k], device, stored);
         if (status) return status;
         if (arrays[k]->type == GLS_TYPE_BOOL)
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of bool", op->name, names[k]);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s is of bool, but must be of numbers", op->name, names[k]);
         if (arrays[k]->length != arrays[0]->length)
             return gls_fail(GLS_ERR_ARGUMENT, "%s: array %s has %zu elements, not %zu as %s", op->name, names[k],
                             arrays[k]->length, arrays[0]->length, names[0]);

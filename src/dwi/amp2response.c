@@ -81,7 +81,10 @@ static gls_status solve(const gls_nonneg_plan *plan, const double *data, double 
     double *solution = block + plan->n * GLS_NONNEG_BLOCK;
     for (size_t i = 0; i < plan->n; i++) block[i * GLS_NONNEG_BLOCK] = data[i];
     if (gls_nonneg_kernels[gls_cpu_level()](plan, block, 1, scratch, solution) > 0)
-        status = gls_fail(GLS_ERR_INPUT, "the constrained fit of %zu coefficients does not converge", plan->k);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "response: the constrained fit of %zu coefficients does not converge: estimate the response "
+                          "from other voxels",
+                          plan->k);
     for (size_t j = 0; j < plan->k; j++) coefficients[j] = solution[j * GLS_NONNEG_BLOCK];
 fail:
     free(scratch);

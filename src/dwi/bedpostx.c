@@ -102,9 +102,10 @@ static gls_status check_values(const gls_image *image, const gls_image *mask, co
         const size_t v = i % n;
         const double x = (double)image->data[i];
         if (!(mask->data[v] > 0) || (isfinite(x) && (!fraction || (x >= -1e-3 && x <= 1.001)))) continue;
-        return gls_fail(GLS_ERR_INPUT, "%s: sample %zu of voxel %zu %zu %zu, inside the mask, is %g: must be %s", path,
-                        i / n + 1, v % nx, v / nx % ny, v / nx / ny, x,
-                        fraction ? "a fraction, 0 to 1" : "an angle in radians");
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: sample %zu (from 1) of voxel %zu %zu %zu (from 0), inside the mask, is %g: must be %s",
+                        path, i / n + 1, v % nx, v / nx % ny, v / nx / ny, x,
+                        fraction ? "a fraction, 0 to 1" : "finite, an angle in radians");
     }
     return GLS_OK;
 }

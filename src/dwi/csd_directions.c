@@ -64,9 +64,10 @@ static gls_status check_distinct(const char *path, const double (*v)[3], size_t 
             double x = v[i][1] * v[j][2] - v[i][2] * v[j][1], y = v[i][2] * v[j][0] - v[i][0] * v[j][2];
             double z = v[i][0] * v[j][1] - v[i][1] * v[j][0];
             if (x * x + y * y + z * z < MIN_ANGLE * MIN_ANGLE)
-                return gls_fail(GLS_ERR_INPUT,
-                                "%s: the directions %zu and %zu are the same or opposite: remove one of them", path,
-                                j + 1, i + 1);
+                return gls_fail(
+                    GLS_ERR_INPUT,
+                    "%s: directions %zu and %zu (counted from 1) are the same or opposite: remove one of them", path,
+                    j + 1, i + 1);
         }
     return GLS_OK;
 }

@@ -330,10 +330,11 @@ static gls_status estimate(estimation *s, gls_tissue_response **response)
     size_t n_csf = count(s, s->csf), n_gm = count(s, s->gm), n_wm = count(s, s->wm);
     gls_log(GLS_LOG_INFO, "responses: refined white matter %zu, grey matter %zu, CSF %zu", n_wm, n_gm, n_csf);
     if (n_wm == 0 || n_gm == 0 || n_csf == 0)
-        return gls_fail(GLS_ERR_INPUT,
-                        "responses: a tissue has no voxels (white matter %zu, grey matter %zu, CSF %zu of %zu, refined "
-                        "%zu, %zu, %zu): is the mask that of the brain? If it is, " RESPONSES_HINT,
-                        n[0], n[1], n[2], s->n, n_wm, n_gm, n_csf);
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "responses: a tissue has no voxels: of %zu voxels white matter got %zu, grey matter %zu and CSF %zu, after "
+            "refinement %zu, %zu and %zu: is the mask that of the brain? If it is, " RESPONSES_HINT,
+            s->n, n[0], n[1], n[2], n_wm, n_gm, n_csf);
     double *score = malloc(s->n * sizeof *score);
     if (!score) return gls_fail(GLS_ERR_MEMORY, "out of memory for responses from %zu voxels", s->n);
     keep_best(s, s->csf, s->sdm, part_of(n_csf, s->options->csf_percent));

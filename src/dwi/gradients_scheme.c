@@ -34,7 +34,7 @@ static gls_status read_rows(const char *path, double (**row)[4], size_t *n)
     if (columns != 4) {
         free(values);
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %zu numbers a row, but a gradient table of one file has rows x y z b: give b-values "
+                        "%s: %zu numbers a row, but a gradient table in one file has rows x y z b: give b-values "
                         "and b-vectors as two files",
                         path, columns);
     }

@@ -170,7 +170,7 @@ gls_status gls_responses_safe_mask(const gls_image *mask, int erode, uint8_t **s
     /* the last pass does not erode, so that only an empty mask leaves nothing */
     if (left == 0) {
         free(set);
-        return gls_fail(GLS_ERR_INPUT, "responses: the mask is empty");
+        return gls_fail(GLS_ERR_INPUT, "responses: the mask has no voxel: give another --mask");
     }
     *safe = set;
     return GLS_OK;

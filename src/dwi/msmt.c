@@ -287,7 +287,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     gls_gradients_name_shells(shell, n, text, sizeof text);
     size_t n_weighted = n - (gradients->n_b0 > 0);
     if (n_weighted == 0)
-        status = gls_fail(GLS_ERR_INPUT, "the gradient table has no shell of three volumes or more");
+        status =
+            gls_fail(GLS_ERR_INPUT, "the gradient table has no shell: three volumes or more of nearly one b-value");
     else if (n * n > gradients->n && n > 3)
         status = gls_fail(
             GLS_ERR_INPUT,

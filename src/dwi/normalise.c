@@ -101,10 +101,10 @@ static gls_status gather(normalisation *s, gls_image *const *tissue, const gls_i
         s->field[s->n++] = 1;
     }
     if (s->n < TERMS)
-        return gls_fail(
-            GLS_ERR_INPUT,
-            "normalisation: %zu voxels of the mask have a signal, but at least %d are needed: give a larger mask", s->n,
-            TERMS);
+        return gls_fail(GLS_ERR_INPUT,
+                        "normalisation: %zu voxels of the mask have a tissue density above 0, but at least %d are "
+                        "needed: give a larger mask or --no-normalise",
+                        s->n, TERMS);
     return GLS_OK;
 }
 
@@ -202,7 +202,7 @@ static gls_status find_field(normalisation *s)
         for (int b = a + 1; b < TERMS; b++) normal[a * TERMS + b] = normal[b * TERMS + a];
     if (gls_lapack()->dgelsd(LAPACK_ROW_MAJOR, TERMS, TERMS, 1, normal, TERMS, s->polynomial, 1, singular, 1e-13,
                              &rank) != 0)
-        return gls_fail(GLS_ERR_INPUT, "normalisation: the fit of the field failed");
+        return gls_fail(GLS_ERR_INPUT, "normalisation: the fit of the field failed: give --no-normalise");
     /* updates the field at each voxel of the list */
     for (size_t i = 0; i < s->n; i++) {
         double sum = 0;

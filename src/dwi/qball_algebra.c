@@ -22,7 +22,7 @@ static gls_status factor(double *q, size_t rows, size_t k, double *r, double *ta
         return gls_fail(GLS_ERR_MEMORY, "QR factorisation of a %zu x %zu matrix failed", rows, k);
     memcpy(r, q, k * k * sizeof *r);
     if (gls_lapack()->dtrcon(LAPACK_ROW_MAJOR, '1', 'U', 'N', n, r, n, &condition) != 0)
-        return gls_fail(GLS_ERR_MEMORY, "condition of a %zu x %zu matrix failed", rows, k);
+        return gls_fail(GLS_ERR_MEMORY, "the condition of a %zu x %zu matrix cannot be computed", rows, k);
     if (!(condition > MIN_RECIPROCAL_CONDITION))
         return gls_fail(GLS_ERR_INPUT,
                         "the gradient directions do not determine %zu SH coefficients (too few different ones, or in "

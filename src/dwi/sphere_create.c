@@ -189,8 +189,10 @@ static gls_status find_partners(const double (*unit)[3], size_t n, uint32_t *par
                 opposite += s * s;
             }
             if (same < limit)
-                return gls_fail(GLS_ERR_INPUT, "directions %zu and %zu are the same (closer than 0.06 degrees)", i + 1,
-                                j + 1);
+                return gls_fail(
+                    GLS_ERR_INPUT,
+                    "directions %zu and %zu (counted from 1) are closer than 0.06 degrees: remove one of them", i + 1,
+                    j + 1);
             if (opposite >= limit || partner[i] != NO_PARTNER || partner[j] != NO_PARTNER) continue;
             partner[i] = (uint32_t)j;
             partner[j] = (uint32_t)i;
@@ -207,8 +209,9 @@ static gls_status normalise(const double (*direction)[3], size_t n, double (*uni
         const double *d = direction[i];
         double norm = hypot(hypot(d[0], d[1]), d[2]);
         if (!(norm > 0) || !isfinite(norm))
-            return gls_fail(GLS_ERR_INPUT, "direction %zu (%g %g %g) has no finite length above 0", i + 1, d[0], d[1],
-                            d[2]);
+            return gls_fail(GLS_ERR_INPUT,
+                            "direction %zu (counted from 1), %g %g %g: its length must be finite and above 0", i + 1,
+                            d[0], d[1], d[2]);
         for (int a = 0; a < 3; a++) unit[i][a] = d[a] / norm;
     }
     return GLS_OK;

@@ -200,10 +200,10 @@ gls_status gls_buffer_write(gls_buffer *buffer, size_t offset, size_t bytes, con
 static gls_status read_mapped(size_t offset, size_t bytes, void *data)
 {
     const void *mapped = glMapBufferRange(GL_COPY_READ_BUFFER, (GLintptr)offset, (GLsizeiptr)bytes, GL_MAP_READ_BIT);
-    if (!mapped) return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the driver does not map it");
+    if (!mapped) return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the driver cannot map the buffer into memory");
     memcpy(data, mapped, bytes);
     if (glUnmapBuffer(GL_COPY_READ_BUFFER)) return GLS_OK;
-    return gls_fail(GLS_ERR_DEVICE, "reading a buffer: its contents were lost");
+    return gls_fail(GLS_ERR_DEVICE, "reading a buffer: the driver lost the contents of the buffer");
 }
 
 gls_status gls_buffer_read(gls_buffer *buffer, size_t offset, size_t bytes, void *data)

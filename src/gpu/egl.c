@@ -265,7 +265,7 @@ static gls_status display_connect(gls_display *display)
         if (display->fd < 0) return gls_fail(GLS_ERR_DEVICE, "%s: %s", display->node, strerror(errno));
         /* Mesa would render on the CPU for any other kind of file */
         if (fstat(display->fd, &file) != 0 || !S_ISCHR(file.st_mode) || major(file.st_rdev) != DRM_MAJOR)
-            return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", display->node);
+            return gls_fail(GLS_ERR_DEVICE, "%s: is not a graphics device", display->node);
         if (!libraries.gbm_create || !libraries.gbm_destroy)
             return gls_fail(GLS_ERR_DEVICE, "%s: libgbm.so.1 cannot be loaded (package libgbm1)", display->node);
         display->gbm = libraries.gbm_create(display->fd);

@@ -326,7 +326,7 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
     if (name && name[0] == '/') {
         /* open the node itself, although the list may show the same GPU under another name */
         gls_candidate node = {.platform = GLS_PLATFORM_GBM, .egl_device = EGL_NO_DEVICE_EXT};
-        if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: not a graphics device", name);
+        if (strlen(name) >= sizeof node.node) return gls_fail(GLS_ERR_DEVICE, "%s: is not a graphics device", name);
         strcpy(node.node, name);
         if (gls_probe_failure(name)) return gls_fail(GLS_ERR_DEVICE, "%s: %s", name, gls_probe_failure(name));
         return create_by(api, &node, 0, device);

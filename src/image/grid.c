@@ -47,7 +47,8 @@ gls_status gls_grid_init(gls_grid *grid, const int32_t dim[3], const double affi
     for (int i = 0; i < 12; i++) {
         const double number = fmax(fabs(affine[i / 4][i % 4]), fabs(inverse[i / 4][i % 4]));
         if (!(number <= MAX_NUMBER))
-            return gls_fail(GLS_ERR_ARGUMENT, "the affine of the grid, or its inverse, has the number %g: at most %g",
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "the affine of the grid, or its inverse, has the number %g, but at most %g is allowed",
                             number, MAX_NUMBER);
     }
     memcpy(grid->dim, dim, sizeof grid->dim);
@@ -254,10 +255,10 @@ gls_status gls_image_kind_check(const char *path, gls_image_kind kind, const gls
 {
     const int32_t *d = grid->dim;
     if (kind == GLS_IMAGE_3D && n_volumes != 1)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), a 3D image is needed", path,
-                        n_volumes, d[0], d[1], d[2]);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 4D series of %zu volumes (%d x %d x %d), but a 3D image is needed",
+                        path, n_volumes, d[0], d[1], d[2]);
     if (kind == GLS_IMAGE_4D && n_volumes < 2)
-        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), a 4D series is needed", path, d[0], d[1],
+        return gls_fail(GLS_ERR_INPUT, "%s: is a 3D image (%d x %d x %d), but a 4D series is needed", path, d[0], d[1],
                         d[2]);
     return GLS_OK;
 }

@@ -32,8 +32,8 @@ static gls_status not_nifti(const char *path, const raw_header *raw)
                   {0, 12, "mrtrix image", "an image of MRtrix3 whose name does not end in .mif"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (memcmp(raw->h.bytes + others[i].at, others[i].bytes, others[i].n) == 0)
-            return gls_fail(GLS_ERR_INPUT, "%s: is %s, not a NIfTI image: convert it first, for example by mrconvert",
-                            path, others[i].name);
+            return gls_fail(GLS_ERR_INPUT, "%s: is %s, not a NIfTI image: convert it to NIfTI first", path,
+                            others[i].name);
     return gls_fail(GLS_ERR_INPUT, "%s: is not a NIfTI image: give a file that a NIfTI writer or mrconvert made", path);
 }
 
@@ -58,7 +58,7 @@ static gls_status read_raw(gls_stream *stream, const char *path, raw_header *raw
         if (status) return status;
         got += more;
     }
-    if (got < (size_t)size) return gls_fail(GLS_ERR_INPUT, "%s: truncated: ends inside the header", path);
+    if (got < (size_t)size) return gls_fail(GLS_ERR_INPUT, "%s: truncated: the file ends inside the header", path);
     if (raw->swapped) swap_nifti_header(&raw->h, raw->version);
     *used = got;
     return GLS_OK;

@@ -89,9 +89,10 @@ gls_status gls_region_text_parse(const char *option, const char *text, gls_regio
     /* A colon separates labels only if no slash follows; else it belongs to the path. */
     bool labels = colon && colon > text && !strchr(colon, '/');
     if (labels && !read_ranges(colon + 1, out))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035, at most %d of them", option,
-                        text, MAX_LABEL, GLS_REGION_MAX_RANGES);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--%s %s: after ':' come labels from 1 to %d, as in 3,7,1000-1035: at most %d labels and ranges", option,
+            text, MAX_LABEL, GLS_REGION_MAX_RANGES);
     out->path = gls_text_copy(text);
     if (!out->path) return gls_no_memory();
     if (labels) out->path[colon - text] = '\0';

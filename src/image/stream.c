@@ -208,7 +208,8 @@ static gls_status open_stream(const char *path, bool again, gls_stream **stream)
     s->path = strdup(path);
     gls_status status = s->path ? gls_input_open(s->path, &s->input) : gls_fail(GLS_ERR_MEMORY, "%s: no memory", path);
     if (!status && again && !s->input.regular)
-        status = gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", path);
+        status =
+            gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice: write it to a file first", path);
     if (!status) status = refill(s);
     if (status) goto fail;
     if (s->in_n >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {

@@ -135,8 +135,8 @@ static bool set_length(parser *p, const gls_option *option, const char *text, do
     n -= mm ? 2 : vox ? 3 : 0;
     snprintf(number, sizeof number, "%.*s", (int)n, text);
     if (n >= sizeof number || !gls_parse_double(number, field))
-        return fail(p, "--%s: '%s' is not a length; examples: 0.5, 0.5vox, 1mm", option->name, text);
-    if (vox && !field_mm) return fail(p, "--%s: '%s' is in voxels; here it is a number of mm", option->name, text);
+        return fail(p, "--%s: '%s' is not a length, as in 0.5,%s 1mm", option->name, text, field_mm ? " 0.5vox," : "");
+    if (vox && !field_mm) return fail(p, "--%s: '%s' is in voxels, but must be in mm", option->name, text);
     if (field_mm) *field_mm = mm;
     return check_range(p, option, text, *field);
 }

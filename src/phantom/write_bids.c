@@ -211,8 +211,9 @@ static gls_status next_label(const char **list, subject *s)
     snprintf(s->label, sizeof s->label, "%s", label);
     snprintf(s->session, sizeof s->session, "%s", !slash ? "" : strncmp(slash, "ses-", 4) == 0 ? slash + 4 : slash);
     if (gls_is_label(s->label) && (!slash || gls_is_label(s->session))) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--bids: '%s' is no label of a subject: letters, digits and +, as in 01 or 01/1",
-                    word);
+    return gls_fail(GLS_ERR_ARGUMENT,
+                    "--bids: '%s' is no label of a subject or session: give letters, digits and +, as in 01 or 01/1",
+                    gls_is_label(s->label) ? s->session : s->label);
 }
 
 gls_status gls_phantom_write_bids(const gls_phantom_params *params, const char *directory, const char *labels,

@@ -52,7 +52,7 @@ static gls_status check_file(const char *path, const char *hint, uint64_t *bytes
     }
     if (S_ISDIR(info.st_mode)) return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", path, strerror(EISDIR));
     if (!S_ISREG(info.st_mode))
-        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice; write a file first", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is not a regular file, but is read twice: write it to a file first", path);
     *bytes = (uint64_t)info.st_size;
     return GLS_OK;
 }
@@ -75,7 +75,7 @@ gls_status gls_input_file_check(gls_input_file *file)
     uint64_t bytes;
     if (!file->path) return GLS_OK;
     if (strcmp(file->path, "-") == 0)
-        return gls_fail(GLS_ERR_INPUT, "-: images are not read from a pipe; write a file first (.mif, .nii)");
+        return gls_fail(GLS_ERR_INPUT, "-: inputs are not read from a pipe; write a file first, such as .mif");
     if (file->folder) return check_folder(file->path);
     gls_status status = check_file(file->path, file->hint, &file->bytes);
     if (!status) status = gls_input_companion(file->path, &companion);
@@ -225,7 +225,7 @@ gls_status gls_inputs_check(const gls_inputs *inputs, const char *output)
         if (gls_same_file(output, e->path) || gls_same_file(output, e->named))
             return gls_fail(GLS_ERR_OUTPUT, "%s: is an input (%s) and is never overwritten", output, e->named);
         if (is_within(output, e->path))
-            return gls_fail(GLS_ERR_OUTPUT, "%s: lies in an input, the folder %s", output, e->path);
+            return gls_fail(GLS_ERR_OUTPUT, "%s: lies in the folder %s, which is an input", output, e->path);
     }
     return GLS_OK;
 }

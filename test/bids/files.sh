@@ -73,8 +73,8 @@ direct() {
     mv kept.nii.gz $derived/fits/sub-02/ses-2/peaks.nii.gz
     exits 3 "its name has no entity {session}" bids some participant --participant-label 03 -- --peaks "$derived/fits/sub-{subject}/ses-{session}/peaks.nii.gz" --dg fact $few
     exits 2 "'{subjct': braces enclose one of subject, session" bids some participant -- --peaks "sub-{subjct}.nii.gz" --dg fact
-    exits 2 "'{desc' is not one of" bids some participant -- --peaks "sub-{subject}_desc-{desc}.nii.gz" --dg fact
-    exits 2 "'{subject/x.nii.gz' is not one" bids some participant -- --peaks "sub-{subject/x.nii.gz" --dg fact
+    exits 2 "'{desc': braces" bids some participant -- --peaks "sub-{subject}_desc-{desc}.nii.gz" --dg fact
+    exits 2 "'{subject/x.nii.gz': braces" bids some participant -- --peaks "sub-{subject/x.nii.gz" --dg fact
 
     # --- one file of all ---
     one=$derived/fits/sub-01/ses-1

@@ -319,7 +319,7 @@ static void lengths_may_always_be_in_mm(void **state)
         assert_true(parse("--gap", i == 0 ? "1.5" : "1.5mm", NULL) && got.gap == 1.5);
         assert_memory_equal(&got.common, &before.common, sizeof got.common);
     }
-    rejects("is in voxels; here it is a number of mm", "--gap", "1.5vox");
+    rejects("is in voxels, but must be in mm", "--gap", "1.5vox");
     cmd_default_text(gap, &before, text, sizeof text);
     assert_string_equal(text, "1.5 mm");
     assert_true(gls_option_get_number(gap, &before).mm);

@@ -299,8 +299,8 @@ fails 2 "--mask: the argument MASK names the mask already" fit "$dwi" "$bval" "$
 fails 2 "--mask: the argument MASK names the mask already" response "$dwi" "$bval" "$bvec" "$mask" r --mask "$mask"
 fails 3 "$b/none.nii" response "$dwi" r --mask "$b/none.nii"
 # habits of other programs: a method where the series stands, the output as an argument, viewers
-fails 2 "here it is --algorithm dhollander" response dhollander "$dwi" wm.txt gm.txt csf.txt
-fails 2 "here it is --model msmt" fit msmt_csd "$dwi" f
+fails 2 "chosen by --algorithm dhollander" response dhollander "$dwi" wm.txt gm.txt csf.txt
+fails 2 "chosen by --model msmt" fit msmt_csd "$dwi" f
 fails 2 "a tractogram is no input; --output names the one to write" track --sh "$dwi" tracks.tck
 fails 2 "here it is 'glslines render'" mrview "$dwi"
 fails 2 "--tissue and --pve-gm both name the tissue of each series: leave one" bids a b participant --tissue -- --pve-gm gm.nii

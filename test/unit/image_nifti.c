@@ -382,13 +382,13 @@ static void test_kinds(void **state)
     gls_image *image;
     nifti_1_header h = make_header(NIFTI_TYPE_UINT8, 2, 3, 4, 2);
     const char *series = put_image("series.nii.gz", &h, sizeof h, data, 48);
-    expect_failure(series, GLS_IMAGE_3D, "is a 4D series of 2 volumes (2 x 3 x 4), a 3D image is needed");
+    expect_failure(series, GLS_IMAGE_3D, "is a 4D series of 2 volumes (2 x 3 x 4), but a 3D image is needed");
     assert_int_equal(gls_image_read(series, GLS_IMAGE_4D, &image), GLS_OK);
     assert_int_equal(image->n_volumes, 2);
     gls_image_destroy(image);
     h.dim[4] = 1;
     const char *single = put_image("single.nii", &h, sizeof h, data, 24);
-    expect_failure(single, GLS_IMAGE_4D, "is a 3D image (2 x 3 x 4), a 4D series is needed");
+    expect_failure(single, GLS_IMAGE_4D, "is a 3D image (2 x 3 x 4), but a 4D series is needed");
     assert_int_equal(gls_image_read(single, GLS_IMAGE_3D, &image), GLS_OK);
     gls_image_destroy(image);
     h.dim[0] = 2; /* a slice; the other dimensions do not count */

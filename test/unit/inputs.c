@@ -241,8 +241,8 @@ static void under_any_name(void **state)
     refused(&inputs, scratch("e.mif"), "is an input");
     gls_inputs_finish(&inputs);
     assert_int_equal(gls_inputs_add(&inputs, scratch("folder.trx")), GLS_OK);
-    refused(&inputs, scratch("folder.trx/dps/new.float32"), "lies in an input");
-    refused(&inputs, scratch("folder.trx/../folder.trx/new"), "lies in an input");
+    refused(&inputs, scratch("folder.trx/dps/new.float32"), "which is an input");
+    refused(&inputs, scratch("folder.trx/../folder.trx/new"), "which is an input");
     assert_int_equal(gls_inputs_check(&inputs, scratch("folder.trx.json")), GLS_OK);
     gls_inputs_finish(&inputs);
 }

@@ -434,7 +434,7 @@ static void errors(void **state)
     for (int i = 0; i < 44; i++) same[i][2] = 1;
     expect(gls_odf_source_create_amplitudes(sh, "odf.nii", (const double(*)[3])same, 44, "dirs.txt", GLS_BVEC_IMAGE,
                                             &options, &source),
-           GLS_ERR_INPUT, "dirs.txt: directions 1 and 2 are the same");
+           GLS_ERR_INPUT, "dirs.txt: directions 1 and 2 (counted from 1) are closer");
     gls_image_destroy(sh);
     sh = make_noise(1, 45);
     options.stop_map = wide;
