@@ -108,7 +108,7 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
         if (value)
             return cmd_error(CMD_EXIT_USAGE, "--%s %s: is one file for all series: %s", p->name, value,
                              strstr(p->metavar, "[:FILE]") ? "leave out :FILE"
-                                                           : "make such a file from each tractogram afterwards");
+                                                           : "run 'glslines track' on each series for it");
     }
     return CMD_EXIT_OK;
 }

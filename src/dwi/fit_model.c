@@ -381,7 +381,7 @@ static gls_status check_fit(const gls_series_model *m, const gls_image *mask)
     if (inside > 0 && (finite == 0 || largest > MAX_COEFFICIENT))
         return gls_fail(
             GLS_ERR_INPUT,
-            "%s: the fit of --model %s gives coefficients %s: the series, or the response given for it, is not usable",
+            "%s: the fit of --model %s gives coefficients %s: the series, or the response for it, is not usable",
             m->series->name, gls_model_name(m->kind), finite == 0 ? "that are not finite in any voxel" : "above 1e+06");
     if (finite < inside)
         gls_log(GLS_LOG_WARNING, "%s: %zu of %zu voxels have coefficients that are not finite", m->series->name,

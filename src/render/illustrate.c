@@ -45,8 +45,8 @@ static gls_status find(const char *path, const gls_job *job, const char *role, c
     const bool missing = access(path, F_OK) != 0;
     if (!missing && gls_written_is(cJSON_GetObjectItemCaseSensitive(job->written, role), path)) return GLS_OK;
     return gls_fail(GLS_ERR_OUTPUT,
-                    "%s: is %s, but %s was made before and is not made again: make the file from it "
-                    "with 'glslines %s'",
+                    "%s: is %s, and this run makes nothing, because %s was made before: make the file from that "
+                    "tractogram with 'glslines %s'",
                     path, missing ? "missing" : "not the file that was made from this run", job->result.output,
                     command);
 }

@@ -296,6 +296,7 @@ exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids
 exits 2 "has to be named ..._relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
 exits 4 "exists" "$program" phantom made --bids 01
 exits 2 "no label of a subject" "$program" phantom other_made --bids 01,a_b
+exits 2 "'p-e' is no label of a subject or session" "$program" phantom other_made --bids 01/p-e
 
 # --- segmentations, tables ---
 aseg=data/sub-01/anat/sub-01_space-ACPC_desc-aseg_dseg.nii.gz

@@ -139,9 +139,9 @@ counted() {
     expect 3 $track --bedpostx faulty --roi seed.nii -o x.tck
     says "faulty/merged_th2samples.nii"
     expect 3 $track --bedpostx gap --roi seed.nii -o x.tck
-    says "gap/merged_ph1samples.nii: sample 1 of voxel 12 3 3, inside the mask, is nan: must be an angle in radians"
+    says "gap/merged_ph1samples.nii: sample 1 (from 1) of voxel 12 3 3 (from 0), inside the mask, is nan: must be finite, an angle in radians"
     expect 3 $track --bedpostx large --roi seed.nii -o x.tck
-    says "large/merged_f1samples.nii: sample 1 of voxel 12 3 3, inside the mask, is 1.5: must be a fraction, 0 to 1"
+    says "large/merged_f1samples.nii: sample 1 (from 1) of voxel 12 3 3 (from 0), inside the mask, is 1.5: must be a fraction, 0 to 1"
     expect 3 $track --bedpostx none --roi seed.nii -o x.tck
     says "none/merged_f1samples.nii: has no fraction of a fibre: all values are 0 or not finite"
     expect 3 $track --bedpostx row/merged_f1samples.nii --roi seed.nii -o x.tck

@@ -189,7 +189,8 @@ static void refused_functions(void **state)
     assert_refused(gls_binary(GLS_ADD, f, f, longer, &result), "array y has 11 elements, not 10");
     assert_true(result.status == GLS_ERR_ARGUMENT && strstr(result.message, "11 elements"));
     assert_refused(gls_binary(GLS_ADD, longer, f, longer, NULL), "array b has 10");
-    assert_refused(gls_binary(GLS_ADD, f, k, f, NULL), "array b of int8 is stored as int32, not float32");
+    assert_refused(gls_binary(GLS_ADD, f, k, f, NULL),
+                   "array b of int8 is stored as int32, but must be stored as float32");
     assert_refused(gls_unary(GLS_SQUARE, t, t, NULL), "of bool");
     assert_refused(gls_binary((gls_binary_op)4, f, f, f, NULL), "no operation has number 4");
     assert_refused(gls_unary((gls_unary_op)8, f, f, NULL), "no operation has number 8");
