@@ -194,9 +194,10 @@ static bool same_device(const gls_device_info *a, const gls_device_info *b)
     return surfaceless && strcmp(a->renderer, b->renderer) == 0;
 }
 
-/* Opens every candidate in turn and lists distinct devices. Software renderers come last. */
+/* Opens every candidate in turn and lists distinct devices. Software renderers come last. first: NULL, or gets the
+ * first device of the list, still open; the search then ends there. */
 static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graphics api, gls_device_finding finding,
-                           void *user)
+                           void *user, gls_device **first)
 {
     gls_candidate candidates[MAX_CANDIDATES];
     size_t n_candidates = gls_egl_candidates(candidates, MAX_CANDIDATES, finding, user), n = 0;
@@ -233,6 +234,10 @@ static size_t list_devices(gls_device_info *out, gls_candidate *where, gls_graph
                              device->info.software ? " (software renderer on the CPU)" : "");
                     finding(user, true, line);
                 }
+                if (first) {
+                    *first = device;
+                    return n;
+                }
             }
             gls_device_close(device);
         }
@@ -244,7 +249,7 @@ static size_t search_on_trial(gls_device_info *list, size_t capacity, gls_graphi
                               void *user)
 {
     gls_candidate where[MAX_CANDIDATES];
-    return capacity < MAX_CANDIDATES ? 0 : list_devices(list, where, api, finding, user);
+    return capacity < MAX_CANDIDATES ? 0 : list_devices(list, where, api, finding, user, NULL);
 }
 
 gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, gls_device_finding finding, void *user)
@@ -262,7 +267,7 @@ gls_status gls_device_list(gls_graphics api, gls_device_info **list, size_t *n, 
         free(found);
         return status;
     }
-    if (!done) *n = list_devices(found, where, api, finding, user);
+    if (!done) *n = list_devices(found, where, api, finding, user, NULL);
     *list = found;
     return GLS_OK;
 }
@@ -336,10 +341,12 @@ static gls_status open_first(const char *name, gls_graphics api, gls_device **de
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     gls_candidate where[MAX_CANDIDATES];
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    size_t n = list_devices(found, where, api, NULL, NULL), pick = n;
+    size_t n = list_devices(found, where, api, NULL, NULL, any ? device : NULL), pick = n;
     for (size_t i = 0; i < n && pick == n; i++)
-        if (any || device_matches(&found[i], name)) pick = i;
-    if (pick < n)
+        if (!any && device_matches(&found[i], name)) pick = i;
+    if (any && n > 0)
+        status = GLS_OK;
+    else if (pick < n)
         status = create_by(api, &where[pick], (int)pick, device);
     else if (any && gls_address_limit() > 0)
         status =
@@ -388,7 +395,7 @@ static gls_status open_more(gls_graphics api, bool any, size_t n, gls_device **d
     gls_candidate where[MAX_CANDIDATES];
     gls_device_info *found = calloc(MAX_CANDIDATES, sizeof *found);
     if (!found) return gls_fail(GLS_ERR_MEMORY, "out of memory for the list of devices");
-    size_t n_found = list_devices(found, where, api, NULL, NULL);
+    size_t n_found = list_devices(found, where, api, NULL, NULL, NULL);
     for (size_t i = 0; i < n_found && *n_open < n && !status; i++) {
         if (same_device(first, &found[i]) || (!*first->node && first->index == found[i].index)) continue;
         if (found[i].software || (!any && strcmp(first->renderer, found[i].renderer) != 0)) continue;

@@ -17,8 +17,7 @@
 #include "util/clock.h"
 #include "util/threads.h"
 
-/* Restricts the seeds to the part of the shard. Computes the hashes of the run if it has a shard or a journal. Call it
- * after the seeds are made. */
+/* Restricts the seeds, once made, to the part of the shard. Computes the hashes of a run with a shard or journal. */
 static gls_status identify_seeds(gls_job *job)
 {
     gls_status status = gls_shard_restrict(&job->shard, job->inputs.seeds, job->options.track.select);
@@ -35,16 +34,25 @@ static gls_status begin_results(gls_job *job)
     return gls_sinks_begin(&job->sinks);
 }
 
+/* Opens the devices of the run. */
+static gls_status open_devices(void *user)
+{
+    gls_job *job = user;
+    const gls_job_options *o = &job->options;
+    return gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
+}
+
 gls_status gls_job_open(gls_job *job)
 {
     GLS_REQUIRE(job && job->devices.n == 0);
     const gls_job_options *o = &job->options;
-    gls_status status = gls_device_set_open(&job->devices, o->device, (size_t)o->ngpus, o->api);
+    gls_beside opening = {.name = "open devices", .work = open_devices, .user = job, .logs_first = true};
+    gls_beside_begin(&opening);
+    gls_status status = gls_job_memory_check(&job->inputs, o->memory_limit);
+    if (!status) status = gls_job_inputs_read(&job->inputs, o);
+    status = gls_beside_end(&opening, status);
     if (status) return status;
     job->device = gls_device_get_info(job->devices.device[0]);
-    status = gls_job_memory_check(&job->inputs, o->memory_limit);
-    if (!status) status = gls_job_inputs_read(&job->inputs, o);
-    if (status) return status;
     /* the inputs decide --model auto: from here on the options name the model in use */
     if (gls_fits_model(o)) {
         job->options.model.model = job->inputs.model.kind;
@@ -102,9 +110,7 @@ gls_status gls_job_fit(gls_job *job)
 
 /* The monitor to which track_step() reports, and the tracker whose progress it reports. */
 typedef struct watcher {
-    /* reports progress to the caller */
     const gls_monitor *monitor;
-    /* borrowed */
     const gls_tracker *tracker;
 } watcher;
 
@@ -131,8 +137,7 @@ typedef struct outlet {
     gls_run_lengths lengths;
     /* time that the sinks took, s */
     double seconds;
-    char error[GLS_MESSAGE_BYTES]; /* message of a failure; each thread has its own last error, so the text is copied
-                                      where it arises */
+    char error[GLS_MESSAGE_BYTES]; /* message of a failure, copied because each thread has its own last error */
 } outlet;
 
 /* Appends one batch of streamlines to the sink, and measures lengths if counts of steps do not give them. */
@@ -175,7 +180,6 @@ static gls_status track(gls_job *job, gls_tracker *tracker, const gls_sink *sink
 static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writer)
 {
     const gls_track_params *p = &job->params;
-    bool fod = gls_getter_ends_itself(p->dg);
     char line[12][96];
     const char *lines[13] = {NULL};
     int n = 0;
@@ -184,7 +188,7 @@ static gls_status create_writer(const gls_job *job, gls_tractogram_writer **writ
     gls_snprintf(line[n++], sizeof *line, "step_size: %.9g", p->step_size);
     gls_snprintf(line[n++], sizeof *line, "max_angle: %.9g", p->max_angle);
     /* the field `threshold` in a header of MRtrix3 is an amplitude of the FOD */
-    if (fod)
+    if (gls_getter_ends_itself(p->dg))
         gls_snprintf(line[n++], sizeof *line, "threshold: %.9g", p->fod_cutoff);
     else
         gls_snprintf(line[n++], sizeof *line, "stop_map_threshold: %.9g", p->stop_threshold);
