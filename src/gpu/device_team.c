@@ -94,7 +94,8 @@ gls_status gls_device_team_run(gls_device_team *t, gls_device_work work, void *u
     for (size_t i = 0; i < t->n; i++) t->member[i].busy = t->member[i].running;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
-    for (size_t i = 0; i < t->n; i++)
+    /* device 0 comes last, because its work may wait for the others */
+    for (size_t i = t->n; i-- > 0;)
         if (!t->member[i].running) work_on(&t->member[i]);
     pthread_mutex_lock(&t->lock);
     for (size_t i = 0; i < t->n; i++)

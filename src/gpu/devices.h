@@ -29,7 +29,8 @@ typedef gls_status (*gls_device_work)(void *user, size_t i);
 
 /* Creates a team. devices: n distinct devices, borrowed until gls_device_team_destroy(). */
 gls_status gls_device_team_create(gls_device *const *devices, size_t n, gls_device_team **team);
-/* Calls work(user, i) for all devices and waits for all. Returns the failure with the lowest i; GLS_OK: none failed. */
+/* Calls work(user, i) for all devices and waits for all; that of device 0 may wait for the others. Returns the failure
+ * with the lowest i; GLS_OK: none failed. */
 gls_status gls_device_team_run(gls_device_team *team, gls_device_work work, void *user);
 /* Returns the status of device i in the last run, and makes its message the last error. */
 gls_status gls_device_team_status(const gls_device_team *team, size_t i);

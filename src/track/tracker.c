@@ -120,12 +120,12 @@ static gls_status complete_engine(void *user, size_t i)
 }
 
 /* Does a step for the engines of all devices at the same time, and handles the failures of devices. */
-static gls_status on_all_engines(gls_tracker *t, gls_device_team *team, gls_device_work step)
+static gls_status on_all_engines(gls_tracker *t, gls_device_work step)
 {
     gls_status status = GLS_OK;
-    (void)gls_device_team_run(team, step, t);
+    (void)gls_device_team_run(t->team, step, t);
     for (size_t i = 0; i < t->n && !status; i++) {
-        status = gls_device_team_status(team, i);
+        status = gls_device_team_status(t->team, i);
         if (status) status = handle_failure(t, i, status);
     }
     return status;
@@ -153,13 +153,9 @@ static gls_status fill_engines(gls_tracker *t)
  * values once for all. */
 static gls_status create_engines(gls_tracker *t)
 {
-    gls_device_team *team = NULL;
-    gls_status status = gls_device_team_create(t->device, t->n, &team);
-    if (!status) status = on_all_engines(t, team, begin_engine);
+    gls_status status = on_all_engines(t, begin_engine);
     if (!status) status = fill_engines(t);
-    if (!status) status = on_all_engines(t, team, complete_engine);
-    gls_device_team_destroy(team);
-    return status;
+    return !status ? on_all_engines(t, complete_engine) : status;
 }
 
 /* Destroys all engines; the devices stay. */
@@ -182,7 +178,8 @@ gls_status gls_tracker_create_mapped(gls_device *const *devices, size_t n, const
     t->params = *params;
     for (size_t i = 0; i < n; i++) t->mapping[i] = mapping[i];
     t->input = *input;
-    gls_status status = create_engines(t);
+    gls_status status = gls_device_team_create(t->device, n, &t->team);
+    if (!status) status = create_engines(t);
     if (gls_status_is_memory(status) && t->params.precision == GLS_PRECISION_FLOAT) {
         /* use half precision on every device, so that all give the same streamlines */
         gls_log(GLS_LOG_WARNING, "%s: the volumes are kept in half precision", gls_last_error());
@@ -212,15 +209,14 @@ static gls_status create_visitor(void *user, size_t i)
 
 void gls_tracker_expect_visits(gls_tracker *t)
 {
-    gls_device_team *team = NULL;
-    if (gls_device_team_create(t->device, t->n, &team) == GLS_OK) (void)gls_device_team_run(team, create_visitor, t);
-    gls_device_team_destroy(team);
+    (void)gls_device_team_run(t->team, create_visitor, t);
 }
 
 void gls_tracker_destroy(gls_tracker *t)
 {
     if (!t) return;
     destroy_engines(t);
+    gls_device_team_destroy(t->team);
     for (size_t i = 0; i < t->n; i++) gls_device_let_go(t->device[i]);
     gls_result_store_finish(&t->results);
     free(t);

@@ -2,6 +2,7 @@
 #ifndef GLS_TRACK_TRACKER_H
 #define GLS_TRACK_TRACKER_H
 
+#include "gpu/devices.h"
 #include "track/engine/engine.h"
 #include "track/engine/batch_result.h"
 
@@ -12,6 +13,7 @@ struct gls_tracker {
     gls_result_store results;
     size_t n;
     gls_device *device[GLS_TRACKER_MAX_DEVICES];
+    gls_device_team *team;                        /* the threads of the devices */
     gls_engine *engine[GLS_TRACKER_MAX_DEVICES];  /* NULL: the device failed */
     bool failed[GLS_TRACKER_MAX_DEVICES];         /* the device failed while its engine was made */
     gls_mapping mapping[GLS_TRACKER_MAX_DEVICES]; /* mapping of each device: the mapping asked for, or a replacement

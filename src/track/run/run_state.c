@@ -168,9 +168,9 @@ gls_status gls_run_report(gls_run *run)
     return gls_fail(GLS_ERR_CANCELLED, "cancelled");
 }
 
-gls_status gls_run_poll(gls_run *run)
+gls_status gls_run_poll(gls_run *run, bool reports)
 {
     if (gls_queue_is_stopped(&run->queue)) return gls_fail(GLS_ERR_CANCELLED, "the run was stopped");
-    bool due = !run->threaded && gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
+    bool due = reports && gls_clock_seconds() - run->polled >= GLS_SECONDS_BETWEEN_REPORTS;
     return due ? gls_run_report(run) : GLS_OK;
 }

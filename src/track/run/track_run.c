@@ -1,6 +1,7 @@
 /* Runs a tracker: one worker for each device, streamlines delivered in the order of seeds. The thread of the caller
- * reports progress; with several devices each worker has a thread, and with a sink the writer thread delivers beside
- * them. */
+ * works for the first device and reports progress. The others have the threads that made their engines, because the
+ * first use of a context on a thread, and the end of such a thread, take NVIDIA's driver some 30 ms. With a sink the
+ * writer thread delivers beside them. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,26 +16,13 @@
 #include "util/status.h"
 #include "util/threads.h"
 
-/* The thread of one worker. The last thing that it does is to lower n_threads, for which the main thread waits. */
-static void *thread_main(void *user)
-{
-    gls_worker *w = user;
-    gls_threads_apply();
-    gls_worker_work(w);
-    pthread_mutex_lock(&w->run->queue.lock);
-    w->run->n_threads--;
-    pthread_cond_broadcast(&w->run->queue.changed);
-    pthread_mutex_unlock(&w->run->queue.lock);
-    return NULL;
-}
-
-/* Reports progress after each batch and at intervals until all worker threads have ended. */
+/* Reports progress after each batch and at intervals until no worker is at work on another thread. */
 static void watch(gls_run *run)
 {
     uint64_t batches = 0;
     struct timespec until;
     pthread_mutex_lock(&run->queue.lock);
-    while (run->n_threads > 0) {
+    while (run->n_away > 0) {
         /* Wake up at every change of the queue, and at least twice between two reports. */
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += (long)(GLS_SECONDS_BETWEEN_REPORTS / 2 * 1e9);
@@ -56,24 +44,29 @@ static void watch(gls_run *run)
     pthread_mutex_unlock(&run->queue.lock);
 }
 
-/* Runs all workers on threads of their own and reports progress meanwhile. */
-static void run_threads(gls_run *run, gls_worker *workers)
+/* A run and its workers, in the order of devices. */
+typedef struct crew {
+    gls_run *run;
+    gls_worker *workers;
+} crew;
+
+/* Does the work of the worker of device i, if there is one; called by gls_device_team_run(). On the thread of the run
+ * waits for the other workers, too. */
+static gls_status work_on_device(void *user, size_t i)
 {
-    size_t n = run->n_workers, n_started = 0;
-    /* count all threads before the first starts: watch() ends when the count is 0 */
-    run->n_threads = n;
-    run->threaded = true;
-    while (n_started < n && pthread_create(&workers[n_started].thread, NULL, thread_main, &workers[n_started]) == 0)
-        n_started++;
-    if (n_started < n) {
-        gls_fail(GLS_ERR_MEMORY, "the thread of a device cannot be started");
-        gls_run_fail(run, GLS_ERR_MEMORY);
-        pthread_mutex_lock(&run->queue.lock);
-        run->n_threads -= n - n_started;
-        pthread_mutex_unlock(&run->queue.lock);
+    const crew *c = user;
+    gls_run *run = c->run;
+    for (size_t k = 0; k < run->n_workers; k++)
+        if (c->workers[k].index == i) gls_worker_work(&c->workers[k]);
+    if (i == 0) {
+        watch(run);
+        return GLS_OK;
     }
-    watch(run);
-    for (size_t i = 0; i < n_started; i++) pthread_join(workers[i].thread, NULL);
+    pthread_mutex_lock(&run->queue.lock);
+    run->n_away--;
+    pthread_cond_broadcast(&run->queue.changed);
+    pthread_mutex_unlock(&run->queue.lock);
+    return GLS_OK;
 }
 
 /* Function poll() for the replay of the journal. A queue that is stopped because all wanted streamlines are delivered
@@ -81,12 +74,11 @@ static void run_threads(gls_run *run, gls_worker *workers)
 static gls_status poll(void *user)
 {
     gls_run *run = user;
-    gls_status status = gls_run_poll(run);
+    gls_status status = gls_run_poll(run, true);
     return gls_queue_is_satisfied(&run->queue) ? GLS_OK : status;
 }
 
-/* Delivers the results of the journal, then tracks the remaining seeds: on the calling thread if there is one worker.
- */
+/* Delivers the results of the journal, then tracks the remaining seeds. */
 static void work(gls_run *run, gls_worker *workers)
 {
     const uint64_t first = run->queue.next;
@@ -94,12 +86,11 @@ static void work(gls_run *run, gls_worker *workers)
     if (run->queue.next > first)
         gls_log(GLS_LOG_INFO, "the journal has %" PRIu64 " of %" PRIu64 " seeds", run->queue.next - first,
                 run->queue.total);
+    run->n_away = run->tracker->n - 1;
     if (status)
         gls_run_fail(run, status);
-    else if (run->n_workers == 1)
-        gls_worker_work(&workers[0]);
     else
-        run_threads(run, workers);
+        (void)gls_device_team_run(run->tracker->team, work_on_device, &(crew){run, workers});
 }
 
 /* Tracks all seeds of the queue and delivers their streamlines. */

@@ -24,10 +24,9 @@ typedef struct gls_run {
     gls_track_stats
         stats; /* statistics of all committed seeds; guarded by the lock of `queue`, as are all members to `message` */
     size_t n_workers, n_alive; /* number of all workers; number of workers that have not failed */
-    size_t n_threads;          /* worker threads that have not ended */
+    size_t n_away;             /* number of workers at work on other threads than that of the run */
     gls_status status;         /* first failure, with its message */
     char message[512];
-    bool threaded; /* true: workers run on their own threads; false: the only worker runs on the caller's thread */
     gls_track_progress progress; /* may be NULL */
     void *progress_user;
     double polled; /* time of the last call of progress, s */
@@ -37,9 +36,9 @@ typedef struct gls_run {
 void gls_run_fail(gls_run *run, gls_status status);
 /* Calls progress(). GLS_ERR_CANCELLED if progress() asks to stop. Call on the thread that started the run. */
 gls_status gls_run_report(gls_run *run);
-/* Call this between dispatches. If workers have no threads of their own, reports progress when the last report is older
- * than GLS_SECONDS_BETWEEN_REPORTS. GLS_ERR_CANCELLED if the run was stopped. */
-gls_status gls_run_poll(gls_run *run);
+/* Call this between dispatches. reports: on the thread that started the run; progress is then reported if the last
+ * report is older than GLS_SECONDS_BETWEEN_REPORTS. GLS_ERR_CANCELLED if the run was stopped. */
+gls_status gls_run_poll(gls_run *run, bool reports);
 
 /* Like gls_tracker_run(), with points in any space, such as voxel coordinates for exact comparisons. Exists in builds
  * with tests only. */
@@ -47,7 +46,7 @@ gls_status gls_tracker_run_in(gls_tracker *tracker, const gls_seeds *seeds, cons
                               const gls_sink *sink, gls_track_progress progress, void *progress_user,
                               gls_track_result *result);
 
-/* --- The worker. With several devices each worker has a thread. */
+/* --- The worker. That of device 0 runs on the thread that started the run, each other one on a thread of its own. */
 
 /* Belongs to one thread, except `share`, which is guarded by the lock of the queue. */
 typedef struct gls_worker {
@@ -61,7 +60,6 @@ typedef struct gls_worker {
     uint64_t kept;         /* streamlines among them */
     gls_track_share *share;
     unsigned losses; /* how often the context was lost since this worker last committed results */
-    pthread_t thread;
 } gls_worker;
 
 /* Initialises worker number worker_index of the run, for engine number `index`. The struct must not be moved

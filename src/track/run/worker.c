@@ -73,7 +73,7 @@ static gls_status make_arrays(gls_worker *w)
 static gls_status poll(void *user)
 {
     const gls_worker *w = user;
-    return gls_run_poll(w->run);
+    return gls_run_poll(w->run, w->index == 0);
 }
 
 /* Smallest number of seeds that keeps a device busy. */
@@ -189,8 +189,8 @@ static gls_status commit(void *user, uint64_t end, uint64_t n_seeds, gls_batch_r
     return GLS_OK;
 }
 
-/* Called by the batch after its last streamline was committed: counts the batch, and reports progress if workers have
- * no threads of their own. */
+/* Called by the batch after its last streamline was committed: counts the batch. The worker of device 0 also reports
+ * progress. */
 static gls_status finished(void *user)
 {
     gls_worker *w = user;
@@ -199,7 +199,7 @@ static gls_status finished(void *user)
     run->stats.result.batches++;
     w->share->batches++;
     pthread_mutex_unlock(&run->queue.lock);
-    return run->threaded ? GLS_OK : gls_run_report(run);
+    return w->index > 0 ? GLS_OK : gls_run_report(run);
 }
 
 gls_status gls_worker_init(gls_worker *w, gls_run *run, size_t worker_index, size_t index)
