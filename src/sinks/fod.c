@@ -1,5 +1,6 @@
 /* Reads an image of FODs and the mask or tissue image that limits it, and segments the FODs into fixels. Also checks
  * whether images look like SH coefficients or like peaks. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -230,7 +231,9 @@ static double share_unlike(const gls_image *sh)
     /* compare the first coefficient with those of degree 2, or, in full bases, which have odd degrees, of degree 1 */
     const int l = gls_sh_order(sh->n_volumes) >= 0 ? 2 : 1;
     uint64_t there = 0, unlike = 0, turned[2] = {0};
-    for (size_t v = 0; v < voxels && sh->n_volumes > (size_t)(2 * l + 1); v++) {
+    if (sh->n_volumes <= (size_t)(2 * l + 1)) return NAN;
+#pragma omp parallel for schedule(static) reduction(+ : there, unlike, turned)
+    for (size_t v = 0; v < voxels; v++) {
         const double first = (double)sh->data[v];
         double square = 0;
         for (int m = 1; m <= 2 * l + 1; m++) {
@@ -262,20 +265,27 @@ typedef struct image_signs {
  * every volume is positive. The counts show whether an image is of another kind than asked for. */
 static image_signs look_at_signs(const gls_image *image)
 {
+    enum { BLOCK = 512 }; /* voxels whose counts stay in the cache while volume after volume is read */
     const size_t voxels = gls_grid_voxels(&image->grid);
-    image_signs signs = {0};
-    for (size_t v = 0; v < voxels; v++) {
-        size_t other = 0, above = 0;
+    uint64_t there = 0, full = 0, positive = 0;
+#pragma omp parallel for schedule(static) reduction(+ : there, full, positive)
+    for (size_t at = 0; at < voxels; at += BLOCK) {
+        const size_t n = voxels - at < BLOCK ? voxels - at : BLOCK;
+        uint32_t other[BLOCK] = {0}, above[BLOCK] = {0};
         for (size_t k = 0; k < image->n_volumes; k++) {
-            const float x = image->data[k * voxels + v];
-            other += isfinite(x) && x != 0;
-            above += isfinite(x) && x > 0;
+            const float *x = image->data + k * voxels + at;
+            for (size_t i = 0; i < n; i++) {
+                other[i] += (fabsf(x[i]) <= FLT_MAX) & (x[i] != 0);
+                above[i] += (x[i] <= FLT_MAX) & (x[i] > 0);
+            }
         }
-        signs.there += other > 0;
-        signs.full += other == image->n_volumes;
-        signs.positive += above == image->n_volumes;
+        for (size_t i = 0; i < n; i++) {
+            there += other[i] > 0;
+            full += other[i] == image->n_volumes;
+            positive += above[i] == image->n_volumes;
+        }
     }
-    return signs;
+    return (image_signs){there, full, positive};
 }
 
 /* Whether six volumes look like a tensor: exactly three of them, the diagonal, are positive in over 99 % of the voxels
