@@ -123,13 +123,16 @@ static gls_status visitor_end(gls_batch *c, uint32_t n_placed, gls_batch_result 
     return GLS_OK;
 }
 
-/* Number of streamlines that one round of pass 2 tracks: few enough that the pool of points rarely runs full and that
- * one dispatch stays short. */
-static uint32_t round_capacity(const gls_batch *c)
+/* Share of the pool of points that a round should fill, with a reserve for streamlines longer than before. */
+#define POOL_SHARE 0.8
+
+/* Number of streamlines that one round of pass 2 tracks at most: so few that they probably fill no more than this share
+ * of the pool of points, and that one dispatch stays short. */
+static uint32_t round_capacity(const gls_batch *c, double share)
 {
     const gls_track_plan *plan = &c->engine->plan;
     double blocks_per_line = 2 * (c->points_per_line / 2 / plan->block_points + 1 + plan->guide.filter_blocks);
-    double lines = 0.8 * plan->pool_blocks / blocks_per_line;
+    double lines = share * plan->pool_blocks / blocks_per_line;
     uint32_t capacity = lines < plan->batch_lines ? (lines < 1 ? 1 : (uint32_t)lines) : plan->batch_lines;
     return plan->staged ? capacity : gls_pace_items(&c->track_pace, capacity);
 }
@@ -322,9 +325,13 @@ static gls_status begin_round(gls_batch *c, rest *from, uint32_t most, bool wait
     look_at_round(c, r);
     double start = gls_clock_seconds();
     const uint64_t first = r->seed_batch->first;
-    const uint32_t capacity = round_capacity(c); /* the times of pass 1 give a first estimate */
-    /* List the streamlines, then start pass 2. Seeds without a direction need no pass. */
+    /* the times of pass 1 give a first estimate */
+    const uint32_t capacity = round_capacity(c, 1), with_reserve = round_capacity(c, POOL_SHARE);
+    /* List the streamlines, then start pass 2. Seeds without a direction need no pass. The pool keeps a reserve, unless
+     * the round takes the last seeds of the batch: few streamlines in a round of their own would take as long. */
     r->until = gls_lines_list(c, first, r->from, r->seed_batch->n, most < capacity ? most : capacity, &r->n_lines);
+    while (r->until < r->seed_batch->n && r->until > r->from + 1 && r->n_lines > with_reserve)
+        r->n_lines -= gls_lines_of_seed(c, --r->until);
     c->stats->result.seconds_scan += gls_trace_phase("list", start, first + r->from);
     r->begun = gls_clock_seconds();
     if (r->n_lines > 0) status = gls_pass_track_begin(c, r->n_lines);
@@ -417,7 +424,8 @@ static gls_status run_round_again(gls_batch *c, rest *from)
     if (status || gave_way) return status;
     r.until = gls_lines_list(c, first, r.from, r.seed_batch->n, c->engine->plan.batch_lines, &r.n_lines);
     status = gls_retries_begin(c, r.n_lines);
-    while (!status && c->retries.n_pending > 0) status = gls_retries_pass(c, round_capacity(c), result != NULL);
+    while (!status && c->retries.n_pending > 0)
+        status = gls_retries_pass(c, round_capacity(c, POOL_SHARE), result != NULL);
     if (!status) status = gls_retries_place(c, first, r.from, r.until, result);
     if (status) {
         if (result) c->host.drop(c->host.user, result);
