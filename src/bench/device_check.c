@@ -251,8 +251,8 @@ gls_status check_device(const check_options *options)
     if (keep) gls_checked_finish(&memory);
     if (n == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--variant: %s has no '%s': give a getter with its order, as in boot4, or also a mapping that "
-                        "the device has, as in boot4:group",
+                        "--variant: %s has no '%s': give a getter with its order, as in boot4, and if wanted a mapping "
+                        "of the device, as in boot4:group",
                         info.renderer, options->only);
     if (without == 0) return GLS_OK;
     if (options->only)

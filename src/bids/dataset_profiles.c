@@ -157,7 +157,8 @@ static gls_status add_columns(profile_tables *s, const profiles *t)
                 status = gls_fail(GLS_ERR_INPUT, "%s: has two columns of the name %s: rename one", t->path, cell[i]);
         if (status || find_column(s, cell[i]) != SIZE_MAX) continue;
         if (s->n_columns == MAX_COLUMNS)
-            status = gls_fail(GLS_ERR_INPUT, "%s: with it there are over %d columns", t->path, MAX_COLUMNS);
+            status = gls_fail(GLS_ERR_INPUT, "%s: with this table the joined table has more than %d columns", t->path,
+                              MAX_COLUMNS);
         else if (!(s->column[s->n_columns] = strdup(cell[i])))
             status = gls_no_memory();
         else

@@ -93,7 +93,7 @@ static gls_status check_file(const gls_dataset_stage *s, const char *name, const
     gls_bids_join(s->folder, name, path, sizeof path);
     if (lstat(path, &info) != 0 || is_there(s, name)) return GLS_OK;
     if (replace == GLS_REPLACE_NONE || (replace == GLS_REPLACE_OWN && !is_own(s, name)))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is another file than this run makes; --force replaces it",
+        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, and is not the file that this run makes; --force replaces it",
                         path);
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
         return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be replaced, because it is no regular file: remove it", path);

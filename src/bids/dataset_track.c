@@ -341,8 +341,8 @@ static gls_status compare_identity(const cJSON *wanted, const cJSON *found, cons
     for (size_t i = 0; i < 2; i++) {
         const char *key = gls_json_difference(gls_json_at(wanted, parts[i]), gls_json_at(found, parts[i]));
         if (key)
-            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, tracked %s another %s; --force tracks anew", tractogram,
-                            words[i], key);
+            return gls_fail(GLS_ERR_OUTPUT, "%s: exists, but was tracked %s another %s; --force tracks anew",
+                            tractogram, words[i], key);
     }
     return GLS_OK;
 }

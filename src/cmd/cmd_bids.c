@@ -102,7 +102,8 @@ static int check_track_options(const gls_job_options *track, const cmd_arguments
                                          "force",  "dry-run",       "report",       "picture", "write-mask"};
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         if (cmd_options_given(arguments, chosen[i]))
-            return cmd_error(CMD_EXIT_USAGE, "--%s: cannot follow --: bids has or sets it itself", chosen[i]);
+            return cmd_error(CMD_EXIT_USAGE,
+                             "--%s: cannot follow --: bids sets it for each series, or has it before --", chosen[i]);
     for (const gls_param *p = gls_params; p->name; p++) {
         const char *value = file_of_all(p, track);
         if (value)

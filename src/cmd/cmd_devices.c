@@ -85,7 +85,7 @@ static int run_devices(void *values, const cmd_arguments *arguments)
     const char *idle = o->how.only || o->check ? NULL : cmd_options_first(arguments, of_checks);
     if (idle) return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect on the list of devices: give --check, too", idle);
     if (o->json && (o->how.only || o->check))
-        return cmd_error(CMD_EXIT_USAGE, "--json: only the list of devices can be JSON, not --check or --variant");
+        return cmd_error(CMD_EXIT_USAGE, "--json: has no effect with --check or --variant: only the list can be JSON");
     if (o->how.only || o->check) return cmd_finish(o->check ? check_device(&o->how) : check_one(&o->how, o->how.only));
     cJSON *report = o->doctor ? cJSON_CreateObject() : NULL;
     gls_status status = gls_device_list(o->how.api, &list, &n, report ? gls_doctor_finding : NULL, report);

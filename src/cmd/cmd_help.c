@@ -434,7 +434,8 @@ static int run_help(void *values, const cmd_arguments *arguments)
     if (options->search) return search(options->search, arguments);
     /* refuse options and names that have no meaning together */
     if (arguments->n_positionals > 1)
-        return cmd_error(CMD_EXIT_USAGE, "help: takes one command or topic, got %d", arguments->n_positionals);
+        return cmd_error(CMD_EXIT_USAGE, "help: takes the name of one command or topic, got %d names",
+                         arguments->n_positionals);
     if (options->directory && (name || options->format != FORMAT_TEXT))
         return cmd_error(CMD_EXIT_USAGE, "help --directory: takes neither a name nor --format");
     if (options->directory) return manual_write_files(options->directory, cmd_commands);

@@ -52,7 +52,7 @@ static int draw_seed(uint64_t *seed, const char *name, const cmd_arguments *argu
 {
     if (!cmd_options_random(arguments, name)) return CMD_EXIT_OK;
     if (getrandom(seed, sizeof *seed, 0) != sizeof *seed)
-        return cmd_error(CMD_EXIT_INTERNAL, "--%s random: none from the system: %s; give a number", name,
+        return cmd_error(CMD_EXIT_INTERNAL, "--%s random: the system gives no random number: %s; give a number", name,
                          strerror(errno));
     cmd_info("--%s random: drew %" PRIu64, name, *seed);
     return CMD_EXIT_OK;
@@ -66,7 +66,8 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
     gls_status status = gls_tractogram_format_parse(o->output, &format);
     if (status) return cmd_error_status(status);
     if (format != o->format)
-        return cmd_error(CMD_EXIT_USAGE, "--write-method: leave it out: --output %s has another suffix", o->output);
+        return cmd_error(CMD_EXIT_USAGE,
+                         "--write-method: contradicts the suffix of --output %s; leave out --write-method", o->output);
     return CMD_EXIT_OK;
 }
 
@@ -205,7 +206,8 @@ int track_options_check(track_options *options, const cmd_arguments *arguments)
                         : cmd_options_random(arguments, "seed-seed") ? "seed-seed"
                                                                      : NULL;
     if (!code && o->shard && drawn)
-        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw another; give a number", drawn);
+        code = cmd_error(CMD_EXIT_USAGE, "--%s random: every shard would draw a number of its own; give one number",
+                         drawn);
     if (!code) code = draw_seed(&o->seed_seed, "seed-seed", arguments);
     return code ? code : draw_seed(&o->track.rng_seed, "rng-seed", arguments);
 }

@@ -79,7 +79,7 @@ static gls_status count_fibres(samples *s)
 static gls_status read_file(samples *s, const gls_image *mask, const char *path, gls_image **image)
 {
     if (access(path, F_OK) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: is missing: each fibre needs the files th, ph and f", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is missing: each fibre needs its samples of th, ph and f", path);
     gls_status status = gls_image_read(path, GLS_IMAGE_ANY, image);
     if (!status && mask) status = gls_grid_require_equal(&mask->grid, "the mask", &(*image)->grid, path);
     if (status) return status;

@@ -67,8 +67,8 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n)
     if (!is_scattered(gradients, n)) return GLS_OK;
     if (shells == 0)
         return gls_fail(GLS_ERR_INPUT,
-                        "--model msmt: the b-values of the %zu weighted volumes form no shell, three volumes or more "
-                        "of nearly one b-value: take --model opdt or csa",
+                        "--model msmt: the b-values of the %zu weighted volumes form no shell (three volumes or more "
+                        "of nearly one b-value): take --model opdt or csa",
                         weighted);
     return gls_fail(GLS_ERR_INPUT,
                     "--model msmt: the b-values of the %zu weighted volumes are scattered (%zu shells of three "

@@ -189,8 +189,8 @@ static gls_status unit_vector(const double in[3], bool is_b0, double b, size_t v
         return gls_fail(GLS_ERR_INPUT, "%s: volume %zu (counted from 0, b = %g): the vector is not a finite number",
                         name, volume, b);
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: volume %zu (counted from 0, b = %g): zero vector in a diffusion-weighted volume", name, volume,
-                    b);
+                    "%s: volume %zu (counted from 0, b = %g) is diffusion-weighted, but its vector is zero", name,
+                    volume, b);
 }
 
 /* Normalises the vectors, which are given in `frame`, and maps them to the voxel axes. */

@@ -22,10 +22,10 @@ gls_status gls_model_options_check(const gls_model_options *o)
     if (o->response && o->model == GLS_MODEL_MSMT)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--response: is for --model csd; msmt has --response-wm, --response-gm and --response-csf");
-    if (o->response && qball) return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd has one");
+    if (o->response && qball) return gls_fail(GLS_ERR_ARGUMENT, "--response: only --model csd can use it");
     if (o->csd_directions && qball)
-        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt have a constraint");
-    if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt has it", only_msmt);
+        return gls_fail(GLS_ERR_ARGUMENT, "--csd-directions: only --model csd and msmt can use them");
+    if (only_msmt && !msmt) return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --model msmt can use it", only_msmt);
     if ((o->response_gm || o->response_csf) && !o->response_wm)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --response-wm: responses are given for all tissues or for none",
                         o->response_gm ? "response-gm" : "response-csf");

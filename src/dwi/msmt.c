@@ -292,7 +292,7 @@ static gls_status check_shells(const gls_gradients *gradients, size_t n_tissues)
     else if (n * n > gradients->n && n > 3)
         status = gls_fail(
             GLS_ERR_INPUT,
-            "choose another --model, or one shell with --shells: the b-values of these %zu volumes are a grid (%s)",
+            "choose another --model, or one shell with --shells: the b-values of these %zu volumes lie on a grid (%s)",
             gradients->n, text);
     else if (n_tissues > n)
         status =

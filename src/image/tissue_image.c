@@ -67,7 +67,7 @@ static gls_status check_values(const gls_image *image, const char *name)
     if (image->n_volumes != GLS_TISSUE_TYPES)
         return gls_fail(GLS_ERR_INPUT,
                         "%s: a tissue image has 5 volumes (cortical and deep grey matter, white matter, CSF, "
-                        "pathology), this one %zu",
+                        "pathology), but this one has %zu",
                         name, image->n_volumes);
     for (size_t v = 0, n = gls_grid_voxels(&image->grid); v < n; v++) inspect(image, v, &f);
     if (f.outside) return gls_fail(GLS_ERR_INPUT, "%s: fractions of tissue must lie between 0 and 1", name);

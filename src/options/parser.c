@@ -135,7 +135,7 @@ static bool set_length(parser *p, const gls_option *option, const char *text, do
     n -= mm ? 2 : vox ? 3 : 0;
     snprintf(number, sizeof number, "%.*s", (int)n, text);
     if (n >= sizeof number || !gls_parse_double(number, field))
-        return fail(p, "--%s: '%s' is not a length, as in 0.5,%s 1mm", option->name, text, field_mm ? " 0.5vox," : "");
+        return fail(p, "--%s: '%s' is not a length such as 0.5,%s 1mm", option->name, text, field_mm ? " 0.5vox," : "");
     if (vox && !field_mm) return fail(p, "--%s: '%s' is in voxels, but must be in mm", option->name, text);
     if (field_mm) *field_mm = mm;
     return check_range(p, option, text, *field);
@@ -319,7 +319,7 @@ static bool may_come_again(parser *p, const gls_option *option)
     case GLS_KIND_STRING: return fail(p, "--%s: given twice; it takes one value", option->name);
     case GLS_KIND_NUMBERS:
         return fail(p, "--%s: given twice; give all its values at once, with commas between them", option->name);
-    default: warn(p, "--%s: given twice; the last one holds", option->name); return true;
+    default: warn(p, "--%s: given twice; the last value holds", option->name); return true;
     }
 }
 

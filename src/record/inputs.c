@@ -62,7 +62,7 @@ static gls_status check_folder(const char *path)
 {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISDIR(info.st_mode))
-        return gls_fail(GLS_ERR_INPUT, "%s: is a file, not a folder: give the folder that has it", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a file, not a folder: give the folder in which it lies", path);
     if (access(path, R_OK | X_OK) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s%s", path, strerror(errno),
                         errno == ENOENT ? ": give the name of a folder" : "");

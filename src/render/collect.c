@@ -136,7 +136,8 @@ static gls_status check_names(const gls_source *source, const gls_render_plan *p
     /* colours need a single number for each streamline or point */
     if (found && found->components == 1) return GLS_OK;
     if (found)
-        return gls_fail(GLS_ERR_INPUT, "%s: %s %s has %u values a row, but colours need one value: name another column",
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: %s %s has %u values in each row, but colours need one value: name another column",
                         source->path, kind, plan->name, found->components);
     /* the message lists the names that the file has */
     gls_text text = {0};

@@ -318,7 +318,7 @@ static gls_status read_rest(gls_render_plan *p)
     else if (o->fit && gls_parse_double(o->fit, &p->fit_mm) && p->fit_mm >= MIN_FIT_MM && p->fit_mm <= MAX_FIT_MM)
         p->fit = GLS_FIT_MM;
     else if (o->fit)
-        return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' is none of image, streamlines, or a number of mm from %g to %g",
+        return gls_fail(GLS_ERR_ARGUMENT, "--fit: '%s' must be image, streamlines or a number of mm from %g to %g",
                         o->fit, MIN_FIT_MM, MAX_FIT_MM);
     if (p->fit == GLS_FIT_IMAGE && !o->image && !o->image_data)
         return gls_fail(GLS_ERR_ARGUMENT, "--fit image: has no effect without an image: give --image");
@@ -328,7 +328,7 @@ static gls_status read_rest(gls_render_plan *p)
     if (strcmp(planes, "none") != 0 && strcmp(planes, "centre") != 0) {
         p->planes = GLS_PLANES_AT;
         if (!read_numbers(planes, ',', p->planes_at, 3))
-            return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' is none of X,Y,Z in mm, centre, none", planes);
+            return gls_fail(GLS_ERR_ARGUMENT, "--planes: '%s' must be X,Y,Z in mm, centre or none", planes);
         if (!o->image && !o->image_data && !o->odf)
             return gls_fail(GLS_ERR_ARGUMENT, "--planes: has no effect without slices: give --image or --odf");
     }

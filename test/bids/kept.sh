@@ -98,7 +98,7 @@ check "--force replaces the link" bids foreign participant --participant-label 0
 check "not what it leads to" grep -qx '"theirs"' theirs
 check "another getter leaves the masks" bids out participant --participant-label 01 -- $options --dg det
 exits 0 "1 up to date" bids out participant --participant-label 01 -- $options
-exits 4 "desc-seed_mask.*: exists, and is another file" bids out participant --participant-label 01 --seed-region fa:0.3 -- $options --dg prob --model csa
+exits 4 "desc-seed_mask.*: exists, and is not the file" bids out participant --participant-label 01 --seed-region fa:0.3 -- $options --dg prob --model csa
 exits 0 "1 up to date" bids out participant --participant-label 01 -- $options
 printf '{"Name": "pyAFQ", "BIDSVersion": "1.6.0", "GeneratedBy": [{"Name": "pyAFQ"}]}' > foreign/dataset_description.json
 cp foreign/dataset_description.json kept

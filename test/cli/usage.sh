@@ -120,10 +120,10 @@ succeeds track --phantom --include 20,26,19,9 --include 25,26,19,9 --dry-run --d
 succeeds track --phantom --nseeds 5 --dg det --nseeds 7 --model csd --dg prob --dry-run
 grep -q '^seeds: 7 ' "$work/stderr" || note "--nseeds 5 --nseeds 7: not 7"
 for option in nseeds dg; do
-    grep -q -e "--$option: given twice; the last one holds" "$work/stderr" || note "--$option twice: not said"
+    grep -q -e "--$option: given twice; the last value holds" "$work/stderr" || note "--$option twice: not said"
 done
 succeeds track --phantom --nseeds 5 --nseeds 7 --dg det --model csd --dry-run -q
-grep -q -e "--nseeds: given twice; the last one holds" "$work/stderr" || note "--nseeds twice: not said with -q"
+grep -q -e "--nseeds: given twice; the last value holds" "$work/stderr" || note "--nseeds twice: not said with -q"
 # an empty argument, such as an unset variable in quotes, is no file
 for words in "peaks" "info" "track" "convert a.tck" "density a.tck" "merge" "fit" "report" "render" "connectome a.tck"; do
     # shellcheck disable=SC2086
@@ -149,7 +149,7 @@ for words in "track --phantom --dry-run" "devices" "devices --doctor" "info $wor
     succeeds $words -q --json "$work/told.json" --force
     rm "$work/told.json"
 done
-fails 2 "--json: only the list of devices can be JSON" devices --check --json
+fails 2 "--json: has no effect with --check" devices --check --json
 # what the program writes beside the outputs of a run is none of them, nor of each other
 fails 4 "is the same file as another output" track --phantom -o a.trx --report --trace a.html
 fails 4 "is the same file as another output" track --phantom -o a.trx --picture b.png --trace b.png

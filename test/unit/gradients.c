@@ -216,7 +216,8 @@ static void bad_files(void **state)
     expect_failure(b, "0 1 nan 1\n0 0 1 0\n0 0 0 0\n", 4,
                    "volume 2 (counted from 0, b = 1000): the vector is not a finite number");
     expect_failure(b, "0 1 inf 1\n0 0 1 0\n0 0 0 0\n", 4, "volume 2");
-    expect_failure(b, "0 1 0 1\n0 0 0 0\n0 0 0 0\n", 4, "volume 2 (counted from 0, b = 1000): zero vector");
+    expect_failure(b, "0 1 0 1\n0 0 0 0\n0 0 0 0\n", 4,
+                   "volume 2 (counted from 0, b = 1000) is diffusion-weighted, but its vector is zero");
     expect_failure("5 -5 1000 2000", columns, 4, "volume 1 (counted from 0): negative b-value -5");
     expect_failure("5 0 1000 1e308", columns, 4, "volume 3 (counted from 0): the b-value 1e+308 s/mm2 is too large");
     expect_failure("0 nan 1000 2000", columns, 4, "volume 1 (counted from 0): the b-value is not a finite number");
