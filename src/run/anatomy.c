@@ -119,9 +119,10 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source
     if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
     const double start = gls_clock_seconds();
     if (!source || !source->is_sh || source->full)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--dg %s: needs peaks: --peaks FILE, or symmetric ODFs as spherical harmonics of even orders",
-                        gls_getter_name(o->track.dg));
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--dg %s: needs peaks: give --peaks FILE, or spherical harmonics of even orders (--sh, --model)",
+            gls_getter_name(o->track.dg));
     gls_status status =
         gls_peaks_of_sh(source->image, o->sh ? o->sh : "the fit", source->basis, frame, n_peaks(o), 0, peaks);
     if (!status)
@@ -264,7 +265,7 @@ gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
         for (uint64_t i = 0; i < n; i++)
             if (gls_regions_at(input->regions, seed[i]) & bits) return GLS_OK;
     }
-    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in it");
+    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in this region: give a region in which seeds lie");
 }
 
 /* Warns if steps are longer than the radius of a region, or than the smallest voxel side of its image, so that a

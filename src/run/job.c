@@ -229,7 +229,7 @@ static gls_status track_into_files(gls_job *job, gls_tracker *tracker, gls_journ
         gls_sink_abort(&sink);
         if (status == GLS_ERR_CANCELLED)
             gls_fail(status, "interrupted: %s was not written%s", job->output,
-                     journal ? "; the same command goes on with it" : "");
+                     journal ? "; to continue this run, give the same command again" : "");
         return status;
     }
     double start = gls_clock_seconds();

@@ -34,7 +34,7 @@ static gls_status choose_format(gls_job *job)
         o->output && !job->no_tractogram ? gls_tractogram_format_parse(o->output, &job->format) : GLS_OK;
     job->options.format = job->format;
     if (!status && o->output_precision == GLS_PRECISION_HALF && job->format != GLS_FORMAT_TRX)
-        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: only TRX files have it: give --output FILE.trx");
+        status = gls_fail(GLS_ERR_ARGUMENT, "--output-precision half: needs TRX as the format of the output");
     return status;
 }
 
@@ -115,8 +115,8 @@ static gls_status name_outputs(gls_job *job)
     }
     if (job->n_files == 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--output none: nothing would be written: add an option that names a file, such as --density "
-                        "FILE; 'glslines help track' lists them under Output");
+                        "--output none: nothing would be written: add an option that writes a result, such as "
+                        "--density FILE; 'glslines help track' lists these options under Output");
     if (!job->output) job->output = strdup(job->file[0].path);
     if (!job->output) return gls_no_memory();
     if (!none) {
@@ -176,7 +176,7 @@ static gls_status check_source(const gls_job_options *o)
     bool files = o->dwi || gls_directions_option(o) || gls_masks_alone(o);
     if (o->dwi && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--phantom: is tracked instead of input files, such as %s: leave out one of them", o->dwi);
+                        "--phantom cannot be used with input files, such as %s: leave out one or the other", o->dwi);
     if (files || o->phantom) return GLS_OK;
     return gls_fail(GLS_ERR_ARGUMENT, "track: no input files; usage: glslines track DWI [BVAL BVEC [MASK [ROI]]] "
                                       "[options], or --sh, --odf, --peaks, --bedpostx or --phantom (built in) instead "
@@ -191,7 +191,7 @@ static gls_status check_inputs(const gls_job_options *o)
     if (odf && o->phantom)
         return gls_fail(GLS_ERR_ARGUMENT, "--phantom and --%s are both inputs of a run: leave one of them out", odf);
     if ((o->bval != NULL) != (o->bvec != NULL) || (o->bval && !o->dwi))
-        return gls_fail(GLS_ERR_ARGUMENT, "bval and bvec belong together, and to a series dwi");
+        return gls_fail(GLS_ERR_ARGUMENT, "BVAL and BVEC: give both, and the series DWI to which they belong");
     if (o->sh && o->odf) return gls_fail(GLS_ERR_ARGUMENT, "--sh and --odf exclude each other: leave out one of them");
     if (o->peaks.n > 0 && (o->sh || o->odf))
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks and --%s exclude each other: leave out one of them", odf);
@@ -207,27 +207,26 @@ static gls_status check_inputs(const gls_job_options *o)
     if (o->peaks_values.n > 0 && o->peaks.n == 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--peaks-values: needs --peaks FILE");
     if (o->peaks.n > GLS_MAX_PEAK_FILES || o->peaks_values.n > GLS_MAX_PEAK_FILES)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: is given %d times, %d at most: join the volumes in one file",
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: got %d files, but reads %d at most: join their volumes in one file",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? "peaks" : "peaks-values",
                         o->peaks.n > GLS_MAX_PEAK_FILES ? o->peaks.n : o->peaks_values.n, GLS_MAX_PEAK_FILES);
     bool places = o->roi || gls_seeds_need_no_region(o),
          tissue_alone = gls_tissue_file(o) && o->track.stop_threshold < 0;
     if (odf && !o->dwi && !o->fa && !tissue_alone && !gls_getter_ends_itself(o->track.dg))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE%s, or the series that it is "
-                        "fitted to: DWI BVAL BVEC",
-                        odf, gls_getter_name(o->track.dg),
-                        o->sh ? ", or take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs and needs none"
-                              : "");
-    if (odf && !o->dwi && !places && !o->fa)
         return gls_fail(
             GLS_ERR_ARGUMENT,
-            "--%s: needs seeds: --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, where it is above 0.2",
-            odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
+            "--%s: --dg %s ends streamlines by a map of FA: add --fa FILE, or DWI BVAL BVEC, to which FA is fitted%s",
+            odf, gls_getter_name(o->track.dg),
+            o->sh ? "; or take --dg ifod2, ifod1 or sdstream, which end streamlines by the FODs and need no FA" : "");
+    if (odf && !o->dwi && !places && !o->fa)
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: needs seeds: give --roi FILE, --seeds FILE, --seed-sphere x,y,z,r%s, or --fa FILE, "
+                        "which puts seeds where FA is above 0.2",
+                        odf, gls_tissue_file(o) ? ", --seed-gmwmi auto" : "");
     if (o->odf && gls_sphere_is_built_in(o->sphere))
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, the directions of its volumes");
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf: needs --sphere FILE, which has a direction for each volume of ODFs");
     if (odf && !o->dwi && o->cache_dir)
-        return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: has no effect, because this run fits nothing");
+        return gls_fail(GLS_ERR_ARGUMENT, "--cache-dir: has no effect in a run that fits nothing: leave it out");
     return GLS_OK;
 }
 
@@ -252,14 +251,14 @@ static gls_status check_getter(const gls_job_options *o)
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
     if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: only --dg boot, prob and det have it");
+        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: needs --dg boot, prob or det");
     if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use --odf: it needs spherical harmonics (--sh or a model)",
+        return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use amplitudes (--odf): give --sh FILE, or DWI BVAL BVEC",
                         gls_getter_name(t->dg));
     if (!gls_getter_has(t->dg, GLS_FOR_PROB_DET) && t->odf_interpolation != GLS_ODF_INTERPOLATE_AUTO)
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: only --dg prob and det have it");
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation: needs --dg prob or det");
     if (o->odf && t->odf_interpolation == GLS_ODF_INTERPOLATE_COEFFICIENTS)
-        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: --odf gives amplitudes");
+        return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: not with --odf, which gives amplitudes");
     if (t->probe_count == 1 && t->probe_radius > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--probe-radius: needs --probe-count of at least 2");
     if (t->max_length >= 0 && t->min_length > t->max_length)
@@ -267,8 +266,8 @@ static gls_status check_getter(const gls_job_options *o)
                         t->max_length);
     if (o->distance_correction &&
         !(o->fdt_paths || o->fdt_network || o->fdt_matrix1 || o->fdt_matrix2 || o->fdt_matrix3 || o->fdt_targets))
-        return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1 to 3 "
-                                          "or --fdt-targets");
+        return gls_fail(GLS_ERR_ARGUMENT, "--distance-correction: needs --fdt-paths, --fdt-network, --fdt-matrix1, "
+                                          "--fdt-matrix2, --fdt-matrix3 or --fdt-targets");
     if (o->fdt_lrtarget3 && !o->fdt_matrix3)
         return gls_fail(GLS_ERR_ARGUMENT, "--fdt-lrtarget3: needs --fdt-matrix3, whose columns it gives");
     return GLS_OK;
@@ -295,7 +294,7 @@ static gls_status check_tissue(const gls_job_options *o)
     if (maps && !(o->map_include && o->map_exclude))
         return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: both are needed");
     if (maps && o->act_rule == GLS_TISSUE_RULE_ACT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--map-include: is for --act-rule cmc or pve");
+        return gls_fail(GLS_ERR_ARGUMENT, "--map-include and --map-exclude: need --act-rule cmc or pve");
     if (fractions && !(o->pve_wm && o->pve_gm && o->pve_csf))
         return gls_fail(GLS_ERR_ARGUMENT, "--pve-wm, --pve-gm and --pve-csf: all three are needed");
     if (o->pve_sgm && !fractions)
@@ -311,13 +310,12 @@ static gls_status check_tissue(const gls_job_options *o)
     if (lone && !tissue)
         return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s%s", lone,
                         t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "",
-                        o->phantom ? "; 'glslines phantom DIR' writes its tissue, 5tt.nii.gz" : "");
+                        o->phantom ? "; 'glslines phantom DIR' writes the tissue of the phantom, DIR/5tt.nii.gz" : "");
     /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft cannot be used with --act-rule act: give --act-rule cmc or pve");
     if (o->act_rule != GLS_TISSUE_RULE_ACT && (t->crop_at_gmwmi || t->backtrack))
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: only --act-rule act has it",
-                        t->backtrack ? "backtrack" : "crop-at-gmwmi");
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act-rule act", t->backtrack ? "backtrack" : "crop-at-gmwmi");
     if (t->backtrack && t->keep_all_ends)
         return gls_fail(GLS_ERR_ARGUMENT, "--backtrack and --%s exclude each other: leave out one of them",
                         gls_getter_facts_of(t->dg).one_point ? "dg seedtest" : "keep-all-ends");
@@ -326,8 +324,8 @@ static gls_status check_tissue(const gls_job_options *o)
     gls_status status = gls_track_tissue_check(t, tissue);
     if (status) return status;
     if (tissue && o->mask_stop == GLS_MASK_STOP_INTERPOLATED && t->stop_threshold < 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: with tissue it needs --fa-threshold, because "
-                                          "otherwise the stop map is not used");
+        return gls_fail(GLS_ERR_ARGUMENT, "--mask-stop interpolated: if tissue is given, this needs --fa-threshold, "
+                                          "without which tissue alone ends streamlines");
     return GLS_OK;
 }
 
@@ -357,8 +355,8 @@ static gls_status check_seeds(const gls_job_options *o)
     if (d->n != 0 && (d->n != 3 || (d->value[0] == 0 && d->value[1] == 0 && d->value[2] == 0)))
         return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: needs three numbers x,y,z that are not all 0");
     if (o->shard && counted && o->nseeds == 0)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--nseeds 0 cannot be used with --shard, which divides the seeds: give their number");
+        return gls_fail(GLS_ERR_ARGUMENT, "--nseeds 0 cannot be used with --shard, which divides the seeds: give "
+                                          "--nseeds N, the number of all seeds");
     if (o->shard && o->track.select > 0 && (o->density || o->connectome))
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--%s cannot be used with --select and --shard: merge the shards, then run 'glslines %s'",
@@ -396,9 +394,8 @@ static gls_status init_shard(gls_job *job)
 {
     if (!job->options.shard) return GLS_OK;
     if (job->options.fail_if_empty)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--fail-if-empty: a shard may be empty where the whole is not; 'glslines merge' has this option");
+        return gls_fail(GLS_ERR_ARGUMENT, "--fail-if-empty: not with --shard, because a shard may be empty where the "
+                                          "whole run is not; give this option to 'glslines merge'");
     return gls_shard_choose(job->options.shard, &job->shard);
 }
 

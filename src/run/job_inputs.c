@@ -128,7 +128,7 @@ static gls_status check_roi(gls_job_inputs *input)
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++) input->seed_voxels += input->mask->data[i] > 0 && input->roi->data[i] > 0;
     if (input->seed_voxels == 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: the seed mask lies outside the mask %s",
+        return gls_fail(GLS_ERR_INPUT, "%s: no voxel of this seed mask lies in the mask %s: give masks that overlap",
                         gls_job_inputs_name(input, GLS_FILE_ROI), gls_job_inputs_name(input, GLS_FILE_MASK));
     if (input->seed_voxels < roi)
         gls_log(GLS_LOG_INFO,
@@ -144,8 +144,7 @@ static gls_status check_stop_map(const gls_job_inputs *input)
     for (size_t i = 0, n = gls_grid_voxels(input->grid); i < n; i++)
         if (input->mask->data[i] > 0 && isfinite(input->stop_map->data[i])) return GLS_OK;
     return gls_fail(GLS_ERR_INPUT,
-                    "%s: is NaN or infinite in every voxel of the mask: give a map that has numbers there, or leave "
-                    "out --fa",
+                    "%s: is NaN or infinite in every voxel of the mask: give --fa a map that has numbers there",
                     gls_job_inputs_name(input, GLS_FILE_FA));
 }
 
@@ -241,7 +240,7 @@ static gls_status make_open_map(gls_job_inputs *input, const gls_job_options *op
     if (input->stop_map || (!gls_getter_ends_itself(options->track.dg) && !tissue_alone)) return GLS_OK;
     if (options->track.stop_threshold >= 1)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--fa-threshold %g: needs --fa, the map that it refers to: without it --dg %s has no stop map",
+                        "--fa-threshold %g: needs --fa FILE, because --dg %s has no stop map without --fa",
                         options->track.stop_threshold, gls_getter_name(options->track.dg));
     input->stop_map_open = true;
     gls_status status = gls_image_create(input->grid, 1, &input->stop_map);
@@ -297,9 +296,10 @@ static gls_status restrict_mask(const gls_job_inputs *input, const gls_job_optio
     gls_log(GLS_LOG_INFO, "fit: %s of the %s voxels of the mask, those above --fa-threshold %g", GLS_COUNT(inside),
             GLS_COUNT(input->mask_voxels), options->track.stop_threshold);
     if (inside > 0) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: no voxel of the mask reaches --fa-threshold %g, so that there is nothing to fit: lower it",
-                    options->fa ? options->fa : "FA", options->track.stop_threshold);
+    return gls_fail(
+        GLS_ERR_INPUT,
+        "%s: no voxel of the mask reaches --fa-threshold %g, so that nothing can be fitted: lower --fa-threshold",
+        options->fa ? options->fa : "FA", options->track.stop_threshold);
 }
 
 /* Fits the model. CSD, which is slow, is fitted only in voxels that streamlines can enter. */

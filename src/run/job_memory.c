@@ -58,8 +58,8 @@ gls_status gls_job_memory_check(const gls_job_inputs *inputs, uint64_t limit_mb)
         if (path && header_bytes(path, &bytes) == GLS_OK) sum += bytes;
         if (sum > limit_mb * MB) {
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "--memory-limit %" PRIu64 ": %s and the inputs read before it take %s: raise the limit",
-                            limit_mb, path, GLS_BYTES(sum));
+                            "--memory-limit %" PRIu64 ": the input images up to %s take %s: raise the limit", limit_mb,
+                            path, GLS_BYTES(sum));
         }
     }
     return GLS_OK;
@@ -117,10 +117,10 @@ static void drop_planned(const gls_job_inputs *inputs, gls_job_inputs *planned)
 static gls_status too_small(const gls_job *job, const figures *f)
 {
     return gls_fail(GLS_ERR_ARGUMENT,
-                    "--memory-limit %" PRIu64 ": with the smallest batches this run takes %s of the host's memory "
-                    "(images %s, batches %s) and %s of %s",
+                    "--memory-limit %" PRIu64 ": even with the smallest batches this run takes %s of the host's memory "
+                                              "(with %s for images and %s for batches) and %s of %s: raise the limit",
                     job->options.memory_limit, GLS_BYTES(f->host), GLS_BYTES(f->images), GLS_BYTES(f->batches),
-                    GLS_BYTES(f->device), f->shared ? "it for the device" : "each device's");
+                    GLS_BYTES(f->device), f->shared ? "this for the device" : "each device's memory");
 }
 
 /* Halves batches until device and host memory are within --memory-limit, and host memory is within the limit of the

@@ -29,7 +29,7 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
     if (stat(shard->path, &info) != 0)
         return gls_fail(GLS_ERR_INPUT, "%s: cannot be read: %s", shard->path, strerror(errno));
     if (stat(shard->sidecar, &(struct stat){0}) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without",
+        return gls_fail(GLS_ERR_INPUT, "%s: its sidecar %s cannot be read: %s; --sidecar none merges without sidecars",
                         shard->path, shard->sidecar, strerror(errno));
     shard->root = gls_json_read(shard->sidecar, GLS_SIDECAR_MAX_BYTES);
     if (!cJSON_IsObject(shard->root))
@@ -44,14 +44,14 @@ gls_status gls_merge_shard_read(gls_merge_shard *shard)
         return gls_fail(GLS_ERR_INPUT, "%s: damaged: no output.bytes", shard->sidecar);
     /* a file of another size than its sidecar says was cut off or changed since */
     if (bytes != (uint64_t)info.st_size)
-        return gls_fail(GLS_ERR_INPUT, "%s: %s: has %lld bytes, its sidecar says %" PRIu64, shard->path,
+        return gls_fail(GLS_ERR_INPUT, "%s: %s: has %lld bytes, but its sidecar says %" PRIu64, shard->path,
                         (uint64_t)info.st_size < bytes ? "truncated" : "changed", (long long)info.st_size, bytes);
     if (gls_shard_file_read(shard->path, &file)) return GLS_ERR_INPUT;
     if (!gls_json_get_uint(item_at(shard->root, "counts", "streamlines"), &streamlines) ||
         streamlines != file.n_streamlines || !gls_json_get_uint(item_at(shard->root, "shard", "index"), &index) ||
         index != file.shard.index)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: is not the sidecar of %s: the number of the shard or of its streamlines differs",
+                        "%s: is not the sidecar of %s: the index of the shard or the number of streamlines differs",
                         shard->sidecar, shard->path);
     return GLS_OK;
 }
@@ -79,7 +79,7 @@ static gls_status differ(const gls_merge_shard *a, const gls_merge_shard *b, con
 {
     if (!key) return GLS_OK;
     char *text_a = exact_text(gls_json_at(part_a, key)), *text_b = exact_text(gls_json_at(part_b, key));
-    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: %s.%s is %.200s, not %.200s", b->path,
+    gls_status status = gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: %s.%s is %.200s, not %.200s", b->path,
                                  a->path, what, key, text_b ? text_b : "absent", text_a ? text_a : "absent");
     cJSON_free(text_a);
     cJSON_free(text_b);
@@ -120,13 +120,14 @@ gls_status gls_merge_shard_compare(const gls_merge_shard *a, const gls_merge_sha
     if (status) return status;
     const cJSON *in_a = item_at(a->root, "shard", "inputs_hash"), *in_b = item_at(b->root, "shard", "inputs_hash");
     if (!gls_json_same(in_a, in_b))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: the input data differ", b->path, a->path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: the input data differ", b->path, a->path);
     /* a run without regions, tissue or inputs of maps has no such hash; if only one shard has it, the runs differ */
     in_a = gls_json_at(a->root, "other_inputs_xxh3_64");
     in_b = gls_json_at(b->root, "other_inputs_xxh3_64");
     if ((in_a || in_b) && !gls_json_same(in_a, in_b))
-        return gls_fail(GLS_ERR_INPUT, "%s: of another run than %s: a region, tissue image or input of a map differs",
-                        b->path, a->path);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is of another run than %s: a region, tissue image or input of a map differs", b->path,
+                        a->path);
     static const char *const device[] = {"renderer", "version", "mapping", "precision"};
     for (size_t i = 0; i < sizeof device / sizeof *device && !*warned; i++) {
         in_a = item_at(a->root, "device", device[i]);
@@ -405,7 +406,7 @@ gls_status gls_merge_sidecar(gls_merge_shard *shards, size_t n, const gls_merge_
         if (!status && !(*sidecar = gls_json_exact(root))) status = gls_no_memory();
     } else {
         status = gls_fail(GLS_ERR_INPUT,
-                          "%s: the counts in this sidecar and the others do not match the shards; --sidecar none "
+                          "%s: the counts in this and the other sidecars do not agree with the shards; --sidecar none "
                           "merges without sidecars",
                           shards[0].sidecar);
     }

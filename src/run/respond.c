@@ -80,7 +80,7 @@ static gls_status read_input(respond_run *run)
     /* tournier and fa use one shell: the highest, or the shell of --shells */
     if (!status && (o->algorithm == GLS_RESPONSE_TOURNIER || o->algorithm == GLS_RESPONSE_FA) && o->model.shells.n > 1)
         status = gls_fail(GLS_ERR_ARGUMENT,
-                          "--shells: got %d b-values, but --algorithm tournier and fa use one shell; give one",
+                          "--shells: got %d b-values, but --algorithm tournier and fa use one shell: give one b-value",
                           o->model.shells.n);
     return status;
 }

@@ -164,13 +164,12 @@ static gls_status compare_done(gls_job *job, const cJSON *root)
 {
     char name[128];
     const char *const sidecar = job->run.sidecar;
-    if (!root) return gls_fail(GLS_ERR_OUTPUT, "%s: is not a JSON file; --force tracks anew", sidecar);
+    if (!root) return gls_fail(GLS_ERR_OUTPUT, "%s: the sidecar is not a JSON file; --force tracks anew", sidecar);
     if (!cJSON_IsObject(gls_json_at(root, GLS_SIDECAR_OUTPUTS)))
         return gls_fail(GLS_ERR_OUTPUT, "%s: has no checksums of outputs to recognise them by; --force tracks anew",
                         sidecar);
     const char *other = other_run(job, root, name, sizeof name), *changed = other ? NULL : changed_output(job, root);
-    if (other)
-        return gls_fail(GLS_ERR_OUTPUT, "%s: exists, made with another %s; --force tracks anew", job->output, other);
+    if (other) return gls_fail(GLS_ERR_OUTPUT, "%s: was made with another %s; --force tracks anew", job->output, other);
     if (changed)
         return gls_fail(GLS_ERR_OUTPUT, "%s: is not the file that %s records; --force tracks anew", changed, sidecar);
     if (!gls_json_get_uint(gls_json_at(gls_json_at(root, "counts"), "streamlines"), &job->result.track.streamlines))

@@ -55,11 +55,11 @@ static gls_status read_launcher(int which, bool *found, uint64_t *rank, uint64_t
     /* neither set: another launcher */
     if (status || (!have_rank && !have_size)) return status;
     if (have_rank != have_size)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is set, but not %s%s", have_rank ? rank_name : size_name,
+        return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is set, but %s is not%s", have_rank ? rank_name : size_name,
                         have_rank ? size_name : rank_name, which == SLURM ? "; start glslines with srun" : "");
     if (*rank >= *size)
-        return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is %" PRIu64 ", which must be less than %s, %" PRIu64,
-                        rank_name, *rank, size_name, *size);
+        return gls_fail(GLS_ERR_ARGUMENT, "--shard auto: %s is %" PRIu64 ", not less than %s, %" PRIu64, rank_name,
+                        *rank, size_name, *size);
     *found = true;
     return which == SLURM ? check_slurm_task(*size) : GLS_OK;
 }
@@ -79,8 +79,8 @@ static gls_status from_environment(gls_shard *shard)
         if (!found) continue;
         if (from >= 0 && (rank != other_rank || size != other_size))
             return gls_fail(GLS_ERR_ARGUMENT,
-                            "--shard auto: %s and %s say %" PRIu64 " of %" PRIu64 ", %s and %s say %" PRIu64
-                            " of %" PRIu64,
+                            "--shard auto: two launchers disagree: %s and %s are %" PRIu64 " and %" PRIu64
+                            ", but %s and %s are %" PRIu64 " and %" PRIu64 "; give --shard I/N",
                             launchers[from].rank, launchers[from].size, rank, size, launchers[i].rank,
                             launchers[i].size, other_rank, other_size);
         rank = other_rank;

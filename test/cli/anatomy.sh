@@ -29,7 +29,7 @@ PYTHON
 fails 2 "--act-rule" track $an --act-rule cmc
 fails 2 "--crop-at-gmwmi" track $an --crop-at-gmwmi
 fails 2 "--seed-gmwmi" track $an --seed-gmwmi auto
-fails 2 "only --act-rule act" track $an --act "$t" --act-rule cmc --crop-at-gmwmi
+fails 2 "needs --act-rule act" track $an --act "$t" --act-rule cmc --crop-at-gmwmi
 fails 2 "all three are needed" track $an --pve-wm "$a/wm.nii"
 fails 2 "exclude each other" track $an --act "$t" --pve-wm "$a/wm.nii" --pve-gm "$a/gm.nii" --pve-csf "$a/csf.nii"
 fails 2 "needs --fa-threshold" track $an --act "$t" --mask-stop interpolated
@@ -44,7 +44,7 @@ fails 2 "merge the shards" track $an --select 5 --shard 1/2 --density d.nii.gz
 fails 2 "cannot be used with --shard" track $an --select 5 --nseeds 0 --shard 1/2
 fails 2 "--backtrack" track $an --backtrack
 fails 2 "deterministic" track $an --act "$t" --dg det --backtrack
-fails 2 "only --act-rule act" track $an --act "$t" --act-rule pve --backtrack
+fails 2 "needs --act-rule act" track $an --act "$t" --act-rule pve --backtrack
 fails 2 "cannot be used with --stop" track $an --act "$t" --backtrack --stop --include 0,0,0,5
 fails 2 "--keep-all-ends" track $an --act "$t" --backtrack --keep-all-ends
 fails 2 "--backtrack and --dg seedtest exclude each other" track $p/dwi.nii.gz $p/dwi.bval $p/dwi.bvec $p/mask.nii.gz $p/roi.nii.gz --dg seedtest --act "$t" --backtrack

@@ -131,10 +131,10 @@ require cmp "$work/out/one.tck" "$f/one.tck"
 clean
 
 fails 2 "needs --act FILE" track $scene --dg prob --pft
-fails 2 "'glslines phantom DIR' writes its tissue, 5tt.nii.gz" track --phantom --dg prob --pft
+fails 2 "'glslines phantom DIR' writes the tissue of the phantom, DIR/5tt.nii.gz" track --phantom --dg prob --pft
 fails 2 "both are needed" track $scene --dg prob --pft --map-include "$f/grey.nii"
 fails 2 "cannot be used with --act-rule act" track --phantom --dg prob --act "$f/grey.nii" --pft --act-rule act
-fails 2 "is for --act-rule cmc or pve" track $scene --dg prob --map-include "$f/grey.nii" --map-exclude "$f/thin.nii"
+fails 2 "need --act-rule cmc or pve" track $scene --dg prob --map-include "$f/grey.nii" --map-exclude "$f/thin.nii"
 fails 2 "give --dg prob or det" track ${slab%--dg det*} --dg ptt --map-include "$f/grey.nii" --map-exclude "$f/thin.nii" --pft
 fails 2 "another source of tissue" track $slab --map-exclude "$f/thin.nii" --act "$f/grey.nii"
 fails 2 "64 at most" track $slab --map-exclude "$f/thin.nii" --pft --pft-back 40

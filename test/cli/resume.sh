@@ -61,7 +61,7 @@ clean
 # twice, by a signal that ends it in order, and with the last record torn
 killed TERM 60000 $all --resume
 [ "$code" -eq 143 ] || note "SIGTERM: exit code $code"
-grep -q 'the same command goes on' "$work/stderr" || note "SIGTERM: nothing about going on"
+grep -q 'to continue this run, give the same command' "$work/stderr" || note "SIGTERM: nothing about going on"
 printf 'GLSPARCL torn' >>"$work/out/a.trx.resume"
 killed KILL 250000 $all --resume
 truncate -s -7 "$work/out/a.trx.resume"

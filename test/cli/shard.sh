@@ -120,10 +120,10 @@ auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3
 auto_fails "start glslines with srun" SLURM_PROCID=0
 auto_fails "start glslines with srun" SLURM_PROCID=0 SLURM_NTASKS=3 SLURM_STEP_ID=4294967290 SLURM_STEP_NUM_TASKS=1
 auto_fails "start glslines with srun" SLURM_NTASKS=3
-auto_fails "must be less than SLURM_NTASKS, 3" SLURM_PROCID=3 SLURM_NTASKS=3 SLURM_STEP_ID=0
+auto_fails "not less than SLURM_NTASKS, 3" SLURM_PROCID=3 SLURM_NTASKS=3 SLURM_STEP_ID=0
 auto_fails "SLURM_PROCID is 'one', not a whole number" SLURM_PROCID=one SLURM_NTASKS=3 SLURM_STEP_ID=0
-auto_fails "OMPI_COMM_WORLD_RANK is set, but not OMPI_COMM_WORLD_SIZE" OMPI_COMM_WORLD_RANK=0
-auto_fails "PMI_RANK and PMI_SIZE say 0 of 2" OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMI_RANK=0 PMI_SIZE=2
+auto_fails "OMPI_COMM_WORLD_RANK is set, but OMPI_COMM_WORLD_SIZE is not" OMPI_COMM_WORLD_RANK=0
+auto_fails "PMI_RANK and PMI_SIZE are 0 and 2" OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMI_RANK=0 PMI_SIZE=2
 auto_fails "PMIX_RANK is 1, but OMPI_COMM_WORLD_RANK is 0" OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1
 auto_fails "no variable with the number of processes" PMIX_RANK=1
 auto_fails "at most 4096 shards" PMI_RANK=0 PMI_SIZE=5000

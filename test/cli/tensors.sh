@@ -59,7 +59,7 @@ track="track --device llvmpipe $series --nseeds 300"
     says "nothing to do"
     expect 0 cite alone.tck
     expect 2 track --device llvmpipe --mask data/mask.nii.gz --dg nulldist1 -o none.tck
-    says "--mask: needs seeds: --roi FILE"
+    says "--mask: needs seeds: give --roi FILE"
     expect 2 track --device llvmpipe --mask data/mask.nii.gz --roi data/roi.nii.gz --dg prob -o none.tck
     says "--mask: needs DWI, or --sh"
     expect 0 score --dg tensordet --nseeds 500

@@ -70,7 +70,7 @@ taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 fails 2 "in 'glslines track' it is --fa IMAGE" fit "$dwi" f --stopping_path x.nii.gz
 # what the getter of ODFs needs, and the getter that does without
-fails 2 "take --dg ifod2 (or ifod1, sdstream), which ends them by the FODs" track --sh "$b/sh15.nii.gz" --select 100
+fails 2 "take --dg ifod2, ifod1 or sdstream, which end streamlines by the FODs" track --sh "$b/sh15.nii.gz" --select 100
 fails 2 "msmt has --response-wm, --response-gm and --response-csf" track --phantom --model msmt --response r.txt
 # each heading stands once in a help
 for command in $("$tool" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\)  .*/\1/p'); do
@@ -156,7 +156,7 @@ fails 4 "is the same file as another output" track --phantom -o a.trx --picture 
 fails 4 "is the same file as another output" track --phantom -o a.trx --trace a.json
 fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --json a.json
 fails 4 "is the same file as another output" track --phantom -o a.trx --dry-run --trace b.json --json b.json
-fails 2 "instead of input files, such as report.txt" track --phantom --report report.txt
+fails 2 "cannot be used with input files, such as report.txt" track --phantom --report report.txt
 fails 2 "unknown value 'tensor'; here it is --model opdt" track --phantom --model tensor
 # a file may have such a name
 printf '20 26 19\n' > "$work/7"
@@ -268,8 +268,8 @@ fails 5 nobody track --phantom --device llvmpipe,nobody
 # models and direction getters
 fails 2 csd track --dg boot --model csd
 fails 2 --sh track --dg boot --sh "$dwi" --fa "$mask" --roi "$roi"
-fails 2 "--dg prob ends streamlines by a map of FA: add --fa FILE, or take --dg ifod2" track --sh "$dwi" --roi "$roi" --select 100
-fails 2 "add --fa FILE, or the series" track --odf "$dwi" --roi "$roi"
+fails 2 "--dg prob ends streamlines by a map of FA: add --fa FILE, or DWI BVAL BVEC, to which FA is fitted; or take --dg ifod2" track --sh "$dwi" --roi "$roi" --select 100
+fails 2 "add --fa FILE, or DWI BVAL BVEC" track --odf "$dwi" --roi "$roi"
 fails 2 --fa track --sh "$dwi"
 fails 2 --roi track --sh "$dwi" --dg ifod2
 fails 2 --sh track --sh "$dwi" --odf "$dwi" --fa "$mask" --roi "$roi"
@@ -308,7 +308,7 @@ fails 2 "here it is --preset qsirecon, behind --" bids a b participant --recon-s
 fails 2 "here it is 'glslines bids'" qsirecon a b participant
 fails 2 "--output: the argument OUT names it already" weights t.tck "$dwi" w.txt -o w.txt
 # FODs with an FA image are tracked without a seed region, as a series is
-fails 2 "or --fa FILE, where it is above 0.2" track --sh "$dwi" -o t.tck --dg ifod2
+fails 2 "or --fa FILE, which puts seeds where FA is above 0.2" track --sh "$dwi" -o t.tck --dg ifod2
 for words in "fit $dwi --model csd" "response $dwi --algorithm fa"; do
     # shellcheck disable=SC2086
     succeeds $words by_option --mask "$mask"
