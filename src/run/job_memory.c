@@ -118,7 +118,7 @@ static gls_status too_small(const gls_job *job, const figures *f)
 {
     return gls_fail(GLS_ERR_ARGUMENT,
                     "--memory-limit %" PRIu64 ": even with the smallest batches this run takes %s of the host's memory "
-                                              "(with %s for images and %s for batches) and %s of %s: raise the limit",
+                    "(with %s for images and %s for batches) and %s of %s: raise the limit",
                     job->options.memory_limit, GLS_BYTES(f->host), GLS_BYTES(f->images), GLS_BYTES(f->batches),
                     GLS_BYTES(f->device), f->shared ? "this for the device" : "each device's memory");
 }

@@ -209,7 +209,7 @@ static gls_status fill(adder *a, const gls_streamlines *in)
         for (size_t p = first; p < first + n && fits; p++) fits = !isinf(a->value[p]);
         if (!fits || !isnan(end))
             return gls_fail(GLS_ERR_INPUT,
-                            "%s: its values do not fit the vertices of streamline %" PRIu64 " (counted from 0)",
+                            "%s: does not have one value for each point of streamline %" PRIu64 " (counted from 0)",
                             s->path, s->line);
     }
     return GLS_OK;
@@ -258,8 +258,8 @@ static gls_status finish(void *user)
     gls_status status = GLS_OK;
     /* a file may end with infinity, or, as MRtrix3 writes it, without */
     if (read_values(a->scalars, 1, &end) && !isinf(end))
-        status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than %" PRIu64 " streamlines", a->scalars->path,
-                          a->scalars->line);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has values for more than the %" PRIu64 " streamlines of the tractogram",
+                          a->scalars->path, a->scalars->line);
     if (!status) status = gls_sink_finish(&a->next);
     discard(a);
     return status;

@@ -28,7 +28,8 @@ static gls_status take_dec(gls_run_sink *sink, gls_run_sinks *sinks)
     const gls_job_options *o = sinks->options;
     if (!o->dec) return GLS_OK;
     if (o->shard)
-        return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --shard: merge the shards, then 'glslines density --dec'");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--dec: not with --shard: merge the shards, then run 'glslines density --dec'");
     return take_map(sink, sinks, o->dec);
 }
 

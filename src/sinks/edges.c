@@ -62,8 +62,9 @@ gls_status gls_tract_edges_read(gls_tract_edges *e, const char *path)
         if (parse_line(line, e->pair[e->n]))
             e->n++;
         else
-            status = gls_fail(GLS_ERR_INPUT, "%s: line of streamline %" PRIu64 " (counted from 0) is no list of labels",
-                              path, e->n);
+            status =
+                gls_fail(GLS_ERR_INPUT, "%s: the line of streamline %" PRIu64 " (counted from 0) is no list of labels",
+                         path, e->n);
     }
     free(text);
     return status;
@@ -121,14 +122,12 @@ gls_status gls_tract_edges_number(gls_tract_edges *e, uint64_t min_count)
         if (sorted[i][0] > 0 && next - i >= min_count) memcpy(sorted[n++], sorted[i], sizeof *sorted);
     }
     e->name = n <= GLS_MAX_EDGES ? calloc(n + 1, sizeof *e->name) : NULL;
-    gls_status status =
-        n > GLS_MAX_EDGES
-            ? gls_fail(
-                  GLS_ERR_UNSUPPORTED,
-                  "--edges-to-groups: there are %zu pairs, but at most %d groups can be written: raise --min-count", n,
-                  GLS_MAX_EDGES)
-        : e->name ? GLS_OK
-                  : gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
+    gls_status status = n > GLS_MAX_EDGES ? gls_fail(GLS_ERR_UNSUPPORTED,
+                                                     "--edges-to-groups: there are %zu pairs of labels, but at most %d "
+                                                     "groups can be written: raise --min-count",
+                                                     n, GLS_MAX_EDGES)
+                        : e->name         ? GLS_OK
+                                          : gls_fail(GLS_ERR_MEMORY, "out of memory for groups");
     for (; e->n_edges < n && !status; e->n_edges++)
         if (gls_asprintf(&e->name[e->n_edges], "%d-%d", sorted[e->n_edges][0], sorted[e->n_edges][1]) < 0)
             status = gls_fail(GLS_ERR_MEMORY, "out of memory for groups");

@@ -111,7 +111,7 @@ gls_status gls_fdt_numbering_of_labels(const char *path, uint32_t least, gls_fdt
     if (!status) status = number_labels(image, path, numbering);
     gls_image_destroy(image);
     if (!status && (numbering->n < least || numbering->n > MAX_ROIS))
-        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels: %s needs %" PRIu32 " to %d", path, numbering->n,
+        return gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu32 " labels, but %s needs %" PRIu32 " to %d", path, numbering->n,
                         least > 1 ? "a network" : "an image of regions", least, MAX_ROIS);
     return status;
 }
@@ -167,14 +167,15 @@ gls_status gls_fdt_check(const gls_run_sink *sink, const gls_run_sinks *sinks, b
     char name[64];
     gls_sink_option(sink, name);
     if (o->shard && !adds_up)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--%s: not with --shard: the parts of a run cannot be joined to one such result", name);
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --shard, because the results of shards cannot be joined",
+                        name);
     if (o->shard && o->track.select > 0)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--%s: not with --select and --shard, since each part also counts streamlines that are not selected", name);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--%s: not with --select and --shard together, because a shard also counts streamlines that "
+                        "are not selected",
+                        name);
     if (o->track.downsample > 1 || o->track.compress > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --%s, which leaves out points that count", name,
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: not with --%s, which leaves out points that have to be counted", name,
                         o->track.compress > 0 ? "compress" : "downsample");
     return GLS_OK;
 }

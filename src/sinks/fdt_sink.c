@@ -141,7 +141,7 @@ static gls_status take_total(gls_run_sink *sink, gls_run_sinks *sinks)
     if (sinks->options->shard)
         return gls_fail(
             GLS_ERR_ARGUMENT,
-            "--waytotal: not with --shard: merge the shards, then 'glslines info' counts their streamlines");
+            "--waytotal: not with --shard: merge the shards, then count the streamlines by 'glslines info --count'");
     sink->wanted = true;
     return gls_sink_writes(sink, sinks, sinks->options->waytotal);
 }

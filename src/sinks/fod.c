@@ -157,8 +157,8 @@ static gls_status tissue_mask(const gls_image *tissue, const char *name, const g
 {
     if (tissue->n_volumes != N_TISSUES)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has %zu volumes: must have 5, of cortical and subcortical grey matter, white matter, CSF "
-                        "and pathology",
+                        "%s: has %zu volumes, but must have 5: cortical grey matter, subcortical grey matter, white "
+                        "matter, CSF and pathology",
                         name, tissue->n_volumes);
     warn_of_range(tissue, name);
     gls_image *m = NULL, *s = NULL;
@@ -169,8 +169,9 @@ static gls_status tissue_mask(const gls_image *tissue, const char *name, const g
     float most = 0;
     for (size_t v = 0; v < gls_grid_voxels(&sh->grid); v++) most = fmaxf(most, m->data[v]);
     if (!(most > 0)) {
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%s: no voxel with an FOD has white matter: is the image in the space of the FODs?", name);
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%s: has no white matter in any voxel with an FOD: give an image in the space of the FODs", name);
         goto fail;
     }
     *mask = m;
@@ -208,10 +209,10 @@ static gls_status read_mask(const gls_fod_options *o, const gls_image *sh, gls_f
         largest = fmaxf(largest, *x);
     }
     if (clamped) gls_log(GLS_LOG_WARNING, "%s: has values outside 0 to 1, which are clamped", o->proc_mask);
-    return largest > 0
-               ? GLS_OK
-               : gls_fail(GLS_ERR_INPUT, "%s: is 0 everywhere, so that no voxel would count: give another --proc-mask",
-                          o->proc_mask);
+    return largest > 0 ? GLS_OK
+                       : gls_fail(GLS_ERR_INPUT,
+                                  "%s: has no voxel above 0, so that no voxel would count: give another --proc-mask",
+                                  o->proc_mask);
 }
 
 /* --- Is an image one of SH coefficients, or of peaks? */
@@ -328,14 +329,14 @@ gls_status gls_fod_check(const gls_image *sh, const char *name)
     const image_signs signs = look_at_signs(sh);
     if (sh->n_volumes == 1)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has one volume, as a map of FA or an isotropic tissue, and no directions: an image of SH "
-                        "coefficients has 6, 15, 28, 45 or more",
+                        "%s: has one volume, as a map of FA or an isotropic tissue has: give an image of SH "
+                        "coefficients, which has 6, 15, 28, 45 or more volumes",
                         name);
     if (unlike > MAX_UNLIKE)
         return gls_fail(
             GLS_ERR_INPUT,
-            "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume is of the wrong sign or "
-            "too small for the others; an image of peaks is read by 'glslines track --peaks FILE'",
+            "%s: holds no SH coefficients: in %.0f %% of its voxels the first volume has the wrong sign, or is too "
+            "small beside the other volumes; if the image holds peaks, give it to 'glslines track --peaks FILE'",
             name, 100 * unlike);
     const char *other = without_signs(sh, &signs);
     if (other)
@@ -403,8 +404,7 @@ gls_status gls_fod_read(const gls_fod_options *o, gls_fod *fod)
     if (!status && gls_sh_order(sh->n_volumes) < 0)
         status = gls_fail(
             GLS_ERR_INPUT,
-            "%s: has %zu volumes, which is no number of even SH coefficients up to order %d (6, 15, 28, 45, 66 "
-            "...)",
+            "%s: has %zu volumes, but images of SH coefficients of even orders, %d at most, have 6, 15, 28, 45, 66 ...",
             o->sh, sh->n_volumes, GLS_SH_MAX_ORDER);
     if (!status) status = gls_fod_check(sh, o->sh);
     /* fixels are found in MRtrix3's basis along the scanner axes */

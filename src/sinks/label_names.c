@@ -76,7 +76,7 @@ gls_status gls_label_names_read(gls_label_names *names, const char *path)
     gls_status status = gls_file_read_text(path, MAX_BYTES, &names->text, &size);
     for (char *rest = names->text, *line; !status && (line = strsep(&rest, "\n"));)
         status = take_line(names, line, tabs, &capacity);
-    if (!status && names->n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no line of a label and its name", path);
+    if (!status && names->n == 0) status = gls_fail(GLS_ERR_INPUT, "%s: has no line with a label and a name", path);
     if (!status) qsort(names->list, names->n, sizeof *names->list, by_label);
     return status;
 }

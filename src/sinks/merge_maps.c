@@ -93,7 +93,7 @@ static const char *map_run_difference(const gls_map_run *a, const gls_map_run *b
     if (!a->known || !b->known) return NULL;
     return strcmp(a->parameters, b->parameters) != 0 ? "the parameters"
            : strcmp(a->inputs, b->inputs) != 0       ? "the input data"
-           : strcmp(a->others, b->others) != 0       ? "a region, tissue image or input of a map"
+           : strcmp(a->others, b->others) != 0       ? "regions, tissue images or inputs of maps"
                                                      : NULL;
 }
 
@@ -243,7 +243,7 @@ static gls_status read_map(const char *path, count_map *m)
     const gls_values *v = &m->header.values;
     if ((v->datatype != NIFTI_INT32 && v->datatype != NIFTI_FLOAT64) || v->swapped || v->slope != 1 || v->inter != 0 ||
         !m->header.single_file)
-        return gls_fail(GLS_ERR_INPUT, "%s: is no map of counts of 'glslines track --density'", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is no map of counts as 'glslines track --shard' writes", path);
     m->n = gls_grid_voxels(&m->header.grid) * m->header.n_volumes;
     m->n_bytes = (size_t)(m->header.offset + m->header.bytes);
     status = gls_stream_open(path, &stream);
@@ -283,7 +283,7 @@ static gls_status check_table(const char *path)
     if (bytes >= sizeof found) status = gls_regular_read(path, fd, 0, found, sizeof found);
     close(fd);
     if (status || bytes < sizeof found || memcmp(found, first, sizeof found) != 0) return status;
-    return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, not a matrix to add up", path);
+    return gls_fail(GLS_ERR_INPUT, "%s: is a list of seeds, which cannot be added up: give matrices", path);
 }
 
 /* Adds counts exactly up to 2^53. Writes int32 if the first map is int32 and the sums fit, else float64, like
@@ -351,7 +351,8 @@ gls_status gls_maps_merge(const char *const *paths, size_t n, const char *output
     gls_status status = check_parts(paths, n);
     for (size_t i = 0; i < n && !status; i++)
         if (is_image(paths[i]) != is_image(output))
-            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another format than %s", paths[i], output);
+            status = gls_fail(GLS_ERR_ARGUMENT, "%s: is of another format than %s: merging does not convert", paths[i],
+                              output);
     if (status) return status;
     return is_image(output) ? merge_images(paths, n, output, force, group)
                             : merge_tables(paths, n, output, force, group);

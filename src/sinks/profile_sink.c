@@ -32,10 +32,11 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
             "for a colon and a comma",
             text);
     if (sinks->shard->count > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--profile: not with --shard: merge the shards, then 'glslines profile'");
+        return gls_fail(GLS_ERR_ARGUMENT, "--profile: not with --shard: merge the shards, then run 'glslines profile'");
     if (first == last && !o->fa && !o->dwi && !o->phantom)
-        return gls_fail(GLS_ERR_ARGUMENT, "--profile: there is no FA without DWI: give --fa FILE, or name images, "
-                                          "BUNDLES:IMAGE:FILE");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--profile: there is no FA without DWI: give --fa FILE, or name images, as in BUNDLES:IMAGE:FILE");
     sink->wanted = true;
     sinks->wants_fa |= first == last;
     gls_status status = gls_sink_reads(sink, text, (size_t)(first - text));

@@ -47,8 +47,8 @@ static gls_status add_column(gls_sample_set *s, const char *path, size_t image, 
     /* columns of one name would hide each other in the tractogram */
     for (size_t k = 0; k < s->n_columns; k++)
         if (strcmp(s->name[k], name) == 0) {
-            gls_status status =
-                gls_fail(GLS_ERR_ARGUMENT, "%s: two columns have the name %s: rename an image", path, name);
+            gls_status status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns would have the name %s: rename an image%s",
+                                         path, name, names ? ", or give other names to --to-dps and --to-dpv" : "");
             free(name);
             return status;
         }

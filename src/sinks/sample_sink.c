@@ -33,13 +33,14 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     gls_status status = gls_sink_reads_images(sink, o->sample, colon ? (size_t)(colon - o->sample) : strlen(o->sample));
     if (status) return status;
     if (colon && !colon[1])
-        return gls_fail(GLS_ERR_ARGUMENT, "--sample: \"%s\": must have the name of a file behind the colon", o->sample);
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: \"%s\": needs the name of a file behind the colon", o->sample);
     if (colon && o->shard)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--sample: no table with --shard: leave out :FILE, since columns of TRX files "
-                        "merge; or merge the shards, then 'glslines sample'");
+                        "--sample: writes no table with --shard: leave out :FILE, which gives TRX files columns that "
+                        "'glslines merge' joins; or merge the shards, then run 'glslines sample'");
     if (!colon && !sinks->writes_trx)
-        return gls_fail(GLS_ERR_ARGUMENT, "--sample: columns need a TRX file as output; IMAGE:FILE writes a table");
+        return gls_fail(GLS_ERR_ARGUMENT, "--sample: without :FILE the values are columns of the tractogram, which "
+                                          "must be a TRX file; IMAGE:FILE writes a table instead");
     if (colon) status = gls_sink_writes(sink, sinks, colon + 1);
     if (!status) status = gls_sample_set_choose(&s->set, &o->stat_tck);
     /* without --stat-tck use the mean, as `glslines sample` does */

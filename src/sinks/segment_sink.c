@@ -42,17 +42,16 @@ static gls_status take(gls_run_sink *sink, gls_run_sinks *sinks)
     if (!o->segment) return GLS_OK;
     const char *colon = gls_names_last(o->segment, ':');
     if (colon == o->segment || (colon && !colon[1]))
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--segment: \"%s\": must be BUNDLES or BUNDLES:FILE, names with a colon between them (\\: is a colon in a "
-            "name)",
-            o->segment);
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--segment: \"%s\": must be BUNDLES or BUNDLES:FILE; inside a name write \\: for a colon",
+                        o->segment);
     if (colon && o->shard)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--segment: no table with --shard: leave out :FILE, since groups of TRX files "
-                        "merge; or merge the shards, then 'glslines segment'");
+                        "--segment: writes no table with --shard: leave out :FILE, which gives TRX files groups that "
+                        "'glslines merge' joins; or merge the shards, then run 'glslines segment'");
     if (!colon && !sinks->writes_trx)
-        return gls_fail(GLS_ERR_ARGUMENT, "--segment: groups need a TRX file as output; BUNDLES:FILE writes a table");
+        return gls_fail(GLS_ERR_ARGUMENT, "--segment: without :FILE the bundles are groups of the tractogram, which "
+                                          "must be a TRX file; BUNDLES:FILE writes a table instead");
     sink->wanted = true;
     s->unique = o->segment_unique;
     /* a file behind the colon gets the table of the bundles */
@@ -70,11 +69,12 @@ static gls_status check_bundles(const gls_bundles *bundles, const gls_run_sinks 
         if (sinks->shard->count > 0 && gls_bundles_cleans(bundles, k))
             return gls_fail(GLS_ERR_ARGUMENT,
                             "%s: bundle %s: clean: not with --shard, because outliers show only among all streamlines: "
-                            "merge the shards, then 'glslines segment'",
+                            "merge the shards, then run 'glslines segment'",
                             rules, name);
         if (sinks->writes_trx && !gls_trx_can_name(name))
             return gls_fail(GLS_ERR_INPUT,
-                            "%s: bundle \"%.120s\": no group of a TRX file can have this name: rename it", rules, name);
+                            "%s: bundle \"%.120s\": no group of a TRX file can have this name: rename the bundle",
+                            rules, name);
     }
     return GLS_OK;
 }

@@ -26,8 +26,8 @@ gls_status gls_sink_reads_images(gls_run_sink *sink, const char *text, size_t le
     for (char *image; list && !status && (image = gls_names_next(&rest, ','));) {
         if (!*image || sink->n_inputs - before == GLS_SINK_MAX_IMAGES)
             status = gls_fail(GLS_ERR_ARGUMENT,
-                              "--%s: \"%s\": must name images, IMAGE or IMAGE,IMAGE, %d at most; inside a name write "
-                              "\\, and \\: for a comma and a colon",
+                              "--%s: \"%s\": must name images as IMAGE or IMAGE,IMAGE, %d images at most; inside a "
+                              "name write \\, and \\: for a comma and a colon",
                               sink->kind->role, text, GLS_SINK_MAX_IMAGES);
         else if (!(sink->input[sink->n_inputs++] = strdup(image)))
             status = gls_no_memory();

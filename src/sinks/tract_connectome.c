@@ -435,8 +435,10 @@ static gls_status parse_assignment(connecting *c)
     const bool searches =
         c->assign == GLS_ASSIGN_RADIAL || c->assign == GLS_ASSIGN_REVERSE || c->assign == GLS_ASSIGN_FORWARD;
     if (!searches || !gls_parse_double(colon + 1, &c->radius) || !(c->radius >= 0 && c->radius <= 1000))
-        return gls_fail(GLS_ERR_ARGUMENT, "--assign %s: radial, reverse and forward may have a reach of 0 to 1000 mm",
-                        text);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--assign %s: only radial, reverse and forward have a reach, as in radial:2, which is at most 1000 mm",
+            text);
     if (c->o->radius >= 0)
         return gls_fail(GLS_ERR_ARGUMENT,
                         "--radius and --assign %s exclude each other: leave out one of the two reaches", text);
@@ -454,11 +456,12 @@ static gls_status check(connecting *c)
         return gls_fail(GLS_ERR_ARGUMENT, "--trx and --assignments dps:NAME need each other");
     if (c->column && c->assign == GLS_ASSIGN_ALL)
         return gls_fail(GLS_ERR_ARGUMENT, "--assignments dps:NAME: holds two labels for each streamline, but --assign "
-                                          "all finds more: name a text file");
+                                          "all may find more: name a text file");
     if (o->roi_test && c->assign != GLS_ASSIGN_ALL) return gls_fail(GLS_ERR_ARGUMENT, "--roi-test: needs --assign all");
     const size_t length = strlen(c->file[2]), suffix = strlen("_relmat.tsv");
     if (o->bids && (length <= suffix || strcmp(c->file[2] + length - suffix, "_relmat.tsv") != 0))
-        return gls_fail(GLS_ERR_ARGUMENT, "--bids: the matrix has to be named ..._relmat.tsv, not %s", c->file[2]);
+        return gls_fail(GLS_ERR_ARGUMENT, "--bids: the name of the matrix must end in _relmat.tsv, but is %s",
+                        c->file[2]);
     return choose_nodes(c);
 }
 

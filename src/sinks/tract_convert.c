@@ -43,7 +43,8 @@ static gls_status read_columns(conversion *c, gls_tract_output *output)
     if (!status) status = gls_tract_table_read(&c->table, c->o->dps);
     for (size_t k = 0; k < c->table.n && !status; k++) {
         if (n + 1 >= sizeof output->added / sizeof *output->added)
-            status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: has too many columns", c->o->dps);
+            status = gls_fail(GLS_ERR_UNSUPPORTED, "%s: has too many columns: at most %zu can be added", c->o->dps,
+                              sizeof output->added / sizeof *output->added - 1);
         else
             output->added[n++] = c->table.column[k].name;
     }

@@ -37,7 +37,8 @@ static gls_status make_grid(const double size[3], const double affine[3][4], gls
     double voxels = size[0] * size[1] * size[2];
     if (!(voxels <= MAX_VOXELS && size[0] < 65536 && size[1] < 65536 && size[2] < 65536))
         return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "--voxel-size: a grid of %.7g x %.7g x %.7g voxels (%.3g GB) is too large: give larger voxels",
+                        "--voxel-size: a grid of %.7g x %.7g x %.7g voxels (%.3g GB) is too large: a grid has at most "
+                        "2^31 voxels, and 65535 along an axis: give larger voxels",
                         size[0], size[1], size[2], voxels * 8e-9);
     /* ceil() may give 0 for a tractogram in one plane */
     for (int a = 0; a < 3; a++) dim[a] = (int32_t)fmax(size[a], 1);
@@ -163,11 +164,13 @@ static gls_status choose_contrast(mapping *m)
         if (needs_image) m->options.column = STATISTIC;
     }
     if (needs_image != (o->image != NULL))
-        return gls_fail(GLS_ERR_ARGUMENT, "--image and --contrast scalar_map or scalar_map_count need each other");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--image needs --contrast scalar_map or scalar_map_count, and these need --image");
     if (o->stat_tck && !needs_image) return gls_fail(GLS_ERR_ARGUMENT, "--stat-tck: needs --image");
     if (m->options.value == GLS_DENSITY_ONE && o->stat_vox)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--stat-vox: not with --contrast tdi, whose values are all 1 and can only be summed");
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--stat-vox: not with --contrast tdi, the default, whose values are all 1 and can only be summed");
     m->options.stat = (gls_density_stat)o->stat_vox;
     m->options.map_zero = o->map_zero;
     m->options.directions = o->dec;
@@ -184,9 +187,10 @@ static gls_status check(mapping *m)
         return gls_fail(GLS_ERR_ARGUMENT, "--like and --mapping exclude each other: leave out one of them");
     /* only these mappings insert new points between the points of a streamline */
     if ((o->step_size > 0 || o->upsample > 0) && !upsampled)
-        return gls_fail(GLS_ERR_ARGUMENT, "--step-size and --upsample: only --mapping mrtrix and precise use them");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--step-size and --upsample: need --mapping mrtrix or precise, or --like mrtrix");
     if (o->voxel.n != 0 && o->voxel.n != 1 && o->voxel.n != 3)
-        return gls_fail(GLS_ERR_ARGUMENT, "--voxel-size: must be one side or three, got %d", o->voxel.n);
+        return gls_fail(GLS_ERR_ARGUMENT, "--voxel-size: must be one number or three, but %d were given", o->voxel.n);
     if (o->dec && (o->stat_vox || o->groups || o->mapping == GLS_DENSITY_ENDS || o->mapping == GLS_DENSITY_PRECISE))
         return gls_fail(GLS_ERR_ARGUMENT, "--dec: not with --stat-vox, --groups, --mapping ends or --mapping precise");
     if (o->threshold != 0 && !o->mask_out) return gls_fail(GLS_ERR_ARGUMENT, "--threshold: needs --mask-out");
@@ -210,8 +214,8 @@ static gls_status choose_upsampling(mapping *m, const gls_tractogram_info *info)
     if (m->o->upsample > 0 || (!precise && m->options.mapping != GLS_DENSITY_MRTRIX)) return GLS_OK;
     if (step <= 0)
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "%s: does not state the step of its streamlines: --mapping mrtrix and precise need --step-size "
-                        "or --upsample",
+                        "%s: does not state the step size of its streamlines, on which the mapping depends: give "
+                        "--step-size or --upsample",
                         m->in);
     m->options.upsample =
         precise ? gls_density_precise_upsampling(step, &m->grid) : gls_density_upsampling(step, &m->grid);
@@ -233,7 +237,7 @@ static gls_status choose_grid(mapping *m, const gls_tractogram_info *info)
     }
     if (o->voxel.n > 0) return tract_grid_around(m->run, m->in, side, &m->grid);
     if (!info->has_grid)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: name an image with --template, or --voxel-size", m->in);
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: give --template IMAGE or --voxel-size", m->in);
     m->grid = info->grid;
     return GLS_OK;
 }

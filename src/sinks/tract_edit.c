@@ -87,7 +87,8 @@ static gls_status read_warp(edit *e)
     if (!e->o->warp) return GLS_OK;
     gls_status status = gls_image_read(e->o->warp, GLS_IMAGE_ANY, &e->warp);
     if (!status && e->warp->n_volumes != 3)
-        status = gls_fail(GLS_ERR_INPUT, "%s: has %zu volumes; a warp has three, the x, y and z to which voxels go",
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has %zu volumes, but a warp has three: x, y and z of the position to which a voxel goes",
                           e->o->warp, e->warp->n_volumes);
     return status;
 }
@@ -369,13 +370,13 @@ static gls_status report(edit *e, const char *out)
     /* points that the warp does not cover are an error, unless --invalid says otherwise */
     if (e->warped.kept < e->warped.taken)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %" PRIu64
-                        " streamlines leave the warp or have no points: --invalid drop or cut accepts them",
+                        "%s: %" PRIu64 " streamlines leave the warp or have no points: --invalid drop leaves them out, "
+                        "--invalid cut keeps their longest parts inside",
                         e->o->warp, e->warped.taken - e->warped.kept);
     if (e->o->ids && e->last_id >= read)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: names streamline %" PRIu64 ", but there are only %" PRIu64 ", counted from 0", e->o->ids,
-                        e->last_id, read);
+                        "%s: names streamline %" PRIu64 ", but there are only %" PRIu64 " streamlines, counted from 0",
+                        e->o->ids, e->last_id, read);
     if (e->o->connect.n > 0 && e->edges.n != read)
         return gls_fail(GLS_ERR_INPUT, "%s: has labels of %" PRIu64 " streamlines, but the tractogram has %" PRIu64,
                         e->o->assignments, (uint64_t)e->edges.n, read);
@@ -402,16 +403,16 @@ static gls_status check(const gls_edit_cli *o)
         return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", o->min_length,
                         o->max_length);
     if ((o->connect.n > 0 || o->edges) != (o->assignments != NULL))
-        return gls_fail(GLS_ERR_ARGUMENT, "--assignments and --connect or --edges-to-groups need each other");
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "--assignments needs --connect or --edges-to-groups, and these need --assignments");
     if (o->step_from && !(o->step > 0)) return gls_fail(GLS_ERR_ARGUMENT, "--step-from: needs --step-size");
     if (o->inverse && !o->crop && !has_tests(o))
         return gls_fail(
             GLS_ERR_ARGUMENT,
             "--inverse: there is nothing to invert: give a test, such as --include or --min-length, or --crop");
     if (o->inverse && (o->ids || o->connect.n > 0) && o->invalid != INVALID_ERROR)
-        return gls_fail(
-            GLS_ERR_ARGUMENT,
-            "--inverse: not with --ids or --connect together with --invalid: select in one run, drop in the next");
+        return gls_fail(GLS_ERR_ARGUMENT, "--inverse: not with --ids or --connect if --invalid drop, cut or keep is "
+                                          "given: use --inverse in one run and --invalid in the next");
     if (o->invert && !o->transform) return gls_fail(GLS_ERR_ARGUMENT, "--invert: needs --transform");
     return GLS_OK;
 }

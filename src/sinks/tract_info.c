@@ -319,8 +319,7 @@ gls_status gls_tract_info(gls_tract_run *run, const void *options, const char *c
     if (!status) status = gls_tract_run_store_json(run, o->json);
     /* the output is complete all the same; the exit code shows the fault */
     if (!status && invalid && o->check)
-        run->verdict =
-            gls_fail(GLS_ERR_INPUT,
-                     "--check: some tractograms have a point that is not finite; their numbers stand in the output");
+        run->verdict = gls_fail(GLS_ERR_INPUT,
+                                "--check: some tractograms have points that are not finite; the output says how many");
     return status;
 }

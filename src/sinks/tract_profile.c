@@ -163,7 +163,7 @@ static gls_status read_images(profiling *p, const char *const *path)
         if (!p->name[i]) status = gls_no_memory();
         for (size_t k = 0; k < i && !status; k++)
             if (strcmp(p->name[k], p->name[i]) == 0)
-                status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns have the name %s: rename an image", path[i],
+                status = gls_fail(GLS_ERR_ARGUMENT, "%s: two columns would have the name %s: rename an image", path[i],
                                   p->name[i]);
     }
     return status;
@@ -257,7 +257,8 @@ static gls_status look_for_overlap(const profiling *p, size_t image)
     }
     free(core);
     if (!overlaps)
-        return gls_fail(GLS_ERR_INPUT, "%s: does not overlap the bundles: is it in the same space?", p->name[image]);
+        return gls_fail(GLS_ERR_INPUT, "%s: this image does not overlap the bundles: give an image in their space",
+                        p->name[image]);
     gls_log(GLS_LOG_WARNING, "%s: the image has no number anywhere along the bundles", p->name[image]);
     return GLS_OK;
 }

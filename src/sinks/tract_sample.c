@@ -73,7 +73,8 @@ static gls_status create_scalars(gls_tract_run *run, const char *path, const gls
             stamp = info->header[k].value;
     if (!stamp || !*stamp || strchr(stamp, '\n') || strlen(stamp) >= GLS_TCK_STAMP)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: must belong to a TCK file with a timestamp, but the tractogram is no TCK file or has none",
+                        "%s: a track scalar file belongs to a TCK file with a timestamp, but the tractogram is no TCK "
+                        "file or has no timestamp",
                         path);
     return gls_tract_tsf_create(run, path, stamp, column, 0, sink);
 }
@@ -178,8 +179,8 @@ static gls_status check(const gls_sample_cli *o, size_t n_images)
     if (o->to_dps && (n_images > 1 || o->stat.n > 1))
         return gls_fail(
             GLS_ERR_ARGUMENT,
-            "--to-dps: gives one name, for one image and one statistic; given are %zu images and %d statistics",
-            n_images, o->stat.n);
+            "--to-dps: names one column, of one image and one statistic, but there are %zu images and %d statistics",
+            n_images, o->stat.n > 0 ? o->stat.n : 1);
     if (o->tsf && n_images > 1)
         return gls_fail(GLS_ERR_ARGUMENT, "--tsf: takes one image, but %zu were given", n_images);
     if (o->fraction && o->by != GLS_SAMPLE_BY_VOXEL) return gls_fail(GLS_ERR_ARGUMENT, "--fraction: needs --by voxel");

@@ -58,7 +58,7 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     size_t region;
     if ((!r->truth && !rules->is_json) || r->end[0] == GLS_RULE_NONE || r->end[1] == GLS_RULE_NONE)
         return gls_fail(GLS_ERR_INPUT, "%s: bundle %s needs %s", s->o->truth, r->name,
-                        rules->is_json ? "endpoints, or head and tail" : "truth, and start and end or ends");
+                        rules->is_json ? "endpoints, or head and tail" : "truth and ends, or truth, start and end");
     bundle->name = r->name;
     for (int e = 0; e < 2; e++) {
         bundle->ends[e] = rasterise(s, rules->rois, r->end[e]);
@@ -73,7 +73,8 @@ static gls_status make_bundle(scoring *s, gls_bundle_rules *rules, size_t b, gls
     if (!bundle->mask) return gls_no_memory();
     for (size_t v = 0, n = gls_grid_voxels(&s->grid); v < n; v++)
         if (bundle->mask[v]) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: bundle %s has no voxel of the template", s->o->truth, r->name);
+    return gls_fail(GLS_ERR_INPUT, "%s: the truth of bundle %s covers no voxel of the grid of the score", s->o->truth,
+                    r->name);
 }
 
 /* State of keep(): the rules other than those of ends. */
@@ -361,8 +362,7 @@ static gls_status choose_grid(scoring *s)
     if (status) return status;
     const gls_tractogram_info *info = gls_tractogram_reader_info(reader);
     s->grid = info->grid;
-    if (!info->has_grid)
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: name an image with --template", s->tracks);
+    if (!info->has_grid) status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: give --template IMAGE", s->tracks);
     gls_tractogram_reader_close(reader);
     return status;
 }
@@ -370,7 +370,8 @@ static gls_status choose_grid(scoring *s)
 gls_status gls_score_tracks(gls_tract_run *run, const gls_score_cli *o, const char *tracks)
 {
     scoring s = {.run = run, .o = o, .tracks = tracks};
-    if (!o->truth == !o->against) return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs either --truth or --against");
+    if (!o->truth == !o->against)
+        return gls_fail(GLS_ERR_ARGUMENT, "score: TRACKS needs --truth or --against, not both");
     gls_status status = choose_grid(&s);
     if (!status) status = o->truth ? score_truth(&s) : compare(&s);
     run->printed = gls_text_take(&s.shown);

@@ -35,14 +35,17 @@ static gls_status compare_columns(const char *kind, const char *path, const gls_
     for (size_t k = 0; k < n_a; k++) {
         const gls_column *c = gls_column_find(b, n_b, a[k].name);
         if (!c || c->type != a[k].type || c->components != a[k].components)
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: has no %s \"%s\" of %u x %s, which %s has; --fields common keeps shared ones", other,
-                            kind, a[k].name, a[k].components, gls_type_name(a[k].type), path);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: has no %s \"%s\" of %u x %s, but %s has one; --fields common keeps only what all files have",
+                other, kind, a[k].name, a[k].components, gls_type_name(a[k].type), path);
     }
     for (size_t k = 0; k < n_b; k++)
         if (!gls_column_find(a, n_a, b[k].name))
-            return gls_fail(GLS_ERR_INPUT, "%s: has the %s \"%s\", which %s has not; --fields common keeps shared ones",
-                            other, kind, b[k].name, path);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: has the %s \"%s\", but %s has none of this name; --fields common keeps only what all files have",
+                other, kind, b[k].name, path);
     return GLS_OK;
 }
 
@@ -104,7 +107,8 @@ static gls_status compare_weights(const gls_tract_sources *s, size_t i, const gl
     if (!status) status = gls_tract_column_check(b, s->path[i], s->weights);
     const gls_column *c = s->weights ? gls_column_find(b->dps, b->n_dps, s->weights) : NULL;
     if (status || !c || has_column(a->dps, a->n_dps, c)) return status;
-    return gls_fail(GLS_ERR_INPUT, "%s: its column \"%s\" is not the same in %s: --weights needs one type in all files",
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: the column \"%s\" has another type in %s: --weights needs the same type in all files",
                     s->path[i], s->weights, s->path[s->lead]);
 }
 
@@ -214,7 +218,7 @@ static gls_status keep(const marker *m, int kind, const gls_column *list, size_t
     for (size_t k = 0; k < s->n_kept[kind]; k++) {
         const gls_column *like = &s->kept[kind][k], *c = gls_column_find(list, n, like->name);
         if (!c || c->type != like->type || c->components != like->components)
-            return gls_fail(GLS_ERR_INPUT, "%s: has other columns than when it was read before", s->path[m->file]);
+            return gls_fail(GLS_ERR_INPUT, "%s: changed while it was read: run the command again", s->path[m->file]);
         *(*to)++ = *c;
     }
     return GLS_OK;

@@ -155,7 +155,7 @@ static gls_status count_length(row *r, double length)
     const double at = round(length / r->width);
     if (!(at <= MAX_BINS))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--bin: a streamline of %g mm in bins of %g mm needs more than %.0f bins: give wider ones",
+                        "--bin: a streamline of %g mm in bins of %g mm needs more than %.0f bins: give wider bins",
                         length, r->width, MAX_BINS);
     const size_t k = (size_t)at;
     if (k >= r->capacity) {
@@ -252,7 +252,7 @@ static gls_status create_rows(stats *s, const gls_tractogram_info *info)
     else if (s->o->shape && info->has_grid)
         grid = info->grid;
     else if (s->o->shape)
-        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid: --shape needs --template", s->path);
+        status = gls_fail(GLS_ERR_ARGUMENT, "%s: has no grid, which --shape needs: give --template IMAGE", s->path);
     s->row = calloc(1 + info->n_groups, sizeof *s->row);
     if (!s->row) return gls_no_memory();
     size_t n = 1 + (s->o->groups ? info->n_groups : 0);
@@ -309,8 +309,8 @@ gls_status gls_tract_stats(gls_tract_run *run, const void *options, const char *
     gls_tract_text *const texts[] = {&s.table, &s.histogram, &s.dump};
     if (n > 1 && gls_tract_weights_file(o->weights))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--weights %s: is one file, but there are %zu tractograms: measure one at a time", o->weights,
-                        n);
+                        "--weights %s: is one file, but there are %zu tractograms: measure one tractogram at a time",
+                        o->weights, n);
     gls_status status = gls_tract_run_reads_all(run, file, n);
     if (!status)
         status = gls_tract_run_reads_all(

@@ -144,16 +144,16 @@ static gls_status check_method(const gls_weights_cli *o)
 /* Checks combinations of options. */
 static gls_status check(const gls_weights_cli *o)
 {
-    if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT, or --in-place");
-    if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "--output and --in-place: leave out one");
+    if (!o->output && !o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "weights: needs OUT (--output) or --in-place");
+    if (o->output && o->in_place) return gls_fail(GLS_ERR_ARGUMENT, "OUT (--output) and --in-place: leave out one");
     if (o->in_place && o->method == GLS_WEIGHTS_SIFT)
         return gls_fail(GLS_ERR_ARGUMENT, "--in-place: not with --method sift, which leaves streamlines out");
     if (o->min_factor > 0 && isfinite(o->min_coeff))
-        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one");
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-coeff and --min-factor exclude each other: leave out one of them");
     if (o->units && o->method == GLS_WEIGHTS_SIFT)
-        return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which selects streamlines");
+        return gls_fail(GLS_ERR_ARGUMENT, "--units: not with --method sift, which makes no weights");
     if (isfinite(o->max_factor) && isfinite(o->max_coeff))
-        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one");
+        return gls_fail(GLS_ERR_ARGUMENT, "--max-coeff and --max-factor exclude each other: leave out one of them");
     return check_method(o);
 }
 
@@ -190,7 +190,7 @@ static gls_status name_in_place(const weighting *w)
     gls_run *files = &w->run->files;
     const size_t length = strlen(w->tracks);
     if (length < 5 || strcmp(w->tracks + length - 4, ".trx") != 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "%s: --in-place needs a TRX file", w->tracks);
+        return gls_fail(GLS_ERR_ARGUMENT, "%s: --in-place needs a TRX file, whose name ends in .trx", w->tracks);
     gls_status status = gls_run_rewrites(files, w->tracks);
     if (status) return status;
     gls_tract_run_lists_input(w->run, w->tracks);
@@ -304,7 +304,7 @@ static gls_status solve(weighting *w)
         gls_tractogram_reader_close(reader);
     if (!status) status = gls_weights_solve(w->weights, devices->device, devices->n, go_on, w->run);
     if (status == GLS_ERR_EMPTY && w->weights && gls_weights_get_result(w->weights)->excluded > 0)
-        gls_fail(status, "%s; with --force these streamlines get weights of 1", gls_last_error());
+        gls_fail(status, "%s; with --force the streamlines in these fixels get weights of 1", gls_last_error());
     if (!status) {
         gls_weights_log(w->weights);
     } else { /* destroy the weights before the devices that they use are closed */

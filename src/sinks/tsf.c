@@ -43,8 +43,8 @@ static gls_status append(void *user, const gls_streamlines *in)
     tsf *t = user;
     const gls_column *c = gls_column_find(in->dpv, in->n_dpv, t->column);
     if (!c || c->components <= t->component)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: there is no column %s with a value for each point", t->output.path,
-                        t->column);
+        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: the tractogram has no column %s with a value for each point",
+                        t->output.path, t->column);
     gls_status status = GLS_OK;
     for (size_t i = 0; i < in->n && !status; i++) {
         for (uint64_t p = in->offset[i]; p < in->offset[i + 1] && !status; p++) {

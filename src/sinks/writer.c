@@ -297,7 +297,8 @@ static gls_status choose_fields(const gls_tract_output *o, const char *input, gl
         bool known = gls_column_find(info->dps, info->n_dps, name) || gls_column_find(info->dpv, info->n_dpv, name) ||
                      gls_column_find(info->group, info->n_groups, name) || is_added(o, name);
         if (!known) status = gls_fail(GLS_ERR_INPUT, "%s: has no column or group \"%s\"", input, name);
-        if (!status && n == MAX_FIELDS) status = gls_fail(GLS_ERR_ARGUMENT, "--fields: more than %d names", MAX_FIELDS);
+        if (!status && n == MAX_FIELDS)
+            status = gls_fail(GLS_ERR_ARGUMENT, "--fields: has more than %d names", MAX_FIELDS);
         if (!status) names[n++] = name;
     }
     const gls_sink next = *sink;
@@ -355,8 +356,9 @@ gls_status gls_tract_writer_create(gls_tract_run *run, const gls_tract_output *o
     gls_tractogram_format format;
     gls_status status = gls_tractogram_format_parse(o->path, &format);
     if (!status && o->half_precision && format != GLS_FORMAT_TRX)
-        status = gls_fail(GLS_ERR_ARGUMENT,
-                          "--output-precision half: only TRX files have it: give an output that ends in .trx");
+        status =
+            gls_fail(GLS_ERR_ARGUMENT,
+                     "--output-precision half: only TRX files hold half precision: give an output that ends in .trx");
     if (status) return status;
     outlet *outlet = calloc(1, sizeof *outlet);
     if (!outlet) return gls_no_memory();

@@ -109,7 +109,9 @@ gls_status gls_builder_begin(gls_builder *b, const gls_streamlines *in)
                               : k < in->n_dps + in->n_groups ? &in->group[k - in->n_dps]
                                                              : &in->dpv[k - in->n_dps - in->n_groups];
         if (b->memory[k] && gls_column_row_bytes(c) != gls_column_row_bytes(&b->column[k]))
-            return gls_fail(GLS_ERR_ARGUMENT, "streamlines have other columns than those before: %s", c->name);
+            return gls_fail(GLS_ERR_ARGUMENT,
+                            "the column %s has another type or number of components than in the streamlines before",
+                            c->name);
         b->column[k] = *c;
         b->column[k].data = b->memory[k];
     }

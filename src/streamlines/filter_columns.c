@@ -105,8 +105,9 @@ static gls_status finish(void *user)
     columns *f = user;
     gls_status status = GLS_OK;
     if (f->at != f->rows)
-        status =
-            gls_fail(GLS_ERR_INPUT, "%s: has %" PRIu64 " values for %" PRIu64 " streamlines", f->path, f->rows, f->at);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: has %" PRIu64 " values, but there are %" PRIu64 " streamlines: give a value for each",
+                          f->path, f->rows, f->at);
     if (!status) status = gls_sink_finish(&f->next);
     discard(f);
     return status;

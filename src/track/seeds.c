@@ -118,9 +118,10 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
 {
     GLS_REQUIRE(roi->n_volumes == 1 && (!mask || mask->n_volumes == 1));
     size_t n = gls_grid_voxels(&roi->grid), kept = 0, in_roi = 0;
-    if (n > UINT32_MAX) return gls_fail(GLS_ERR_UNSUPPORTED, "the seed region has %zu voxels, more than 2^32 - 1", n);
+    if (n > UINT32_MAX)
+        return gls_fail(GLS_ERR_UNSUPPORTED, "the image of the seed region has %zu voxels, more than 2^32 - 1", n);
     if (mask) {
-        gls_status status = gls_grid_require_equal(&roi->grid, "the seed region", &mask->grid, "the seed mask");
+        gls_status status = gls_grid_require_equal(&roi->grid, "the seed region", &mask->grid, "the mask");
         if (status) return status;
     }
     for (size_t i = 0; i < n; i++) {
@@ -129,8 +130,7 @@ static gls_status create_random(const gls_image *roi, const gls_image *mask, uin
     }
     /* No voxel left is an error of the input: say whether the region or the mask is empty. */
     if (in_roi == 0) return gls_fail(GLS_ERR_INPUT, "the seed region has no voxel above 0");
-    if (kept == 0)
-        return gls_fail(GLS_ERR_INPUT, "none of the %zu voxels of the seed region is in the seed mask", in_roi);
+    if (kept == 0) return gls_fail(GLS_ERR_INPUT, "none of the %zu voxels of the seed region lies in the mask", in_roi);
     gls_seeds *s = calloc(1, sizeof *s);
     if (s) s->voxel = malloc(kept * sizeof *s->voxel);
     if (!s || !s->voxel) {
@@ -250,9 +250,11 @@ static gls_status create_list(const char *name, const double (*point)[3], size_t
     }
     const double *p = point[first_outside];
     if (outside == n) {
-        status = gls_fail(
-            GLS_ERR_INPUT, "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g) taken as %s coordinates",
-            name, n, first_outside + 1, p[0], p[1], p[2], space == GLS_SEEDS_WORLD ? "world (mm)" : "voxel");
+        status =
+            gls_fail(GLS_ERR_INPUT,
+                     "%s: all %zu seeds lie outside the image, e.g. seed %zu (%g %g %g), taken as %s coordinates: "
+                     "check --seed-space",
+                     name, n, first_outside + 1, p[0], p[1], p[2], space == GLS_SEEDS_WORLD ? "world (mm)" : "voxel");
         goto fail;
     }
     if (outside > 0)

@@ -254,6 +254,5 @@ gls_status gls_seeds_create_interface(const gls_tissue *tissue, const gls_image 
     if (point[0] != GLS_SEED_FAR_AWAY) return GLS_OK;
     gls_seeds_destroy(*seeds);
     *seeds = NULL;
-    return gls_fail(GLS_ERR_INPUT, "%s: has no interface of grey and white matter from which seeds could be drawn",
-                    name);
+    return gls_fail(GLS_ERR_INPUT, "%s: has no interface of grey and white matter on which seeds could lie", name);
 }

@@ -83,8 +83,8 @@ static gls_status check_seed_direction(const double d[3])
 {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
     if ((d[0] == 0 && d[1] == 0 && d[2] == 0) || (square > 1e-100 && square < 1e100)) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: %g %g %g is too short, too long or not finite", d[0], d[1],
-                    d[2]);
+    return gls_fail(GLS_ERR_ARGUMENT, "--seed-direction: the vector %g %g %g is too short, too long or not finite",
+                    d[0], d[1], d[2]);
 }
 
 gls_status gls_track_params_check(const gls_track_params *p)
@@ -110,7 +110,7 @@ gls_status gls_track_params_check(const gls_track_params *p)
     if (p->downsample > 1 && p->compress > 0)
         return gls_fail(GLS_ERR_ARGUMENT, "--downsample and --compress exclude each other: leave out one of them");
     if (p->min_length > p->max_length)
-        return gls_fail(GLS_ERR_ARGUMENT, "--min-length of %g mm is above --max-length of %g mm", p->min_length,
+        return gls_fail(GLS_ERR_ARGUMENT, "--min-length: %g mm is more than --max-length %g mm", p->min_length,
                         p->max_length);
     if (p->max_length < p->step_size)
         return gls_fail(GLS_ERR_ARGUMENT, "--max-length of %g mm is less than one step (--step-size) of %g mm",
@@ -136,13 +136,13 @@ static gls_status check_backtrack(const gls_track_params *params)
     const gls_getter *getter = gls_getter_of(params);
     if (getter->deterministic && !(params->step_noise > 0))
         return gls_fail(GLS_ERR_ARGUMENT,
-                        "--backtrack: the direction getter %s is deterministic and would go the same way again: give "
-                        "one with random steps, such as --dg ifod2",
+                        "--backtrack: --dg %s is deterministic and would go the same way again: give a --dg with "
+                        "random steps, such as ifod2",
                         getter->name);
     if (getter->no_backtrack) return gls_fail(GLS_ERR_UNSUPPORTED, "--backtrack: %s", getter->no_backtrack);
     if (params->stop_at_all)
-        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: cannot be used with --stop, because a region that was met "
-                                          "would be lost when a streamline is taken back");
+        return gls_fail(GLS_ERR_ARGUMENT, "--backtrack: cannot be used with --stop, because a streamline that is "
+                                          "shortened again forgets which regions were met");
     if (params->loop_check)
         return gls_fail(
             GLS_ERR_ARGUMENT,
@@ -154,13 +154,13 @@ static gls_status check_backtrack(const gls_track_params *params)
 static gls_status check_pft(const gls_track_params *params)
 {
     if (!gls_getter_of(params)->filters)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft: the direction getter %s has no particles: give --dg prob or det",
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --dg %s: give --dg prob or det",
                         gls_getter_of(params)->name);
     if (params->backtrack)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft and --backtrack exclude each other: leave out one of them");
     if (params->stop_at_all)
-        return gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --stop, because a region that was met would be "
-                                          "lost when a streamline is taken back");
+        return gls_fail(GLS_ERR_ARGUMENT, "--pft: cannot be used with --stop, because a streamline that is shortened "
+                                          "again forgets which regions were met");
     return GLS_OK;
 }
 
@@ -194,7 +194,7 @@ static gls_status check_stop_map(const gls_image *map)
 {
     for (size_t i = 0, n = gls_grid_voxels(&map->grid); i < n; i++)
         if (isfinite(map->data[i])) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "the stop map has no finite value: every streamline would end at its seed");
+    return gls_fail(GLS_ERR_INPUT, "the stop map has no finite value, so that every streamline would end at its seed");
 }
 
 gls_status gls_track_input_check(const gls_track_params *params, const gls_track_input *input)

@@ -262,13 +262,14 @@ static gls_status compare(const merge *m, const char *path, const shard_reader *
         return gls_fail(GLS_ERR_INPUT, "%s: is of another format than %s: merge the shards of a single run", path,
                         first);
     if (x->count != y->count)
-        return gls_fail(GLS_ERR_INPUT, "%s: is shard %u of %u, but %s is shard %u of %u", path, y->index, y->count,
-                        first, x->index, x->count);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: is shard %u of %u, but %s is shard %u of %u: merge the shards of a single run", path,
+                        y->index, y->count, first, x->index, x->count);
     if (strcmp(a->file.version, r->file.version) != 0)
-        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: written by version %s, not %s", path, first,
-                        r->file.version, a->file.version);
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: version %s of glslines wrote it, not version %s",
+                        path, first, r->file.version, a->file.version);
     if (x->total_seeds != y->total_seeds)
-        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: of %llu seeds, not %llu", path, first,
+        return gls_fail(GLS_ERR_INPUT, "%s: is of another run than %s: one of %llu seeds, not %llu", path, first,
                         (unsigned long long)y->total_seeds, (unsigned long long)x->total_seeds);
     if (memcmp(g->dim, h->dim, sizeof g->dim) != 0 || memcmp(g->affine, h->affine, sizeof g->affine) != 0 ||
         memcmp(g->voxel_size, h->voxel_size, sizeof g->voxel_size) != 0)

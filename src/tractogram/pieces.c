@@ -321,7 +321,7 @@ static bool all_finite(const float *x, size_t n)
 gls_status gls_writer_check_points(const gls_tractogram_writer *w, const float (*point)[3], size_t n)
 {
     if (all_finite(point[0], 3 * n)) return GLS_OK;
-    return gls_fail(GLS_ERR_ARGUMENT, "%s: a point is not finite", w->output.path);
+    return gls_fail(GLS_ERR_ARGUMENT, "%s: a point to be written is not finite", w->output.path);
 }
 
 void gls_writer_lose(gls_tractogram_writer *w, size_t column)

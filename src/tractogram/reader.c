@@ -54,7 +54,7 @@ static gls_status recognise(gls_tractogram_reader *r)
 {
     char start[16] = "";
     if (r->info.bytes < sizeof start)
-        return gls_fail(GLS_ERR_INPUT, "%s: truncated: %llu bytes are no tractogram", r->path,
+        return gls_fail(GLS_ERR_INPUT, "%s: truncated: has %llu bytes, too few for a tractogram", r->path,
                         (unsigned long long)r->info.bytes);
     gls_status status = gls_reader_head(r, 0, start, sizeof start);
     for (size_t f = 0; f < N_FORMATS && !status; f++) {

@@ -91,9 +91,10 @@ gls_status gls_tck_header_read(const char *path, int fd, uint64_t bytes, gls_tck
         status = gls_fail(GLS_ERR_INPUT, "%s: damaged: its header lacks the line datatype or the line file", path);
     /* the text may not overlap the numbers in the same file */
     if (!status && !h->file && h->start < n)
-        status =
-            gls_fail(GLS_ERR_INPUT, "%s: damaged: its header, of %zu bytes, says that the data begin at byte %" PRIu64,
-                     path, n, h->start);
+        status = gls_fail(GLS_ERR_INPUT,
+                          "%s: damaged: its header has %zu bytes, but says that the data begin at byte %" PRIu64
+                          ", within the header",
+                          path, n, h->start);
     return status;
 }
 

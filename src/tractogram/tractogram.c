@@ -130,7 +130,7 @@ static gls_status define(gls_tractogram_writer *w, const gls_streamlines *s)
         const gls_column *c = column_of(s, k);
         if (!c->name || !*c->name || c->components < 1 || gls_type_size(c->type) == 0 ||
             (k >= s->n_dps + s->n_dpv && (c->type != GLS_TYPE_BOOL || c->components != 1)))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: a column has no name, or an invalid type", w->output.path);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: a column or group has no name, or an invalid type", w->output.path);
         w->column[k] = *c;
         w->column[k].data = NULL;
         w->column[k].name = strdup(c->name);

@@ -119,8 +119,8 @@ static gls_status use_reference(gls_tractogram_reader *r, const int32_t dim[3], 
         for (int k = 0; k < 3; k++)
             if (turn[i][k] != 0 && (dim[k] != g->dim[i] || fabs(size[k] - g->voxel_size[i]) > 1e-3 * g->voxel_size[i]))
                 return gls_fail(GLS_ERR_INPUT,
-                                "%s: its dimensions or voxel sizes are not those of the reference image: give the "
-                                "image to which it belongs",
+                                "%s: its dimensions or voxel sizes are not those of --reference: give the image to "
+                                "which this tractogram belongs",
                                 r->path);
     return GLS_OK;
 }
@@ -170,7 +170,9 @@ static gls_status read_grid(gls_tractogram_reader *r, const unsigned char *heade
     }
     read_order(header, order);
     if (!has_affine && !r->options.reference)
-        return gls_fail(GLS_ERR_INPUT, "%s: has no affine: give the image to which it belongs as --reference", r->path);
+        return gls_fail(GLS_ERR_INPUT,
+                        "%s: has no affine: give --reference IMAGE, the image to which this tractogram belongs",
+                        r->path);
     if (!has_affine) *g = *r->options.reference;
     gls_status status = has_affine ? set_grid(r, dim, (const double(*)[4])affine) : GLS_OK;
     if (!status) status = turn_axes(r, order, g, dim, turn);

@@ -88,13 +88,13 @@ static gls_status define(gls_tractogram_writer *w)
     if (!t->column) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     for (size_t k = 0; k < n; k++) {
         if (!gls_trx_can_name(w->column[k].name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, w->column[k].name);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot have a column \"%s\"", w->output.path, w->column[k].name);
         gls_status status = gls_spool_init(&t->column[t->n_columns++], &w->output);
         if (status) return status;
     }
     for (size_t i = 0; i < t->n_dpg; i++)
         if (!find_group(w, t->dpg[i].group) || !gls_trx_can_name(t->dpg[i].column.name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot hold data \"%s\" of a group \"%s\"", w->output.path,
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot hold data named \"%s\" of a group \"%s\"", w->output.path,
                             t->dpg[i].column.name, t->dpg[i].group);
     return GLS_OK;
 }
@@ -131,7 +131,7 @@ static gls_status form_points(void *user, size_t from, size_t until, unsigned ch
     if (gls_half_convert(point[0], 3 * (until - from), (uint16_t *)(void *)room)) return GLS_OK;
     gls_status status = gls_writer_check_points(l->w, point, until - from);
     return status ? status
-                  : gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate beyond 65504 mm does not fit into float16",
+                  : gls_fail(GLS_ERR_UNSUPPORTED, "%s: a coordinate exceeds 65504 mm: give --output-precision float",
                              l->w->output.path);
 }
 
@@ -336,7 +336,7 @@ static gls_status add_late(gls_tractogram_writer *w)
     for (size_t i = 0; i < w->n_late && !status; i++) {
         const gls_column *c = &w->late[i];
         if (!gls_trx_can_name(c->name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a column \"%s\"", w->output.path, c->name);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot have a column \"%s\"", w->output.path, c->name);
         print_name(name, "dps", c);
         status = add_array(w, name, c->data, (size_t)w->n_streamlines * gls_column_row_bytes(c));
     }
@@ -352,7 +352,7 @@ static gls_status add_late_groups(gls_tractogram_writer *w)
         const gls_late_group *g = &w->late_group[i];
         const gls_column c = {g->name, GLS_TYPE_UINT32, 1, g->member};
         if (!gls_trx_can_name(c.name))
-            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot name a group \"%s\"", w->output.path, c.name);
+            return gls_fail(GLS_ERR_ARGUMENT, "%s: TRX cannot have a group \"%s\"", w->output.path, c.name);
         print_name(name, "groups", &c);
         status = add_array(w, name, g->member, g->n * sizeof *g->member);
     }

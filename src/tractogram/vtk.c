@@ -75,8 +75,10 @@ static gls_status create(gls_tractogram_writer *w, const gls_tractogram_options 
     vtk *v = w->state = calloc(1, sizeof *v);
     if (!v) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", w->output.path);
     if (options->shard)
-        return gls_fail(GLS_ERR_UNSUPPORTED, "%s: parts of a run are TRX, TRK or TCK files; convert the merged one",
-                        w->output.path);
+        return gls_fail(
+            GLS_ERR_UNSUPPORTED,
+            "%s: a shard cannot be a VTK file: write TRX, TRK or TCK, merge the shards, then run 'glslines convert'",
+            w->output.path);
     gls_status status = gls_packer_init(&v->packer, &w->output);
     if (!status) status = gls_spool_init(&v->lengths, &w->output);
     int n = snprintf(line, sizeof line, "%s%*d float\n", head, COUNT_WIDTH, 0);

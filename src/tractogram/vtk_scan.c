@@ -188,8 +188,8 @@ static gls_status find_axes(gls_tractogram_reader *r, const char *title)
     if (gls_case_find(title, "SPACE=LPS")) ras = false, lps = true;
     if (!ras && !lps)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: does not say its axes (SPACE=RAS or SPACE=LPS in line 2): give --vtk-space ras for a file "
-                        "of MRtrix3, lps for one of DIPY",
+                        "%s: line 2 does not state the axes (SPACE=RAS or SPACE=LPS): give --vtk-space ras for a file "
+                        "of MRtrix3, --vtk-space lps for a file of DIPY",
                         r->path);
     t->sign[0] = t->sign[1] = lps ? -1 : 1;
     t->sign[2] = 1;

@@ -57,7 +57,7 @@ static bool is_plain(const char *text)
 static gls_status set_cell(gls_bundle_row *row, gls_bundle_cell cell, const char *text)
 {
     if (!is_plain(text))
-        return gls_fail(GLS_ERR_INPUT, "%s: %s: a name has a control character", row->path, row->where);
+        return gls_fail(GLS_ERR_INPUT, "%s: %s: a text has a control character", row->path, row->where);
     free(row->cell[cell]);
     row->cell[cell] = gls_text_copy(text);
     return row->cell[cell] ? GLS_OK : gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
@@ -115,7 +115,8 @@ static gls_status add_bundle(gls_bundle_rules *rules, const gls_bundle_row *from
     row.where = where;
     gls_status status = set_cell(&row, GLS_CELL_BUNDLE, bundle->string);
     if (!status && !cJSON_IsObject(bundle) && !cJSON_IsString(bundle))
-        status = gls_fail(GLS_ERR_INPUT, "%s: %s: is no object of scilpy's keys", row.path, where);
+        status = gls_fail(GLS_ERR_INPUT, "%s: %s: must be an object of scilpy's keys, or the name of a mask", row.path,
+                          where);
     /* short form, the name of the true mask alone, as in scil_bundle_score_many_bundles_one_tractogram */
     if (!status && cJSON_IsString(bundle)) status = set_cell(&row, GLS_CELL_TRUTH, bundle->valuestring);
     cJSON_ArrayForEach(item, bundle)
@@ -141,7 +142,7 @@ static gls_status bundle_rules_add_json(gls_bundle_rules *rules, const gls_bundl
         size_t line = 1;
         for (const char *c = text; stopped && c < stopped && c < text + n; c++) line += *c == '\n';
         cJSON_Delete(root);
-        return gls_fail(GLS_ERR_INPUT, "%s: line %zu: is no JSON from here on", from->path, line);
+        return gls_fail(GLS_ERR_INPUT, "%s: line %zu: the text is no JSON from here on", from->path, line);
     }
     cJSON_ArrayForEach(bundle, root)
     {
@@ -268,8 +269,8 @@ static gls_status parse_axis(const row *r, gls_bundle_rule *rule)
         for (int k = 0; k < 3; k++)
             if (strcmp(r->cell[GLS_CELL_PRIMARY_AXIS], words[a][k]) == 0) rule->axis = a + 1;
     return rule->axis ? GLS_OK
-                      : gls_fail(GLS_ERR_INPUT, "%s: %s: primary_axis: \"%s\" must be L/R, P/A or I/S", r->path,
-                                 r->where, r->cell[GLS_CELL_PRIMARY_AXIS]);
+                      : gls_fail(GLS_ERR_INPUT, "%s: %s: primary_axis: \"%s\" must be L/R, P/A, I/S, x, y or z",
+                                 r->path, r->where, r->cell[GLS_CELL_PRIMARY_AXIS]);
 }
 
 /* Takes the regions of both ends: one image whose two largest parts are the ends, or an image for each. */
@@ -382,8 +383,8 @@ static gls_status read_header(const char *path, char *const *cell, size_t n, col
     }
     for (size_t k = 0; k < n; k++)
         if (at[k] == GLS_CELL_BUNDLE) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT, "%s: needs a header line with names of columns, \"bundle\" among them, and tabs",
-                    path);
+    return gls_fail(GLS_ERR_INPUT,
+                    "%s: needs a header line: names of columns with tabs between them, \"bundle\" among them", path);
 }
 
 /* Reads a table with tabs: a header with names of columns, then a row for each bundle. Empty lines and lines that begin

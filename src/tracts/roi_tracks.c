@@ -44,8 +44,7 @@ static gls_status add_tracks(gls_rois *rois, const char *path, const gls_grid *g
     gls_status status = gls_tractogram_reader_open(path, &options, &reader);
     const gls_tractogram_info *info = status ? NULL : gls_tractogram_reader_info(reader);
     if (!status && !grid && !info->has_grid)
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%s: has no grid on which it could be a region: name an image with --reference", path);
+        status = gls_fail(GLS_ERR_INPUT, "%s: has no grid on which it could be a region: give --reference IMAGE", path);
     if (!status) status = trace(reader, grid ? grid : &info->grid, &area);
     if (!status && area.voxels == 0)
         status = gls_fail(GLS_ERR_INPUT, "%s: is no region: none of its streamlines passes through a voxel of the grid",

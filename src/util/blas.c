@@ -137,7 +137,7 @@ static gls_status load(const char *what)
     if (!found) {
         const char *reason = dlerror();
         return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "%s: %s; this part of glslines belongs beside the program or in " GLS_BLAS_FROM_PROGRAM
+                        "%s: %s; the library libglslines_blas belongs beside the program or in " GLS_BLAS_FROM_PROGRAM
                         ", and needs OpenBLAS and LAPACKE",
                         what, reason ? reason : GLS_BLAS_LIBRARY " cannot be used");
     }

@@ -103,7 +103,7 @@ static gls_status take_text(const char *path, char *text, size_t bytes, char **d
 {
     if (bytes >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
         free(text);
-        return gls_fail(GLS_ERR_INPUT, "%s: is a text in UTF-16: save it as UTF-8", path);
+        return gls_fail(GLS_ERR_INPUT, "%s: is a text in UTF-16: save the text as UTF-8", path);
     }
     const size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     if (mark) memmove(text, text + mark, bytes - mark + 1);
@@ -121,7 +121,7 @@ gls_status gls_file_read(const char *path, size_t max_bytes, char **data, size_t
     gls_status status = gls_input_open(path, &input);
     if (status) return status;
     if (input.regular && input.bytes > max_bytes)
-        status = gls_fail(GLS_ERR_INPUT, "%s: too large: %llu bytes, at most %zu expected", path,
+        status = gls_fail(GLS_ERR_INPUT, "%s: too large: has %llu bytes, but at most %zu are expected", path,
                           (unsigned long long)input.bytes, max_bytes);
     /* one byte more than the file has: a read that does not fill the buffer was the last */
     if (input.regular) capacity = (size_t)input.bytes + 1;
@@ -163,7 +163,7 @@ gls_status gls_file_read_text(const char *path, size_t max_bytes, char **out, si
     while (size > 0 && text[size - 1] == '\0') size--;
     if (memchr(text, '\0', size)) {
         free(text);
-        return gls_fail(GLS_ERR_INPUT, "%s: is no text: it has NUL bytes, as text in UTF-16 has; save it as UTF-8",
+        return gls_fail(GLS_ERR_INPUT, "%s: is no text: has NUL bytes, as text in UTF-16 has: save the text as UTF-8",
                         path);
     }
     /* line ends of Windows and of old Macs become \n */

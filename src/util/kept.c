@@ -65,6 +65,6 @@ gls_status gls_kept_write(const char *path, const void *data, size_t bytes)
 {
     struct stat info;
     if (lstat(path, &info) == 0 && !gls_kept_is_file(path, true))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: is no file of this user, and stays as it is", path);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file of this user, and stays as it is", path);
     return gls_file_write(path, true, NULL, data, bytes);
 }

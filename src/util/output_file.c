@@ -362,7 +362,7 @@ static void take_back(const gls_output *output, const replaced_file *old)
     char reason[GLS_MESSAGE_BYTES];
     snprintf(reason, sizeof reason, "%s", gls_last_error());
     if (old->kept && rename(old->kept, output->path) != 0)
-        gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file, and the one that it replaced is %s", reason, output->path,
+        gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file, and the file that it replaced is %s", reason, output->path,
                  old->kept);
     else if (!old->kept && (old->present || unlink(output->path) != 0))
         gls_fail(GLS_ERR_OUTPUT, "%s; %s is the new file and stays", reason, output->path);
@@ -454,7 +454,7 @@ gls_status gls_output_group_make_folder(gls_output_group *group, const char *pat
     struct stat st;
     if (!made && errno != EEXIST) return gls_fail(GLS_ERR_OUTPUT, "%s: cannot be made: %s", path, strerror(errno));
     if (!made && stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-        return gls_fail(GLS_ERR_OUTPUT, "%s: is a file, not a folder; give another name", path);
+        return gls_fail(GLS_ERR_OUTPUT, "%s: is a file, not a folder: give another name", path);
     if (made && !group->folder) group->folder = strdup(path);
     return GLS_OK;
 }

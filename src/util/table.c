@@ -116,7 +116,7 @@ static gls_status parse_line(parser *s)
     /* the first row sets the number of columns */
     if (s->rows == 0) s->cols = cols;
     if (cols != s->cols)
-        return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu numbers, the lines before have %zu", s->name, s->line,
+        return gls_fail(GLS_ERR_INPUT, "%s: line %zu has %zu numbers, but the lines before have %zu", s->name, s->line,
                         cols, s->cols);
     s->rows++;
     return GLS_OK;

@@ -225,8 +225,8 @@ static gls_status number_fixels(const segmentation *s, const block *blocks, cons
                 GLS_MAX_LOBES);
     if (f->n == 0)
         return gls_fail(GLS_ERR_EMPTY,
-                        "%s: has no fixels%s: all FODs are below the amplitude of --fixel-peak, or not positive: check "
-                        "that the FODs are scaled to the response%s",
+                        "%s: has no fixels%s: all FODs are below --fixel-peak or --fixel-integral, or not positive: "
+                        "check that the FODs are scaled to the response%s",
                         name, s->mask ? " inside the mask" : "", s->mask ? ", and that the mask lies on the FODs" : "");
     if (f->n > MAX_FIXELS)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has %zu fixels, more than %" PRIu32, name, f->n, MAX_FIXELS);
@@ -285,8 +285,8 @@ gls_status gls_fixels_create(const gls_image *sh, const char *name, const gls_im
     if (order < 0)
         return gls_fail(
             GLS_ERR_INPUT,
-            "%s: has %zu volumes, but images of even SH coefficients, up to order %d, have 6, 15, 28, 45, 66 ...", name,
-            sh->n_volumes, GLS_SH_MAX_ORDER);
+            "%s: has %zu volumes, but images of SH coefficients of even orders, %d at most, have 6, 15, 28, 45, 66 ...",
+            name, sh->n_volumes, GLS_SH_MAX_ORDER);
     if (gls_grid_voxels(&sh->grid) > UINT32_MAX)
         return gls_fail(GLS_ERR_UNSUPPORTED, "%s: has more than 2^32 - 1 voxels", name);
     gls_fixels *f = calloc(1, sizeof *f);

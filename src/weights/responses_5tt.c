@@ -110,10 +110,10 @@ static gls_status mark_tissues(estimation *s, const gls_image *five, const char 
     /* with an affine in another unit a voxel could have any number of samples */
     for (int c = 0; c < 3; c++)
         if (m.samples[c] > MAX_SAMPLES)
-            return gls_fail(
-                GLS_ERR_INPUT,
-                "%s: more than %d of its voxels lie along a voxel of the series: check that both images are in mm",
-                name, MAX_SAMPLES);
+            return gls_fail(GLS_ERR_INPUT,
+                            "%s: more than %d of its voxels lie along an edge of a voxel of the series: check that "
+                            "both images are in mm",
+                            name, MAX_SAMPLES);
     for (int t = 0; t < N_TISSUES && !status; t++) status = gls_image_create(&s->dwi->grid, 1, &s->tissue[t]);
     /* i: position in the list of voxels inside the mask */
     for (size_t v = 0, i = 0; v < gls_grid_voxels(&s->dwi->grid) && !status; v++) {
@@ -198,7 +198,7 @@ static gls_status estimate(estimation *s, const gls_image *five, const char *nam
             s->n[GM], s->n[CSF], name);
     if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has no voxels of one tissue within the mask (white matter %zu, grey matter %zu, CSF %zu): "
+                        "%s: has no voxel of a tissue within the mask (white matter %zu, grey matter %zu, CSF %zu): "
                         "check that the image lies on the series, or lower --pvf",
                         name, s->n[WM], s->n[GM], s->n[CSF]);
     status = find_single(s);

@@ -114,8 +114,8 @@ static gls_status candidates_check(size_t n)
     if (n >= MIN_VOXELS) return GLS_OK;
     return gls_fail(
         GLS_ERR_INPUT,
-        "response: only %zu voxels of single bundles were found, at least %d are needed: give a mask of the "
-        "whole brain, or lower --fa-threshold (--algorithm fa) or --pvf (--algorithm msmt_5tt)",
+        "response: there are only %zu voxels of single bundles, but at least %d are needed: give a mask of the whole "
+        "brain, raise --voxels, or lower --fa-threshold (--algorithm fa) or --pvf (--algorithm msmt_5tt)",
         n, MIN_VOXELS);
 }
 
@@ -190,7 +190,7 @@ gls_status gls_responses_manual(const gls_image *dwi, const gls_gradients *gradi
     /* take all voxels of the mask, in the order of the grid */
     for (size_t v = 0; v < all && !status; v++)
         if (mask->data[v] > 0) c.voxel[c.n++] = v;
-    if (!status && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask is empty");
+    if (!status && c.n == 0) status = gls_fail(GLS_ERR_INPUT, "response: the mask has no voxel above 0");
     if (status) goto fail;
     fa = malloc(c.n * sizeof *fa);
     status = fa ? gls_tensor_axes(dwi, gradients, c.voxel, c.n, fa, c.axis)

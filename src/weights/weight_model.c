@@ -152,8 +152,8 @@ static gls_status exclude(gls_weight_model *m, const gls_weights_options *o)
     }
     if (used > 0 || o->force) return GLS_OK;
     return gls_fail(GLS_ERR_EMPTY,
-                    "all %zu fixels with streamlines are excluded: there are too few streamlines, or "
-                    "they lie in another space than the FODs",
+                    "all %zu fixels with streamlines are excluded: there are too few streamlines, or the streamlines "
+                    "lie in another space than the FODs",
                     m->n_excluded);
 }
 

@@ -293,7 +293,7 @@ check "with weights" "$program" bids -q made weighted participant --participant-
 check "that the sidecar tells of" grep -q '"RelationshipMeasure":.*"sum of streamlines, weighted"' weighted/sub-02/dwi/*_relmat.json
 exits 3 "seg-Other_dseg" "$program" bids made other_out participant --atlas Other
 exits 2 "'a_b': labels of BIDS have letters, digits and + alone" "$program" bids made other_out participant --atlas a_b
-exits 2 "has to be named ..._relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
+exits 2 "must end in _relmat.tsv" "$program" connectome rows.trx made/sub-01/anat/*_seg-Four_dseg.nii.gz other.tsv --bids
 exits 4 "exists" "$program" phantom made --bids 01
 exits 2 "no label of a subject" "$program" phantom other_made --bids 01,a_b
 exits 2 "'p-e' is no label of a subject or session" "$program" phantom other_made --bids 01/p-e

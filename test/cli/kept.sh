@@ -157,7 +157,7 @@ done
 expect 0 convert ends.tck u.tck --tsf stranger.tsf=v --force
 says "stranger.tsf: has the timestamp of another tractogram than ends.tck"
 expect 3 convert ends.tck z.tck --tsf less.tsf=v
-says "less.tsf: its values do not fit the vertices of streamline 1"
+says "less.tsf: does not have one value for each point of streamline 1"
 expect 3 convert ends.tck z.tck --tsf more.tsf=v
 says "more.tsf: has values for more than 2 streamlines"
 expect 3 convert ends.tck z.tck --tsf ends.tck=v

@@ -340,7 +340,7 @@ with zipfile.ZipFile(sys.argv[1]) as old, zipfile.ZipFile(sys.argv[2], "w") as n
         new.writestr(name.replace("float64", "float32") if half else name, bytes(len(data) // 2) if half else data)
 END
 expect 3 edit w.trx wh.trx z.trx --fields common --weights dps:weights --min-weight 0
-says 'wh.trx: its column "weights" is not the same in w.trx: --weights needs one type in all files'
+says 'wh.trx: the column "weights" has another type in w.trx: --weights needs the same type in all files'
 expect 3 edit nan.tck x.tck
 expect 0 edit nan.tck x.tck --invalid drop
 says "0 streamlines of 1"
@@ -612,7 +612,7 @@ for pair in values.tsv=va:l.tsv prof.csv=p:r.csv; do
     cmp plain joined || note "$pair"
 done
 expect 2 track "$@" -o v.trx --connectome 'labels.nii\:v.csv'
-says 'names with a colon between them'
+says 'must be BUNDLES or BUNDLES:FILE'
 # a byte order mark is no part of a table
 printf '\357\273\277' | cat - sinks.tsv > marked.tsv
 expect 0 segment t.trx marked.tsv --keep-all --table marked_table.tsv
@@ -622,7 +622,7 @@ expect 0 segment t.trx marked.json --folder data/bundles --table marked_counts.t
 same scil_counts.tsv marked_counts.tsv
 printf '\377\376b\0' > wide.tsv
 expect 3 segment t.trx wide.tsv --table wide_table.tsv
-says "wide.tsv: is a text in UTF-16: save it as UTF-8"
+says "wide.tsv: is a text in UTF-16: save the text as UTF-8"
 # a file that was cut off, inside a point and between two: what is left can be read
 bytes=$(wc -c < t.tck)
 for less in 30 36; do

@@ -122,9 +122,9 @@ static void not_brought_back(void **state)
     assert_int_equal(renames_left, 0);
     snprintf(message, sizeof message, "%s", gls_last_error());
     assert_non_null(strstr(message, "late.json: exists already"));
-    const char *name = strstr(message, "the one that it replaced is ");
+    const char *name = strstr(message, "the file that it replaced is ");
     assert_non_null(name);
-    snprintf(kept, sizeof kept, "%s", name + strlen("the one that it replaced is "));
+    snprintf(kept, sizeof kept, "%s", name + strlen("the file that it replaced is "));
     assert_text("old.trx", "after");
     assert_text("late.json", "theirs");
     assert_text(strrchr(kept, '/') + 1, "before");

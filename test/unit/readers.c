@@ -311,7 +311,7 @@ static void test_odd_trk(void **state)
     assert_int_equal(read_file(path, &options, &n), GLS_OK);
     assert_int_equal(n, N);
     grid.dim[0]++;
-    refuses(path, &options, "not those of the reference image");
+    refuses(path, &options, "not those of --reference");
     free((void *)path);
     free(file);
 }

@@ -22,7 +22,7 @@ static void test_vtk(void **state)
     char data[512];
     lps.vtk_space = GLS_VTK_SPACE_LPS;
     put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, text, "", 3));
-    refuses(scratch("a.vtk"), NULL, "does not say its axes (SPACE=RAS or SPACE=LPS in line 2): give --vtk-space");
+    refuses(scratch("a.vtk"), NULL, "line 2 does not state the axes (SPACE=RAS or SPACE=LPS): give --vtk-space");
     for (int stated = 0; stated < 2; stated++) {
         put_file(scratch("a.vtk"), data, (size_t)snprintf(data, sizeof data, text, stated ? " SPACE=RAS" : "", 3));
         assert_int_equal(gls_tractogram_reader_open(scratch("a.vtk"), &lps, &reader), GLS_OK);

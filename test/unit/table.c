@@ -50,7 +50,7 @@ static void test_errors(void **state)
     (void)state;
     EXPECT_ERROR("", "t.txt: contains no numbers");
     EXPECT_ERROR("\n# nothing\n  \n", "t.txt: contains no numbers");
-    EXPECT_ERROR("1 2 3\n\n4 5\n", "t.txt: line 3 has 2 numbers, the lines before have 3");
+    EXPECT_ERROR("1 2 3\n\n4 5\n", "t.txt: line 3 has 2 numbers, but the lines before have 3");
     EXPECT_ERROR("1 2 3\r\n4 five 6\r\n", "t.txt: line 2: \"five\" is not a number");
     EXPECT_ERROR("1 0x10", "t.txt: line 1: \"0x10\" is not a number");
     EXPECT_ERROR("1 1.5.2", "t.txt: line 1: \"1.5.2\" is not a number");
@@ -86,7 +86,7 @@ static void test_files(void **state)
              "0\0 \0",
              6);
     assert_int_equal(gls_table_read(scratch("wide.bval"), &values, &rows, &cols), GLS_ERR_INPUT);
-    assert_non_null(strstr(gls_last_error(), "wide.bval: is a text in UTF-16: save it as UTF-8"));
+    assert_non_null(strstr(gls_last_error(), "wide.bval: is a text in UTF-16: save the text as UTF-8"));
     assert_int_equal(gls_table_read(scratch("none.bval"), &values, &rows, &cols), GLS_ERR_INPUT);
     assert_non_null(strstr(gls_last_error(), "/none.bval: cannot open: No such file or directory"));
     assert_int_equal(gls_table_read(scratch_folder, &values, &rows, &cols), GLS_ERR_INPUT);

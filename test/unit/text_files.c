@@ -55,7 +55,7 @@ static void test_text(void **state)
         unlink(path);
         if (!cases[i].out) {
             assert_int_equal(status, GLS_ERR_INPUT);
-            assert_non_null(strstr(gls_last_error(), "save it as UTF-8"));
+            assert_non_null(strstr(gls_last_error(), "save the text as UTF-8"));
             continue;
         }
         assert_int_equal(status, GLS_OK);

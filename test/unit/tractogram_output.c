@@ -161,10 +161,10 @@ static void test_bad_arguments(void **state)
     expect_refusal(&lines, "streamline 1 (counted from 0) has no points");
     lines.offset = fine;
     point[8][2] = NAN;
-    expect_refusal(&lines, "a point is not finite");
+    expect_refusal(&lines, "a point to be written is not finite");
     point[8][2] = 0;
     point[11][2] = -INFINITY; /* the last value, behind the vectorised part */
-    expect_refusal(&lines, "a point is not finite");
+    expect_refusal(&lines, "a point to be written is not finite");
     point[11][2] = 0;
     /* two columns of one name, which no reader could tell apart */
     static const float twice[2] = {0};

@@ -54,7 +54,8 @@ static gls_status check_subgroup(const gls_device_info *limits)
 {
     if (limits->subgroup_size > 0) return GLS_OK;
     return gls_fail(GLS_ERR_UNSUPPORTED,
-                    "the subgroup mapping needs KHR_shader_subgroup in compute shaders, which %.100s does not offer",
+                    "--mapping subgroup: needs KHR_shader_subgroup in compute shaders, which %.100s does not offer: "
+                    "give --mapping auto",
                     limits->renderer);
 }
 
@@ -348,8 +349,8 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     }
     if (batch < 1 || lines < directions || blocks < needed)
         return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "one seed's streamlines (%llu directions of %u steps) do not fit a buffer of %llu bytes: lower "
-                        "--max-length",
+                        "the streamlines of one seed (%llu directions of %u steps) do not fit the device's buffers of "
+                        "%llu bytes: lower --max-length or --max-directions-per-seed",
                         (unsigned long long)directions, p.max_steps, (unsigned long long)storage);
     /* Do not make the pool larger than a typical batch needs, and leave space for its records in the state buffer. */
     const uint64_t typical = (p.voxel_runs ? RUN_POINTS_PER_SEED : TYPICAL_POINTS_PER_SEED) / POOL_BLOCK;
@@ -361,7 +362,8 @@ static gls_status make(const gls_track_params *params, const gls_device_info *li
     if (state_bytes + record * blocks > storage) blocks = (storage - state_bytes) / record;
     if (blocks < needed)
         return gls_fail(GLS_ERR_UNSUPPORTED,
-                        "the device's buffers of %llu bytes are too small for one streamline: lower --max-length",
+                        "the device's buffers of %llu bytes are too small for the streamlines of one seed: lower "
+                        "--max-length or --max-directions-per-seed",
                         (unsigned long long)storage);
     p.batch_seeds = (uint32_t)batch;
     p.batch_lines = (uint32_t)lines;

@@ -394,7 +394,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     if (!input->sphere->antipodal)
         return gls_fail(GLS_ERR_ARGUMENT, "the bootstrap needs an antipodally symmetric sphere");
     if (input->gradients->n != input->dwi->n_volumes)
-        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes",
+        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, but the series has %zu volumes",
                         input->gradients->n, input->dwi->n_volumes);
     if (!is_of_table(input->qball, input->gradients))
         return gls_fail(GLS_ERR_ARGUMENT, "the q-ball model was made from another gradient table");

@@ -98,8 +98,8 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     GLS_REQUIRE(input->odf);
     if (gls_odf_field_interpolation(true, &(gls_track_params){.dg = params->dg}, input->odf) !=
         GLS_ODF_INTERPOLATE_COEFFICIENTS)
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "ifod1, ifod2 and sdstream need symmetric ODFs as spherical harmonics of even orders");
+        return gls_fail(GLS_ERR_ARGUMENT, "ifod1, ifod2 and sdstream need ODFs as spherical harmonics of even orders, "
+                                          "and an antipodally symmetric sphere");
     return gls_odf_field_check(params, input, false);
 }
 

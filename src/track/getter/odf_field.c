@@ -93,8 +93,8 @@ gls_status gls_odf_field_check(const gls_track_params *params, const gls_track_i
     if (status || params->odf_interpolation != GLS_ODF_INTERPOLATE_COEFFICIENTS ||
         (coefficients && has_coefficients(input->odf)))
         return status;
-    return gls_fail(GLS_ERR_ARGUMENT,
-                    "--odf-interpolation coefficients: needs SH of even orders, and --dg prob or det");
+    return gls_fail(GLS_ERR_ARGUMENT, "--odf-interpolation coefficients: needs --dg prob or det, spherical harmonics "
+                                      "of even orders and an antipodally symmetric sphere");
 }
 
 const gls_sphere *gls_odf_field_sphere(const gls_track_input *input)
@@ -129,7 +129,7 @@ gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_trac
     gls_field *field[GLS_TRACKER_MAX_DEVICES];
     float largest = largest_value(odf);
     if (largest <= 0)
-        return gls_fail(GLS_ERR_INPUT, "the image of ODFs has no positive value: all are 0, negative or no numbers");
+        return gls_fail(GLS_ERR_INPUT, "the ODFs have no value above 0: all values are 0, negative or not finite");
     if (!f.per_voxel) {
         /* Only the largest coefficient is known, not the largest amplitude. An amplitude is the sum of k coefficients
          * times basis functions, whose root mean square over the sphere is 1 / sqrt(4 pi). Headroom for a factor of

@@ -25,7 +25,8 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     GLS_REQUIRE(input->peaks->n_volumes > 0 && input->peaks->n_volumes % 3 == 0);
     const uint32_t samples = n_samples(input);
     if (input->peaks->n_volumes % (3 * (size_t)samples) != 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "the image has %zu peaks in each voxel, not a multiple of the %u samples",
+        return gls_fail(GLS_ERR_ARGUMENT,
+                        "the image of peaks has %zu peaks in each voxel, which is no multiple of the %u samples",
                         input->peaks->n_volumes / 3, samples);
     return gls_grid_require_equal(&input->peaks->grid, "the peaks", &input->stop_map->grid, "the stop map");
 }

@@ -28,7 +28,7 @@ static gls_status check(const gls_track_params *params, const gls_track_input *i
     (void)params;
     GLS_REQUIRE(input->dwi && input->gradients);
     if (input->gradients->n != input->dwi->n_volumes)
-        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, the series %zu volumes",
+        return gls_fail(GLS_ERR_ARGUMENT, "the gradient table has %zu entries, but the series has %zu volumes",
                         input->gradients->n, input->dwi->n_volumes);
     return gls_grid_require_equal(&input->dwi->grid, "the series", &input->stop_map->grid, "the stop map");
 }

@@ -84,7 +84,7 @@ static gls_status plan(const gls_track_params *params, const gls_device_info *li
         if ((uint32_t)t->size[a] > limits->max_texture_3d)
             status = gls_fail(
                 GLS_ERR_UNSUPPORTED,
-                "%s: has %d voxels along an axis, but the device's 3D textures hold %u: crop the tissue images",
+                "%s: has %d voxels along an axis, but the device's 3D textures hold %u at most: crop the tissue images",
                 t->name, t->size[a], limits->max_texture_3d);
     plan->n_textures += has_path(t) ? 2 : 1;
     plan->bytes += voxels_of(t) * (t->single ? 4 : 2) * (has_path(t) ? 5 : 4);

@@ -159,7 +159,10 @@ static gls_status go_on(gls_journal *j, const char *identity, const char *origin
     struct stat info;
     bool locked = flock(j->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* file systems without locks: go on */
     if (fstat(j->fd, &info) != 0) return fail(j, "cannot be read");
-    if (!S_ISREG(info.st_mode)) return gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", j->path);
+    if (!S_ISREG(info.st_mode))
+        return gls_fail(GLS_ERR_OUTPUT,
+                        "%s: the journal of --resume must be a regular file: remove or rename what has this name",
+                        j->path);
     if (!locked || info.st_nlink == 0) /* no link: the run that had the lock has just ended and removed the file */
         return gls_fail(GLS_ERR_OUTPUT,
                         "%s: another run is at work on this output: wait until that run ends, or choose another output",
@@ -170,13 +173,15 @@ static gls_status go_on(gls_journal *j, const char *identity, const char *origin
      * overwritten */
     bool torn = !known && (size_t)info.st_size < sizeof j->head && is_torn_head(j->fd, (uint64_t)info.st_size);
     if (!known && !torn && !anew)
-        return gls_fail(GLS_ERR_OUTPUT,
-                        "%s: exists already and is no journal of a run: give --force to overwrite the file", j->path);
+        return gls_fail(
+            GLS_ERR_OUTPUT,
+            "%s: exists already and is no journal of a run, or is damaged: give --force to overwrite the file",
+            j->path);
     if (known && strcmp(j->head.identity, identity) == 0) return GLS_OK;
     if (known && !anew)
         return gls_fail(GLS_ERR_OUTPUT,
-                        "%s: belongs to a run with other inputs, options or another version: remove the file, or give "
-                        "--force to begin anew",
+                        "%s: is the journal of a run with other inputs or options, or of another version of glslines: "
+                        "remove the file, or give --force to begin anew",
                         j->path);
     return begin(j, identity, origin);
 }
@@ -194,7 +199,11 @@ gls_status gls_journal_open(const char *path, const char *identity, const char *
     if (!status) j->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (!status && j->fd < 0)
         status =
-            errno == ELOOP ? gls_fail(GLS_ERR_OUTPUT, "%s: is no regular file", path) : fail(j, "cannot be opened");
+            errno == ELOOP
+                ? gls_fail(GLS_ERR_OUTPUT,
+                           "%s: the journal of --resume must be a regular file: remove or rename what has this name",
+                           path)
+                : fail(j, "cannot be opened");
     if (!status) status = go_on(j, identity, origin, anew);
     if (status)
         gls_journal_close(j, false);

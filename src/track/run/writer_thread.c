@@ -48,8 +48,8 @@ bool gls_writer_counts(const gls_writer_task *task)
 gls_status gls_writer_check_numbers(uint64_t end)
 {
     if (end <= (uint64_t)UINT32_MAX + 1) return GLS_OK;
-    return gls_fail(GLS_ERR_UNSUPPORTED, "a run has at most 4294967296 seeds, because streamlines are known by 32-bit "
-                                         "numbers of seeds: start several runs with different random seeds");
+    return gls_fail(GLS_ERR_UNSUPPORTED, "a run has at most 4294967296 seeds, because seeds have numbers of 32 bits: "
+                                         "start several runs with different --rng-seed");
 }
 
 /* Counts the outcomes of the result that comes next, and shortens it to the streamlines that are still wanted. */
@@ -57,8 +57,8 @@ static gls_status choose(gls_writer_thread *c, gls_batch_result *result)
 {
     const uint64_t select = c->task.select, limit = select > 0 ? select - c->selected : UINT64_MAX;
     if (result->journaled && !gls_outcomes_are_valid(&result->outcomes, limit, result->n, c->task.stats))
-        return gls_fail(GLS_ERR_INPUT,
-                        "the journal belongs to another run: remove it, or give the inputs and options of that run");
+        return gls_fail(GLS_ERR_INPUT, "the journal (OUTPUT.resume) belongs to another run: remove this file, or give "
+                                       "the inputs and options of that run");
     result->n = (size_t)gls_outcomes_count(&result->outcomes, limit, c->task.stats);
     c->selected += result->n;
     if (select > 0 && c->selected == select) c->queue->satisfied = c->queue->stopped = true;
@@ -231,8 +231,8 @@ static gls_status replay_next(gls_writer_thread *c, bool *found)
     }
     status = gls_journal_read(c->task.journal, result, found);
     if (!status && *found && (result->first != first || gls_journal_end(c->task.journal) > c->queue->end))
-        status = gls_fail(GLS_ERR_INPUT,
-                          "the journal belongs to another run: remove it, or give the inputs and options of that run");
+        status = gls_fail(GLS_ERR_INPUT, "the journal (OUTPUT.resume) belongs to another run: remove this file, or "
+                                         "give the inputs and options of that run");
     if (status || !*found) {
         gls_writer_thread_give_back(c, result);
         return status;
