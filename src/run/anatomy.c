@@ -265,7 +265,8 @@ gls_status gls_job_inputs_check_tracking_mask(const gls_job_inputs *input)
         for (uint64_t i = 0; i < n; i++)
             if (gls_regions_at(input->regions, seed[i]) & bits) return GLS_OK;
     }
-    return gls_fail(GLS_ERR_INPUT, "--tracking-mask: no seed lies in this region: give a region in which seeds lie");
+    return gls_fail(GLS_ERR_INPUT,
+                    "--tracking-mask: no seed was found in this region: give a region in which seeds lie");
 }
 
 /* Warns if steps are longer than the radius of a region, or than the smallest voxel side of its image, so that a

@@ -251,7 +251,7 @@ static gls_status check_getter(const gls_job_options *o)
                         "the model must be linear (opdt, csa); take --dg ifod2, prob, det or ptt",
                         gls_model_name(o->model.model));
     if (!gls_getter_has(t->dg, GLS_FOR_VERTICES) && t->angular_weight > 0)
-        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: needs --dg boot, prob or det");
+        return gls_fail(GLS_ERR_ARGUMENT, "--angular-weight: needs --dg boot, prob, det or closest");
     if (gls_getter_ends_itself(t->dg) && gls_needs_odf(o) && o->odf)
         return gls_fail(GLS_ERR_ARGUMENT, "--dg %s: cannot use amplitudes (--odf): give --sh FILE, or DWI BVAL BVEC",
                         gls_getter_name(t->dg));

@@ -95,7 +95,8 @@ static gls_status unpack(gls_cursor *c, void *data, size_t bytes)
         if (result == Z_MEM_ERROR) return gls_fail(GLS_ERR_MEMORY, "%s: out of memory", c->path);
         if (u->ended || result != Z_OK) break;
     } while (u->stream.avail_out > 0);
-    if (u->stream.avail_out > 0) return gls_fail(GLS_ERR_INPUT, "%s: damaged: compressed data end too early", c->path);
+    if (u->stream.avail_out > 0)
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: its compressed data are not valid, or end too early", c->path);
     return GLS_OK;
 }
 

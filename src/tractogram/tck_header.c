@@ -110,13 +110,14 @@ gls_status gls_tck_header_open(const gls_tck_header *h, const char *path, int fd
     if (h->start > bytes)
         status = gls_fail(GLS_ERR_INPUT,
                           "%s: truncated or damaged: its data should begin at byte %" PRIu64
-                          ", but it has only %" PRIu64 " bytes",
+                          ", but the file has only %" PRIu64 " bytes",
                           beside ? h->file : path, h->start, bytes);
     else if (h->start + whole != bytes && !recover)
-        status = gls_fail(GLS_ERR_INPUT,
-                          "%s: truncated or damaged: its data are not whole points, the last ends at byte %" PRIu64
-                          "; --recover leaves out the last streamline",
-                          path, h->start + whole);
+        status = gls_fail(
+            GLS_ERR_INPUT,
+            "%s: truncated or damaged: its data are not whole points: the last whole point ends at byte %" PRIu64
+            "; 'glslines edit --recover' leaves out the last streamline",
+            path, h->start + whole);
     if (!status) status = gls_cursor_init(cursor, path, fd, h->start, h->start + whole);
     if (!status && beside) cursor->owns_fd = true;
     if (status && beside) close(fd);

@@ -156,11 +156,13 @@ static gls_status read_streamline(gls_tractogram_reader *r, uint64_t *points, bo
     *whole = isnan(end);
     if (status || *whole) return status;
     t->ended = true;
-    if (end == 0) gls_reader_warn(r, "%s: has no mark at its end: it may have been cut off", r->path);
+    if (end == 0) gls_reader_warn(r, "%s: has no mark at its end: the file may have been cut off", r->path);
     if (*points == first) return GLS_OK;
     if (!r->options.recover)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: truncated or damaged: its last streamline has no end; --recover leaves it out", r->path);
+                        "%s: truncated or damaged: its last streamline has no end; 'glslines edit --recover' leaves "
+                        "out this streamline",
+                        r->path);
     gls_reader_warn(r, "%s: its last streamline has no end and is left out", r->path);
     *points = first;
     return GLS_OK;

@@ -156,9 +156,10 @@ static gls_status read_indices(gls_tractogram_reader *r, uint64_t n, uint64_t po
             t->next_point++;
         }
         if (!status && (index != t->next_point || index >= t->n_points))
-            return gls_fail(GLS_ERR_INPUT,
-                            "%s: the points of a line are not stored one after the other, which is not supported",
-                            r->path);
+            return gls_fail(
+                GLS_ERR_INPUT,
+                "%s: the points of a line are missing, or are not stored one after the other, which is not supported",
+                r->path);
         t->next_point++;
     }
     return status;

@@ -198,8 +198,8 @@ static gls_status estimate(estimation *s, const gls_image *five, const char *nam
             s->n[GM], s->n[CSF], name);
     if (s->n[WM] == 0 || s->n[GM] == 0 || s->n[CSF] == 0)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: has no voxel of a tissue within the mask (white matter %zu, grey matter %zu, CSF %zu): "
-                        "check that the image lies on the series, or lower --pvf",
+                        "%s: has no voxel of at least one tissue within the mask (white matter %zu, grey matter %zu, "
+                        "CSF %zu): check that the image lies on the series, or lower --pvf",
                         name, s->n[WM], s->n[GM], s->n[CSF]);
     status = find_single(s);
     if (!status) status = gls_responses_manual(s->dwi, s->gradients, s->single, s->options, &made[WM], NULL);

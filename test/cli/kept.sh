@@ -159,7 +159,7 @@ says "stranger.tsf: has the timestamp of another tractogram than ends.tck"
 expect 3 convert ends.tck z.tck --tsf less.tsf=v
 says "less.tsf: does not have one value for each point of streamline 1"
 expect 3 convert ends.tck z.tck --tsf more.tsf=v
-says "more.tsf: has values for more than 2 streamlines"
+says "more.tsf: has values for more than the 2 streamlines of the tractogram"
 expect 3 convert ends.tck z.tck --tsf ends.tck=v
 says "ends.tck: is no track scalar file"
 

@@ -45,7 +45,7 @@ fails 3 "$dwi" track $rg --tracking-mask "$dwi"
 fails 3 "label 8" track $rg --include "$l:3,8"
 fails 3 "cannot be reached" track $rg --include 900,0,0,3
 fails 3 "wholly in regions of --exclude" track $rg --include "$l:3" --exclude "$l:3,7"
-fails 3 "no seed lies in this region" track $rg --tracking-mask 0,0,0,0.01
+fails 3 "no seed was found in this region" track $rg --tracking-mask 0,0,0,0.01
 
 # all of them at once, in parts, on two devices, in small batches: the same bytes, and counts that add up
 rules="--include $l:3 --exclude $l:7 --exclude 900,0,0,3 --tracking-mask $r/inner.nii --stop-at $l:1000-1010 --mask-stop nearest"

@@ -612,7 +612,7 @@ for pair in values.tsv=va:l.tsv prof.csv=p:r.csv; do
     cmp plain joined || note "$pair"
 done
 expect 2 track "$@" -o v.trx --connectome 'labels.nii\:v.csv'
-says 'must be BUNDLES or BUNDLES:FILE'
+says 'names with a colon between them'
 # a byte order mark is no part of a table
 printf '\357\273\277' | cat - sinks.tsv > marked.tsv
 expect 0 segment t.trx marked.tsv --keep-all --table marked_table.tsv

@@ -102,7 +102,7 @@ expect 3 track "$@" data/roi.nii.gz --sh $sh --dg det --nseeds 10 --device llvmp
 says "cut.nii.gz"
 [ ! -e no.trx ] || note "no.trx after a failure"
 expect 2 track "$@" data/roi.nii.gz --model opdt --nseeds 10 --weights -o no.trx
-says "needs fibre orientation distributions: --model msmt or csd, or --sh"
+says "needs fibre orientation distributions: give --model msmt or csd, or --sh FILE"
 
 # --- bad input ---
 expect 2 weights t.tck $sh

@@ -95,7 +95,7 @@ static void test_files(void **state)
     put_file(scratch("huge"), "", 0);
     assert_int_equal(truncate(scratch("huge"), (off_t)1 << 33), 0);
     assert_int_equal(gls_table_read(scratch("huge"), &values, &rows, &cols), GLS_ERR_INPUT);
-    assert_non_null(strstr(gls_last_error(), "too large: 8589934592 bytes"));
+    assert_non_null(strstr(gls_last_error(), "too large: has 8589934592 bytes"));
     FILE *many = fopen(scratch("many"), "w");
     for (int i = 0; i < 30000; i++) fprintf(many, "%d %.17g\n", i, i / 7.0);
     fclose(many);
