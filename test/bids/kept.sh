@@ -262,13 +262,12 @@ done
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 6 "no streamline" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241 --fail-if-empty
 exits 0 "1 up to date" bids none participant --participant-label 01 -- $options --min-length 240 --max-length 241
-"$program" bids data stopped participant --no-report --participant-label 01 -- $options --nseeds 300000 2> stopped.err &
+"$program" bids data stopped participant --no-report --participant-label 01 --progress-file events -- $options --nseeds 300000 2> stopped.err &
 child=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    [ -e stopped/sub-01/dwi/.sub-01*stage/sub-01_space-ACPC_desc-seed_mask.json ] && break
+for _ in $(seq 600); do
+    grep -qs '"name":"track"' events && break
     sleep 0.1
 done
-sleep 1
 kill -TERM $child
 wait $child
 check "a signal ends a run" test $? -eq 143
