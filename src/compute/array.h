@@ -1,4 +1,4 @@
-/* Inside of arrays, for the kernels that work on them, and the conversion of their types. */
+/* Inside of arrays, for the kernels that work on them. */
 #ifndef GLS_COMPUTE_ARRAY_H
 #define GLS_COMPUTE_ARRAY_H
 
@@ -21,12 +21,5 @@ gls_status gls_array_check(const char *function, const char *name, const gls_arr
 /* Stores the outcome of a run in *result, which may be NULL. begun: value of gls_clock_seconds() when the run began.
  * Returns status. */
 gls_status gls_result_fill(gls_run_result *result, gls_status status, double gpu_seconds, double begun);
-
-/* --- Conversion between the types of <glslines/compute.h>. */
-
-/* Converts n values from from_type to via and then to to_type, like two calls of gls_convert(): values must also fit
- * `via`, the type of the array. first: number of the first element, for messages. */
-gls_status gls_convert_via(size_t first, size_t n, const void *from, gls_type from_type, gls_type via, void *to,
-                           gls_type to_type);
 
 #endif

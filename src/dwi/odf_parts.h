@@ -44,12 +44,6 @@ void gls_odf_block(const gls_odf_source *source, size_t first, size_t count, flo
  * neither clipped nor normalised; in voxels whose stop map lies below the threshold they are 0. */
 void gls_odf_sh_block(const gls_odf_source *source, size_t first, size_t count, float *rows, float *scratch);
 
-/* Makes *matrix, which takes coefficients in the basis `from` along from_frame to coefficients in `to` along to_frame.
- * Rows of zeros follow up to a multiple of GLS_ODF_ROWS. The caller frees *matrix, which is 64-byte aligned. full: the
- * coefficients have odd degrees, too. name: image for messages. */
-gls_status gls_odf_transform(const gls_grid *grid, const char *name, gls_sh_basis from, gls_bvec_frame from_frame,
-                             gls_sh_basis to, gls_bvec_frame to_frame, int order, bool full, float **matrix);
-
 /* rows[v * stride + i] = sum over j of matrix[v][j] in[j * GLS_ODF_BLOCK + i] for i < count. in and matrix are 64-byte
  * aligned; n_rows is a multiple of GLS_ODF_ROWS. Only rows below n_stored are stored. */
 typedef void (*gls_odf_kernel)(const float *matrix, size_t n_rows, size_t n_stored, size_t n_inputs, const float *in,

@@ -25,13 +25,6 @@ typedef struct gls_fibres {
 gls_status gls_amp2response(const gls_image *dwi, const gls_gradients *gradients, const gls_fibres *fibres, int order,
                             size_t only, gls_tissue_response **response);
 
-/* Scores how much each of n voxels looks like a single bundle of white matter: fits the signal with a sharp response of
- * white matter, to SH order `order` <= 6, and the response of CSF, and divides the largest amplitude of the ODF by the
- * sum of the densities of white matter and CSF. */
-gls_status gls_dhollander_score(const gls_image *dwi, const gls_gradients *gradients,
-                                const gls_responses_options *options, const size_t *voxel, size_t n,
-                                const gls_tissue_response *csf, int order, double *score);
-
 /* --- Writing responses together with other files. */
 
 /* Like gls_response_write(), but as part of a group unless group is NULL. An existing file is an error unless

@@ -69,11 +69,6 @@ gls_status gls_phantom_voxels_fill(gls_phantom *phantom, const phantom_tube *tub
  * memory. */
 char *gls_phantom_text(const gls_phantom *phantom, const char *directory);
 
-/* Appends the b-values, in one line, or the b-vectors as FSL reads them, with x negated where the determinant of the
- * affine is positive. */
-void gls_phantom_print_bvals(const gls_phantom *phantom, gls_text *text);
-void gls_phantom_print_bvecs(const gls_phantom *phantom, gls_text *text);
-
 /* Writes a phantom for each entry of the list "LABEL[/SESSION],...": in DIR/sub-LABEL[/ses-SESSION]/dwi the series,
  * gradient tables of FSL and MRtrix3, brain mask and sidecars; in DIR/sub-LABEL/anat, once for each subject, fractions
  * of white matter, grey matter and CSF. Also writes the description of the data set. Entry k of the list, counted from

@@ -21,20 +21,6 @@ gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
     return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
 }
 
-void gls_job_inputs_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
-{
-    static const char *const roles[2][GLS_MAX_PEAK_FILES] = {
-        {"peaks", "peaks_2", "peaks_3", "peaks_4", "peaks_5", "peaks_6", "peaks_7", "peaks_8"},
-        {"peaks_values", "peaks_values_2", "peaks_values_3", "peaks_values_4", "peaks_values_5", "peaks_values_6",
-         "peaks_values_7", "peaks_values_8"}};
-    for (int i = 0; i < GLS_MAX_PEAK_FILES; i++) {
-        file[GLS_FILE_PEAKS + i] =
-            (gls_input_file){.role = roles[0][i], .path = i < o->peaks.n ? o->peaks.value[i] : NULL};
-        file[GLS_FILE_PEAKS_VALUES + i] =
-            (gls_input_file){.role = roles[1][i], .path = i < o->peaks_values.n ? o->peaks_values.value[i] : NULL};
-    }
-}
-
 /* Returns an error for .pam5, DIPY's format for peaks in HDF5, which cannot be read. */
 static gls_status check_name(const char *path)
 {

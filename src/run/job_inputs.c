@@ -14,6 +14,21 @@
 
 #define SEED_FA 0.2 /* voxels with FA above this value make the default seed region */
 
+/* Fills in the entries of file[] for --peaks and --peaks-values. */
+static void name_peak_files(const gls_job_options *o, gls_input_file file[GLS_FILE_N_FILES])
+{
+    static const char *const roles[2][GLS_MAX_PEAK_FILES] = {
+        {"peaks", "peaks_2", "peaks_3", "peaks_4", "peaks_5", "peaks_6", "peaks_7", "peaks_8"},
+        {"peaks_values", "peaks_values_2", "peaks_values_3", "peaks_values_4", "peaks_values_5", "peaks_values_6",
+         "peaks_values_7", "peaks_values_8"}};
+    for (int i = 0; i < GLS_MAX_PEAK_FILES; i++) {
+        file[GLS_FILE_PEAKS + i] =
+            (gls_input_file){.role = roles[0][i], .path = i < o->peaks.n ? o->peaks.value[i] : NULL};
+        file[GLS_FILE_PEAKS_VALUES + i] =
+            (gls_input_file){.role = roles[1][i], .path = i < o->peaks_values.n ? o->peaks_values.value[i] : NULL};
+    }
+}
+
 void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES])
 {
 #define ROW(position, role_, path_) file[GLS_FILE_##position] = (gls_input_file){.role = role_, .path = path_};
@@ -22,7 +37,7 @@ void gls_job_inputs_files(const gls_job_options *options, gls_input_file file[GL
     file[GLS_FILE_DIRECTIONS].hint = GLS_DIRECTIONS_HINT;
     file[GLS_FILE_SPHERE].hint = " (--sphere takes the name of a built-in one, such as small, or a file)";
     file[GLS_FILE_BEDPOSTX].folder = true;
-    gls_job_inputs_peak_files(options, file);
+    name_peak_files(options, file);
 }
 
 gls_status gls_job_inputs_init(gls_job_inputs *input, const gls_job_options *options)

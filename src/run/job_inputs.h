@@ -118,8 +118,6 @@ void gls_job_inputs_finish(gls_job_inputs *input);
 /* Axes of the vectors in file i of --peaks. */
 gls_bvec_frame gls_peaks_frame(const gls_job_options *options, int i);
 
-/* Fills in the entries of file[] for --peaks and --peaks-values. */
-void gls_job_inputs_peak_files(const gls_job_options *options, gls_input_file file[GLS_FILE_N_FILES]);
 /* Reads the files of --peaks and joins them in odf_image, on the grid of the series if there is one. */
 gls_status gls_job_inputs_read_peaks(gls_job_inputs *inputs, const gls_job_options *options);
 

@@ -68,8 +68,6 @@ gls_status gls_trx_parts_read(gls_tractogram_reader *reader, gls_trx_part **part
 void gls_trx_parts_free(gls_trx_part *parts, size_t n);
 /* Starts reading one file. */
 gls_status gls_trx_part_open(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
-/* Checks at the end of a file that nothing is left and the checksum is right. */
-gls_status gls_trx_part_check(const gls_tractogram_reader *reader, const gls_trx_part *part, gls_cursor *cursor);
 
 /* Name of a type in file names, e.g. "uint8"; "bit" stands for bytes of 0 or 1. */
 const char *gls_trx_type_name(gls_type type);

@@ -356,16 +356,6 @@ gls_status gls_trx_part_open(const gls_tractogram_reader *r, const gls_trx_part 
     return status;
 }
 
-gls_status gls_trx_part_check(const gls_tractogram_reader *r, const gls_trx_part *part, gls_cursor *c)
-{
-    if (gls_cursor_left(c) > 0 || !gls_cursor_ends(c))
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: more data in %s than there should be", r->path, part->name);
-    if (part->has_crc && c->crc != part->crc)
-        return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s does not have the checksum that the archive states", r->path,
-                        part->name);
-    return GLS_OK;
-}
-
 const char *gls_trx_type_name(gls_type type)
 {
     return type == GLS_TYPE_BOOL ? "bit" : gls_type_name(type);

@@ -109,6 +109,17 @@ static gls_status read_fields(gls_tractogram_reader *r, const cJSON *json)
     return status;
 }
 
+/* Checks at the end of a file that nothing is left and the checksum is right. */
+static gls_status check_part(const gls_tractogram_reader *r, const gls_trx_part *part, gls_cursor *c)
+{
+    if (gls_cursor_left(c) > 0 || !gls_cursor_ends(c))
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: more data in %s than there should be", r->path, part->name);
+    if (part->has_crc && c->crc != part->crc)
+        return gls_fail(GLS_ERR_INPUT, "%s: damaged: %s does not have the checksum that the archive states", r->path,
+                        part->name);
+    return GLS_OK;
+}
+
 /* Reads a whole array, followed by a NUL. */
 static gls_status read_part(gls_tractogram_reader *r, const gls_trx_part *part, void **data)
 {
@@ -117,7 +128,7 @@ static gls_status read_part(gls_tractogram_reader *r, const gls_trx_part *part, 
     if (!text) return gls_reader_no_memory(r);
     gls_status status = gls_trx_part_open(r, part, &c);
     if (!status) status = gls_cursor_read(&c, text, (size_t)part->bytes);
-    if (!status) status = gls_trx_part_check(r, part, &c);
+    if (!status) status = check_part(r, part, &c);
     gls_cursor_finish(&c);
     text[part->bytes] = '\0';
     if (!status)
@@ -269,7 +280,7 @@ static gls_status add_group(gls_tractogram_reader *r, const gls_trx_part *part, 
         size[n] += !(bit[n][id / 8] & mask);
         bit[n][id / 8] |= mask;
     }
-    if (!status) status = gls_trx_part_check(r, part, &c);
+    if (!status) status = check_part(r, part, &c);
     gls_cursor_finish(&c);
     return status;
 }
@@ -410,10 +421,10 @@ static gls_status check_end(gls_tractogram_reader *r)
     gls_status status = GLS_OK;
     if (t->checked) return GLS_OK;
     if (t->offset != t->n_points) return gls_reader_damaged(r, "its offsets do not end at the number of points");
-    if (t->positions.part) status = gls_trx_part_check(r, t->positions.part, &t->positions.cursor);
-    if (!status && t->offsets.part) status = gls_trx_part_check(r, t->offsets.part, &t->offsets.cursor);
-    for (size_t k = 0; k < r->dps.n && !status; k++) status = gls_trx_part_check(r, t->dps[k].part, &t->dps[k].cursor);
-    for (size_t k = 0; k < r->dpv.n && !status; k++) status = gls_trx_part_check(r, t->dpv[k].part, &t->dpv[k].cursor);
+    if (t->positions.part) status = check_part(r, t->positions.part, &t->positions.cursor);
+    if (!status && t->offsets.part) status = check_part(r, t->offsets.part, &t->offsets.cursor);
+    for (size_t k = 0; k < r->dps.n && !status; k++) status = check_part(r, t->dps[k].part, &t->dps[k].cursor);
+    for (size_t k = 0; k < r->dpv.n && !status; k++) status = check_part(r, t->dpv[k].part, &t->dpv[k].cursor);
     t->checked = !status;
     return status;
 }

@@ -52,8 +52,6 @@ typedef struct gls_bundle_rules {
  * nothing to free. */
 gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls_grid *grid, bool chooses,
                                  gls_bundle_rules *rules);
-/* Makes n bundles with these names and no test. */
-gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules);
 /* Frees all rules and regions. */
 void gls_bundle_rules_finish(gls_bundle_rules *rules);
 

@@ -441,20 +441,6 @@ gls_status gls_bundle_rules_read(const char *path, const char *folder, const gls
     return status;
 }
 
-gls_status gls_bundle_rules_whole(const char *const *names, size_t n, gls_bundle_rules *rules)
-{
-    *rules = (gls_bundle_rules){.n = 0};
-    for (size_t i = 0; i < n; i++) GLS_REQUIRE(names[i]);
-    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &rules->rois);
-    for (size_t i = 0; i < n && !status; i++) {
-        status = gls_bundle_rules_add(rules, NULL);
-        if (!status && !(rules->rule[i].name = gls_text_copy(names[i])))
-            status = gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
-    }
-    if (status) gls_bundle_rules_finish(rules);
-    return status;
-}
-
 void gls_bundle_rules_finish(gls_bundle_rules *rules)
 {
     for (size_t i = 0; i < rules->n; i++) {

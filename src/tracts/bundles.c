@@ -14,6 +14,7 @@
 #include "util/threads.h"
 #include "util/maths.h"
 #include "util/status.h"
+#include "util/text.h"
 
 /* --- The choice of the nearest bundle for streamlines that may belong to only one. */
 
@@ -134,12 +135,27 @@ gls_status gls_bundles_read(const char *path, const gls_bundles_options *options
     return status ? status : create(&rules, options, bundles);
 }
 
+/* Makes n bundles with these names and no test. */
+static gls_status make_whole_rules(const char *const *names, size_t n, gls_bundle_rules *rules)
+{
+    *rules = (gls_bundle_rules){.n = 0};
+    for (size_t i = 0; i < n; i++) GLS_REQUIRE(names[i]);
+    gls_status status = gls_rois_create(GLS_ROI_TEST_SEGMENT, &rules->rois);
+    for (size_t i = 0; i < n && !status; i++) {
+        status = gls_bundle_rules_add(rules, NULL);
+        if (!status && !(rules->rule[i].name = gls_text_copy(names[i])))
+            status = gls_fail(GLS_ERR_MEMORY, "out of memory for rules");
+    }
+    if (status) gls_bundle_rules_finish(rules);
+    return status;
+}
+
 gls_status gls_bundles_whole(const char *name, const gls_bundles_options *options, gls_bundles **bundles)
 {
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(name && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
-    gls_status status = gls_bundle_rules_whole(&name, 1, &rules);
+    gls_status status = make_whole_rules(&name, 1, &rules);
     return status ? status : create(&rules, options, bundles);
 }
 
@@ -149,7 +165,7 @@ gls_status gls_bundles_groups(const char *const *names, const bool *directed, si
     GLS_REQUIRE_SIZE(options);
     GLS_REQUIRE(names && n >= 1 && bundles && (!options || options->nodes >= 2));
     gls_bundle_rules rules;
-    gls_status status = gls_bundle_rules_whole(names, n, &rules);
+    gls_status status = make_whole_rules(names, n, &rules);
     if (!status) status = create(&rules, options, bundles);
     if (status) return status;
     (*bundles)->by_group = true;

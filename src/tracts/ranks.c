@@ -1,5 +1,5 @@
 /* Order statistics by successive histograms over the bits of doubles. */
-#include "tracts/ranks.h"
+#include "tracts/shape.h"
 
 #include <stdlib.h>
 #include <string.h>

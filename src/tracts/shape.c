@@ -7,7 +7,6 @@
 
 #include "image/region_set.h"
 #include "tracts/line_geometry.h"
-#include "tracts/ranks.h"
 #include "tracts/visits.h"
 #include "util/maths.h"
 #include "util/status.h"

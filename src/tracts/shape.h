@@ -34,7 +34,7 @@ typedef struct gls_shape {
 typedef struct gls_bundle_stats gls_bundle_stats;
 
 /* Creates statistics without streamlines. grid: grid on which the shape is computed; NULL: no shape. kept: number of
- * lengths to keep; with more streamlines than this, quartiles need a second pass, see tracts/ranks.h; 0: no quartiles.
+ * lengths to keep; with more streamlines than this, quartiles need a second pass, see gls_ranks; 0: no quartiles.
  * Memory: 48 bytes for each kept length, 4 MB, and 3 bits for each voxel. */
 gls_status gls_bundle_stats_create(const gls_grid *grid, size_t kept, gls_bundle_stats **stats);
 /* Frees `stats`, which may be NULL. */
@@ -52,5 +52,30 @@ gls_lengths gls_bundle_stats_lengths(const gls_bundle_stats *stats);
 gls_shape gls_bundle_stats_shape(gls_bundle_stats *stats);
 /* Lengths of all streamlines with points, ascending, *n of them; NULL if they were not kept. Owned by `stats`. */
 const double *gls_bundle_stats_sorted(gls_bundle_stats *stats, size_t *n);
+
+/* --- Exact order statistics of any number of values in bounded memory, for quartiles of the lengths of streamlines. Up
+ * to a limit all values are kept. With more, a first pass counts the values in each of 131,072 ranges, which shows the
+ * range of each wanted rank; a second pass keeps the values of these ranges, or divides a range again if it holds too
+ * many. */
+
+#define GLS_MAX_RANKS 6 /* largest number of ranks in a call */
+
+typedef struct gls_ranks gls_ranks;
+
+/* Creates ranks without values. limit: number of values to keep. Memory: 8 bytes times kept values times wanted ranks,
+ * and 1 MB for each rank. GLS_ERR_MEMORY: out of memory. */
+gls_status gls_ranks_create(size_t limit, gls_ranks **ranks);
+/* Frees `ranks`, which may be NULL. */
+void gls_ranks_destroy(gls_ranks *ranks);
+/* Adds a value >= 0, not NaN. Every pass must add the same values, in any order. */
+gls_status gls_ranks_add(gls_ranks *ranks, double value);
+/* Ends a pass over n values. rank: wanted ranks, from 0 in ascending order, below n; the same in each call. *again:
+ * another pass is needed. GLS_ERR_INPUT if other values came than in the first pass. */
+gls_status gls_ranks_end_pass(gls_ranks *ranks, const uint64_t *rank, size_t n_ranks, bool *again);
+/* The value of rank[k], once no further pass is needed. */
+double gls_ranks_get(const gls_ranks *ranks, size_t k);
+/* All values in ascending order if they were kept, *n of them; NULL if there were too many, or none. Owned by `ranks`.
+ */
+const double *gls_ranks_sorted(gls_ranks *ranks, size_t *n);
 
 #endif

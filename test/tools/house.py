@@ -17,12 +17,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 16880),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 16875),
     "files of glue": ("<=", 66),
     "median lines of a file": (">=", 138),
-    "files under 50 lines, %": ("<=", 17.5),
-    "internal functions used by one other file, %": ("<=", 48.2),
-    "internal headers with one includer": ("<=", 8),
+    "files under 50 lines, %": ("<=", 17.6),
+    "internal functions used by one other file, %": ("<=", 47.6),
+    "internal headers with one includer": ("<=", 7),
     "file names that stand twice": ("<=", 0),
     "environment variables GLSLINES_*": ("<=", 4),
     "environment variables of test builds alone": ("<=", 9),

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tracts/ranks.h"
+#include "tracts/shape.h"
 #include "util/maths.h"
 
 enum { MOST = 60000 };
