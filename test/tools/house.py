@@ -17,7 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 # Between the library's rooms and the user. Sinks compute or write results and check tests devices: both are work, not glue.
 GLUE = ("record", "run", "bids", "cmd", "options")
 LIMITS = {
-    "lines of glue (record, run, bids, cmd, options)": ("<=", 16875),
+    "lines of glue (record, run, bids, cmd, options)": ("<=", 16880),
     "files of glue": ("<=", 66),
     "median lines of a file": (">=", 138),
     "files under 50 lines, %": ("<=", 17.6),
