@@ -11,23 +11,31 @@
 #include "util/numbers.h"
 #include "util/text.h"
 
-enum { LABEL = 26, CELL = 25 }; /* widths in characters */
+enum { LABEL = 26, CELL = 25, TEXT = 80 }; /* widths of labels and cells, largest text of a cell, characters */
 
-/* Prints one cell, right-aligned. */
-static void cell(const char *text)
-{
-    printf("  %*s", CELL, text);
-}
+/* A row of the table: its label, left-aligned, and a function that writes the text of a cell. which: what the function
+ * shows; for some functions an offset in bench_column. */
+typedef struct row {
+    const char *label;
+    void (*write)(const bench_run *run, const bench_column *c, size_t which, char text[TEXT]);
+    size_t which;
+} row;
 
-static void end_row(void)
+static void print_row(const bench_run *run, const row *r)
 {
+    char text[TEXT];
+    printf("%-*s", LABEL, r->label);
+    for (int i = 0; i < run->n_columns; i++) {
+        r->write(run, &run->column[i], r->which, text);
+        printf("  %*s", CELL, text);
+    }
     putchar('\n');
 }
 
-/* Prints the name of a row, left-aligned. */
-static void label(const char *text)
+/* The double at an offset of a struct. */
+static double member(const void *of, size_t offset)
 {
-    printf("%-*s", LABEL, text);
+    return *(const double *)((const char *)of + offset);
 }
 
 /* Writes seconds as milliseconds with at least four digits. */
@@ -37,141 +45,72 @@ static void milliseconds(double seconds, char *text, size_t size)
     gls_snprintf(text, size, "%.*f", ms < 9.9995 ? 3 : ms < 99.995 ? 2 : ms < 999.95 ? 1 : 0, ms);
 }
 
-/* Prints a row of times: median, least and largest of the repetitions. */
-static void time_row(const bench_run *run, const char *name, bench_time time)
+/* Head of a column: getter, lanes, and device if there are several. */
+static void write_head(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    label(name);
-    for (int i = 0; i < run->n_columns; i++) {
-        const bench_column *c = &run->column[i];
-        bench_spread s = bench_spread_of(c->seconds[time], c->n);
-        char median[24], min[24], max[24], text[80];
-        milliseconds(s.median, median, sizeof median);
-        milliseconds(s.min, min, sizeof min);
-        milliseconds(s.max, max, sizeof max);
-        snprintf(text, sizeof text, "%s [%s..%s]", median, min, max);
-        cell(text);
-    }
-    end_row();
+    (void)which;
+    int n = snprintf(text, TEXT, "%s, %u %s", gls_getter_name((gls_direction_getter)c->dg), c->result.lanes,
+                     c->result.lanes == 1 ? "lane" : "lanes");
+    if (run->options->n_devices > 1) snprintf(text + n, TEXT - (size_t)n, ", device %d", c->device);
 }
 
-/* Prints a row of counts: value() of each column. */
-static void count_row(const bench_run *run, const char *name, uint64_t (*value)(const bench_column *))
+/* A bench_time: median, least and largest of the repetitions. */
+static void write_time(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    char text[32];
-    label(name);
-    for (int i = 0; i < run->n_columns; i++) cell(gls_format_count(value(&run->column[i]), text, sizeof text));
-    end_row();
+    (void)run;
+    bench_spread s = bench_spread_of(c->seconds[which], c->n);
+    char median[24], min[24], max[24];
+    milliseconds(s.median, median, sizeof median);
+    milliseconds(s.min, min, sizeof min);
+    milliseconds(s.max, max, sizeof max);
+    snprintf(text, TEXT, "%s [%s..%s]", median, min, max);
 }
 
-static uint64_t streamlines_of(const bench_column *c)
+/* Time of a kernel, a double of bench_column in seconds, which the device's clock measured in a separate run. */
+static void write_kernel(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    return c->result.streamlines;
+    (void)run;
+    milliseconds(member(c, which), text, TEXT);
 }
 
-static uint64_t points_of(const bench_column *c)
+/* A count, a uint64_t of bench_column. */
+static void write_count(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    return c->result.points;
+    (void)run;
+    gls_format_count(*(const uint64_t *)((const char *)c + which), text, TEXT);
 }
 
-static uint64_t commissural_of(const bench_column *c)
+/* A length, a double of bench_column. */
+static void write_length(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    return c->commissural;
+    (void)run;
+    gls_snprintf(text, TEXT, "%.2f", member(c, which));
 }
 
-static uint64_t truncated_of(const bench_column *c)
+/* Points divided by the median of a bench_time. */
+static void write_rate(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    return c->result.truncated;
+    (void)run;
+    double seconds = bench_median(c, (bench_time)which);
+    gls_format_rate(seconds > 0 ? (double)c->result.points / seconds : 0, text, TEXT);
 }
 
-static uint64_t seeds_of(const bench_column *c)
+/* Work per second and, if ceilings were measured, its share of the ceiling, "123 (45 %)". which: offset in
+ * bench_work. */
+static void write_work(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    return c->nseeds;
-}
-
-/* Prints the heads of the columns: getter, lanes, and device if there are several. */
-static void head(const bench_run *run)
-{
-    char text[80];
-    label("");
-    for (int i = 0; i < run->n_columns; i++) {
-        const bench_column *c = &run->column[i];
-        snprintf(text, sizeof text, "%s, %u %s", gls_getter_name((gls_direction_getter)c->dg), c->result.lanes,
-                 c->result.lanes == 1 ? "lane" : "lanes");
-        if (run->options->n_devices > 1)
-            snprintf(text + strlen(text), sizeof text - strlen(text), ", device %d", c->device);
-        cell(text);
-    }
-    end_row();
-}
-
-/* Prints three rows of lengths of streamlines. */
-static void lengths(const bench_run *run)
-{
-    char text[32];
-    static const char *const names[] = {"mean length, mm", "median length, mm", "longest, mm"};
-    for (int row = 0; row < 3; row++) {
-        label(names[row]);
-        for (int i = 0; i < run->n_columns; i++) {
-            const gls_track_result *r = &run->column[i].result;
-            gls_snprintf(text, sizeof text, "%.2f",
-                         row == 0   ? r->mean_length
-                         : row == 1 ? r->median_length
-                                    : r->max_length);
-            cell(text);
-        }
-        end_row();
-    }
-}
-
-/* Prints a row of rates: the points of each column divided by the median of a time. */
-static void rate_row(const bench_run *run, const char *name, bench_time time)
-{
-    char text[32];
-    label(name);
-    for (int i = 0; i < run->n_columns; i++) {
-        double seconds = bench_median(&run->column[i], time);
-        cell(gls_format_rate(seconds > 0 ? (double)run->column[i].result.points / seconds : 0, text, sizeof text));
-    }
-    end_row();
-}
-
-/* The double at an offset of a struct. */
-static double member(const void *of, size_t offset)
-{
-    return *(const double *)((const char *)of + offset);
-}
-
-/* Prints a row of work per second and, if ceilings were measured, its share of the ceiling, "123 (45 %)". per_point,
- * ceiling: offsets in bench_work and bench_ceilings. */
-static void work_row(const bench_run *run, const char *name, size_t per_point, size_t ceiling)
-{
-    char rate[32], text[64];
-    label(name);
-    for (int i = 0; i < run->n_columns; i++) {
-        const bench_column *c = &run->column[i];
-        const bench_ceilings *limits = &run->device[c->device].ceilings;
-        double seconds = bench_median(c, BENCH_COMPUTE),
-               v = seconds > 0 ? member(&c->work, per_point) * (double)c->result.points / seconds : 0;
-        gls_format_rate(v, rate, sizeof rate);
-        if (limits->measured)
-            gls_snprintf(text, sizeof text, "%s(%.3g %%)", rate, 100 * v / member(limits, ceiling));
-        else
-            snprintf(text, sizeof text, "%s", rate);
-        cell(text);
-    }
-    end_row();
-}
-
-/* Prints a row of a kernel's times, ms, which the device's clock measured in a separate run. */
-static void kernel_row(const bench_run *run, const char *name, gls_engine_time time)
-{
-    char text[32];
-    label(name);
-    for (int i = 0; i < run->n_columns; i++) {
-        milliseconds(run->column[i].kernel[time], text, sizeof text);
-        cell(text);
-    }
-    end_row();
+    char rate[32];
+    const bench_ceilings *limits = &run->device[c->device].ceilings;
+    const double ceiling = which == offsetof(bench_work, fetches)         ? limits->fetches
+                           : which == offsetof(bench_work, fetched_bytes) ? limits->copy_bytes
+                                                                          : limits->fma_flops;
+    double seconds = bench_median(c, BENCH_COMPUTE),
+           v = seconds > 0 ? member(&c->work, which) * (double)c->result.points / seconds : 0;
+    gls_format_rate(v, rate, sizeof rate);
+    if (limits->measured)
+        gls_snprintf(text, TEXT, "%s(%.3g %%)", rate, 100 * v / ceiling);
+    else
+        snprintf(text, TEXT, "%s", rate);
 }
 
 /* Median of a rate of plain writes (see bench_plain) over the repetitions. */
@@ -180,31 +119,41 @@ static double median_plain(const bench_column *c, bench_plain plain)
     return c->n > 0 ? bench_spread_of(c->plain[plain], c->n).median : 0;
 }
 
-/* Prints two rows: the writer's rate with its share of the rate of plain writes by one thread; and the rates of plain
- * writes by one thread and by as many threads as the writer has. */
-static void file_row(const bench_run *run)
+/* The writer's rate with its share of the rate of plain writes by one thread. */
+static void write_file(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
 {
-    char rate[32], text[80];
-    label("written, B/s");
-    for (int i = 0; i < run->n_columns; i++) {
-        const bench_column *c = &run->column[i];
-        double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0,
-               plain = median_plain(c, BENCH_PLAIN_ONE);
-        gls_format_rate(v, rate, sizeof rate);
-        gls_snprintf(text, sizeof text, "%s(%.3g %%)", rate, plain > 0 ? 100 * v / plain : 0);
-        cell(text);
-    }
-    end_row();
-    snprintf(text, sizeof text, "plain writes, 1 and %d", gls_pieces_threads());
-    label(text);
-    for (int i = 0; i < run->n_columns; i++) {
-        char many[32];
-        gls_format_rate(median_plain(&run->column[i], BENCH_PLAIN_ONE), rate, sizeof rate);
-        gls_format_rate(median_plain(&run->column[i], BENCH_PLAIN_MANY), many, sizeof many);
-        snprintf(text, sizeof text, "%s, %s", rate, many);
-        cell(text);
-    }
-    end_row();
+    (void)run;
+    (void)which;
+    char rate[32];
+    double seconds = bench_median(c, BENCH_WRITE), v = seconds > 0 ? (double)c->file_bytes / seconds : 0,
+           plain = median_plain(c, BENCH_PLAIN_ONE);
+    gls_format_rate(v, rate, sizeof rate);
+    gls_snprintf(text, TEXT, "%s(%.3g %%)", rate, plain > 0 ? 100 * v / plain : 0);
+}
+
+/* Rates of plain writes by one thread and by as many threads as the writer has. */
+static void write_plain(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
+{
+    (void)run;
+    (void)which;
+    char one[32], many[32];
+    gls_format_rate(median_plain(c, BENCH_PLAIN_ONE), one, sizeof one);
+    gls_format_rate(median_plain(c, BENCH_PLAIN_MANY), many, sizeof many);
+    snprintf(text, TEXT, "%s, %s", one, many);
+}
+
+static void write_memory(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
+{
+    (void)run;
+    (void)which;
+    gls_format_bytes(c->device_bytes, text, TEXT);
+}
+
+static void write_start(const bench_run *run, const bench_column *c, size_t which, char text[TEXT])
+{
+    (void)run;
+    (void)which;
+    gls_snprintf(text, TEXT, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload, c->result.seconds_compile);
 }
 
 /* Prints the devices with their ceilings. */
@@ -225,45 +174,47 @@ static void devices(const bench_run *run)
 void bench_print(const bench_run *run)
 {
     const gls_job_inputs *in = &run->data;
-    char a[32], text[64];
+    char count[32], plain[64];
+    snprintf(plain, sizeof plain, "plain writes, 1 and %d", gls_pieces_threads());
+#define IN(member) offsetof(bench_column, member)
+    const row rows[] = {{"", write_head, 0},
+                        {"pass 1", write_time, BENCH_INITIAL},
+                        {"prefix sum", write_time, BENCH_SCAN},
+                        {"pass 2", write_time, BENCH_TRACK},
+                        {"gather", write_time, BENCH_GATHER},
+                        {"readback", write_time, BENCH_READBACK},
+                        {"kernels and transfers", write_time, BENCH_COMPUTE},
+                        {"kernel of pass 1, device", write_kernel, IN(kernel[GLS_TIME_INITIAL])},
+                        {"kernel of pass 2, device", write_kernel, IN(kernel[GLS_TIME_TRACK])},
+                        {"kernel of gather, device", write_kernel, IN(kernel[GLS_TIME_GATHER])},
+                        {"write (other thread)", write_time, BENCH_WRITE},
+                        {"wait for the writer", write_time, BENCH_WAIT},
+                        {"whole", write_time, BENCH_WHOLE},
+                        {"seeds", write_count, IN(nseeds)},
+                        {"streamlines", write_count, IN(result.streamlines)},
+                        {"points", write_count, IN(result.points)},
+                        {"mean length, mm", write_length, IN(result.mean_length)},
+                        {"median length, mm", write_length, IN(result.median_length)},
+                        {"longest, mm", write_length, IN(result.max_length)},
+                        {"cut at 500 mm", write_count, IN(result.truncated)},
+                        {"commissural", write_count, IN(commissural)},
+                        {"points/s, kernels", write_rate, BENCH_COMPUTE},
+                        {"points/s, whole", write_rate, BENCH_WHOLE},
+                        {"samples/s", write_work, offsetof(bench_work, fetches)},
+                        {"texels, B/s", write_work, offsetof(bench_work, fetched_bytes)},
+                        {"FLOP/s", write_work, offsetof(bench_work, flops)},
+                        {"written, B/s", write_file, 0},
+                        {plain, write_plain, 0},
+                        {"device memory", write_memory, 0},
+                        {"fit, upload and compile, s", write_start, 0}};
+#undef IN
     printf("phantom     %d x %d x %d voxels, %zu volumes; seeds in %s voxels\n", in->grid->dim[0], in->grid->dim[1],
-           in->grid->dim[2], in->series.dwi->n_volumes, gls_format_count(in->seed_voxels, a, sizeof a));
+           in->grid->dim[2], in->series.dwi->n_volumes, gls_format_count(in->seed_voxels, count, sizeof count));
     devices(run);
     printf("times       ms, median of %d [least..largest]\n\n", run->options->repeat);
-    head(run);
-    time_row(run, "pass 1", BENCH_INITIAL);
-    time_row(run, "prefix sum", BENCH_SCAN);
-    time_row(run, "pass 2", BENCH_TRACK);
-    time_row(run, "gather", BENCH_GATHER);
-    time_row(run, "readback", BENCH_READBACK);
-    time_row(run, "kernels and transfers", BENCH_COMPUTE);
-    kernel_row(run, "kernel of pass 1, device", GLS_TIME_INITIAL);
-    kernel_row(run, "kernel of pass 2, device", GLS_TIME_TRACK);
-    kernel_row(run, "kernel of gather, device", GLS_TIME_GATHER);
-    if (!run->options->no_write) time_row(run, "write (other thread)", BENCH_WRITE);
-    time_row(run, "wait for the writer", BENCH_WAIT);
-    time_row(run, "whole", BENCH_WHOLE);
-    count_row(run, "seeds", seeds_of);
-    count_row(run, "streamlines", streamlines_of);
-    count_row(run, "points", points_of);
-    lengths(run);
-    count_row(run, "cut at 500 mm", truncated_of);
-    count_row(run, "commissural", commissural_of);
-    rate_row(run, "points/s, kernels", BENCH_COMPUTE);
-    rate_row(run, "points/s, whole", BENCH_WHOLE);
-    work_row(run, "samples/s", offsetof(bench_work, fetches), offsetof(bench_ceilings, fetches));
-    work_row(run, "texels, B/s", offsetof(bench_work, fetched_bytes), offsetof(bench_ceilings, copy_bytes));
-    work_row(run, "FLOP/s", offsetof(bench_work, flops), offsetof(bench_ceilings, fma_flops));
-    if (!run->options->no_write) file_row(run);
-    label("device memory");
-    for (int i = 0; i < run->n_columns; i++) cell(gls_format_bytes(run->column[i].device_bytes, text, sizeof text));
-    end_row();
-    label("fit, upload and compile, s");
-    for (int i = 0; i < run->n_columns; i++) {
-        const bench_column *c = &run->column[i];
-        gls_snprintf(text, sizeof text, "%.2f + %.2f + %.2f", c->seconds_fit, c->result.seconds_upload,
-                     c->result.seconds_compile);
-        cell(text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool of_file = rows[i].write == write_file || rows[i].write == write_plain ||
+                             (rows[i].write == write_time && rows[i].which == BENCH_WRITE);
+        if (!of_file || !run->options->no_write) print_row(run, &rows[i]);
     }
-    end_row();
 }
