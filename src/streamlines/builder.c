@@ -31,13 +31,26 @@ void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_thread
     gls_parallel(lines->n, grain, n_threads, work_on_some, &(line_work){lines, task, user});
 }
 
-void gls_builder_init(gls_builder *b, const gls_sink *next)
+/* Function `finish` of the sink of a filter. user: the state of the filter, which begins with the builder. */
+static gls_status finish(void *user)
 {
-    *b = (gls_builder){.next = *next};
+    gls_builder *b = user;
+    gls_status status = gls_sink_finish(&b->next);
+    b->discard(user);
+    return status;
+}
+
+gls_sink gls_builder_sink(gls_builder *b, const gls_sink *next,
+                          gls_status (*append)(void *user, const gls_streamlines *streamlines),
+                          void (*discard)(void *user))
+{
+    *b = (gls_builder){.next = *next, .discard = discard};
+    return (gls_sink){append, finish, discard, b};
 }
 
 void gls_builder_finish(gls_builder *b)
 {
+    gls_sink_abort(&b->next);
     for (size_t k = 0; b->memory && k < b->n_columns; k++) free(b->memory[k]);
     free(b->memory);
     free(b->column);

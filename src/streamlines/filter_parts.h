@@ -27,7 +27,8 @@ void gls_lines_parallel(const gls_streamlines *lines, size_t grain, int n_thread
 typedef struct gls_builder {
     /* receives the blocks; owned */
     gls_sink next;
-    const gls_streamlines *in; /* input, between begin and flush */
+    void (*discard)(void *user); /* of the filter, see gls_builder_sink() */
+    const gls_streamlines *in;   /* input, between begin and flush */
     /* number of streamlines in the block, and of streamlines for which memory is allocated */
     size_t n, line_capacity;
     /* number of points in the block, and of points for which memory is allocated */
@@ -42,9 +43,13 @@ typedef struct gls_builder {
     void **memory;
 } gls_builder;
 
-/* Initialises a builder that owns next afterwards. */
-void gls_builder_init(gls_builder *builder, const gls_sink *next);
-/* Frees the builder's memory. Call it after next was finished or aborted. */
+/* Makes the sink of a filter whose state begins with its builder, which owns next afterwards. append: the function of
+ * the sink, which gets the state. discard: frees the state, and the builder by gls_builder_finish(); the sink calls it
+ * when next has finished, or when the filter is aborted. */
+gls_sink gls_builder_sink(gls_builder *builder, const gls_sink *next,
+                          gls_status (*append)(void *user, const gls_streamlines *streamlines),
+                          void (*discard)(void *user));
+/* Aborts next, unless it has finished, and frees the builder's memory. */
 void gls_builder_finish(gls_builder *builder);
 
 /* Starts a block of new streamlines that are made from those of `in`. *in must not change until gls_builder_flush().

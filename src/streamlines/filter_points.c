@@ -421,7 +421,6 @@ static gls_status append(void *user, const gls_streamlines *s)
 static void discard(void *user)
 {
     reshaper *f = user;
-    gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
     free(f->n_new);
     free(f->first);
@@ -430,22 +429,13 @@ static void discard(void *user)
     free(f);
 }
 
-static gls_status finish(void *user)
-{
-    reshaper *f = user;
-    gls_status status = gls_sink_finish(&f->builder.next);
-    discard(f);
-    return status;
-}
-
 static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *filter)
 {
     reshaper *f = malloc(sizeof *f);
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     *f = *like;
     f->n_threads = omp_get_max_threads();
-    gls_builder_init(&f->builder, next);
-    *filter = (gls_sink){append, finish, discard, f};
+    *filter = gls_builder_sink(&f->builder, next, append, discard);
     return GLS_OK;
 }
 

@@ -321,23 +321,12 @@ static gls_status append(void *user, const gls_streamlines *s)
     return !status ? gls_builder_flush(&f->builder) : status;
 }
 
-/* Function `abort` of the filter. finish() calls it, too, to free the state. */
 static void discard(void *user)
 {
     selection *f = user;
-    gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
     free(f->kept);
     free(f);
-}
-
-/* Function `finish` of the filter. */
-static gls_status finish(void *user)
-{
-    selection *f = user;
-    gls_status status = gls_sink_finish(&f->builder.next);
-    discard(f);
-    return status;
 }
 
 /* Creates a filter with the values of `like`. counts: the caller's, or NULL, where nobody reads them. */
@@ -348,8 +337,7 @@ static gls_status create(const selection *like, gls_filter_counts *counts, const
     *f = *like;
     f->counts = counts ? counts : &f->own;
     *f->counts = (gls_filter_counts){0};
-    gls_builder_init(&f->builder, next);
-    *filter = (gls_sink){append, finish, discard, f};
+    *filter = gls_builder_sink(&f->builder, next, append, discard);
     return GLS_OK;
 }
 

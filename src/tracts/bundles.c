@@ -381,10 +381,10 @@ gls_bundle_info gls_bundles_get(const gls_bundles *b, size_t i)
 
 /* The filter of the second pass. all: streamlines of no bundle go on, too; at: number of the next streamline. */
 typedef struct filter {
-    /* results of the first pass, borrowed */
-    const gls_bundles *bundles;
     /* collects streamlines for the next sink; owned */
     gls_builder builder;
+    /* results of the first pass, borrowed */
+    const gls_bundles *bundles;
     bool all;
     uint64_t at;
     size_t *next; /* for each bundle, the member expected next */
@@ -396,7 +396,6 @@ typedef struct filter {
 static void discard(void *user)
 {
     filter *f = user;
-    gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
     for (size_t k = 0; f->in && k < f->bundles->rules.n; k++) free(f->in[k]);
     free(f->in);
@@ -468,14 +467,6 @@ static gls_status send(void *user, const gls_streamlines *in)
     return status ? status : gls_builder_flush(&f->builder);
 }
 
-static gls_status finish(void *user)
-{
-    filter *f = user;
-    gls_status status = gls_sink_finish(&f->builder.next);
-    discard(f);
-    return status;
-}
-
 gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_rest rest, const gls_sink *next, gls_sink *sink)
 {
     GLS_REQUIRE(bundles && next && next->append && sink);
@@ -489,7 +480,6 @@ gls_status gls_bundles_filter(const gls_bundles *bundles, gls_bundles_rest rest,
         discard(f);
         return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     }
-    gls_builder_init(&f->builder, next);
-    *sink = (gls_sink){send, finish, discard, f};
+    *sink = gls_builder_sink(&f->builder, next, send, discard);
     return GLS_OK;
 }

@@ -172,24 +172,13 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status ? status : gls_builder_flush(&f->builder);
 }
 
-/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     reshaper *f = user;
-    gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
     gls_roi_hits_finish(&f->hits);
     gls_rois_destroy(f->rois);
     free(f);
-}
-
-/* Function `finish` of the filter. */
-static gls_status finish(void *user)
-{
-    reshaper *f = user;
-    gls_status status = gls_sink_finish(&f->builder.next);
-    discard(f);
-    return status;
 }
 
 /* Creates a filter with the values of `like`, which hands its streamlines to `next`. Takes over like->rois on
@@ -203,8 +192,7 @@ static gls_status create(const reshaper *like, const gls_sink *next, gls_sink *f
     *f->n_turned = 0;
     if (!f->counts) f->counts = &f->own_counts;
     *f->counts = (gls_filter_counts){0};
-    gls_builder_init(&f->builder, next);
-    *filter = (gls_sink){append, finish, discard, f};
+    *filter = gls_builder_sink(&f->builder, next, append, discard);
     return GLS_OK;
 }
 

@@ -40,10 +40,10 @@ struct gls_selection {
 
 /* The filter of one selection. */
 typedef struct filter {
-    /* borrowed, and read for its counts when the pass is over */
-    gls_selection *selection;
     /* collects streamlines for the next sink; owned */
     gls_builder builder;
+    /* borrowed, and read for its counts when the pass is over */
+    gls_selection *selection;
     uint8_t *verdict; /* for each streamline the test that failed, or GLS_SELECT_N_TESTS */
     size_t capacity;
 } filter;
@@ -377,23 +377,12 @@ static gls_status append(void *user, const gls_streamlines *in)
     return hand_on(f, in);
 }
 
-/* Function `abort` of the sink, and its clean-up. */
 static void discard(void *user)
 {
     filter *f = user;
-    gls_sink_abort(&f->builder.next);
     gls_builder_finish(&f->builder);
     free(f->verdict);
     free(f);
-}
-
-/* Function `finish` of the sink. The selection itself stays, since its counts are read afterwards. */
-static gls_status finish(void *user)
-{
-    filter *f = user;
-    gls_status status = gls_sink_finish(&f->builder.next);
-    discard(f);
-    return status;
 }
 
 gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, gls_sink *sink)
@@ -402,9 +391,8 @@ gls_status gls_selection_filter(gls_selection *selection, const gls_sink *next, 
     filter *f = calloc(1, sizeof *f);
     if (!f) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     f->selection = selection;
-    gls_builder_init(&f->builder, next);
     /* reset the counts, so that they are counts of the pass that begins with this filter */
     selection->counts = (gls_select_counts){0};
-    *sink = (gls_sink){append, finish, discard, f};
+    *sink = gls_builder_sink(&f->builder, next, append, discard);
     return GLS_OK;
 }

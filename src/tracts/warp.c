@@ -74,21 +74,11 @@ static gls_status append(void *user, const gls_streamlines *s)
     return status ? status : gls_builder_flush(b);
 }
 
-/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     warper *w = user;
-    gls_sink_abort(&w->builder.next);
     gls_builder_finish(&w->builder);
     free(w);
-}
-
-static gls_status finish(void *user)
-{
-    warper *w = user;
-    gls_status status = gls_sink_finish(&w->builder.next);
-    discard(w);
-    return status;
 }
 
 gls_status gls_filter_warp_create(const gls_image *warp, const gls_sink *next, gls_sink *filter)
@@ -98,7 +88,6 @@ gls_status gls_filter_warp_create(const gls_image *warp, const gls_sink *next, g
     if (!w) return gls_fail(GLS_ERR_MEMORY, "out of memory for a filter");
     w->image = warp;
     gls_grid_inverse(&warp->grid, w->inverse);
-    gls_builder_init(&w->builder, next);
-    *filter = (gls_sink){append, finish, discard, w};
+    *filter = gls_builder_sink(&w->builder, next, append, discard);
     return GLS_OK;
 }
