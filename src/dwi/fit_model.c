@@ -197,10 +197,11 @@ gls_status gls_series_model_init(gls_series_model *m, const gls_model_options *o
     m->order = gls_model_order(&used);
     if (!status) status = gls_series_fail(series, choose_shell(m));
     if (!status && options->csd_directions) status = gls_series_model_directions(m, options->csd_directions);
-    if (!status && m->kind == GLS_MODEL_MSMT)
+    if (!status && m->kind == GLS_MODEL_MSMT) {
         status = gls_tissues_init(&m->tissues, options, gls_series_model_gradients(m));
-    /* the message names the series only if the responses are estimated from the series */
-    if (m->kind == GLS_MODEL_MSMT && !m->tissues.given) status = gls_series_fail(series, status);
+        /* the message names the series only if the responses are estimated from the series */
+        if (!m->tissues.given) status = gls_series_fail(series, status);
+    }
     /* MRtrix3's rule: the response decides the order; DIPY's rule: the order decides how the response is read */
     bool csd = m->kind == GLS_MODEL_CSD, mrtrix = csd && options->csd_rule == GLS_CSD_RULE_MRTRIX;
     if (!status && mrtrix && options->response) status = read_response(m, 0);

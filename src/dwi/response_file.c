@@ -42,10 +42,11 @@ static gls_status take_zonal(const char *path, const double *value, size_t n, in
     size_t needed = (size_t)order / 2 + 1;
     if (n < needed)
         return gls_fail(GLS_ERR_INPUT,
-                        "%s: %zu coefficient%s for a shell (order %zu), but order %d needs %zu: lower --sh-order, or "
-                        "use --csd-rule mrtrix, which accepts responses of lower order (a response of eigenvalues has "
-                        "4 positive numbers)",
-                        path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed);
+                        "%s: %zu coefficient%s for a shell (order %zu), but order %d needs %zu: %s (a response of "
+                        "eigenvalues has 4 positive numbers)",
+                        path, n, n == 1 ? "" : "s", 2 * (n - 1), order, needed,
+                        n == 1 ? "give a response of fibres, which has two or more"
+                               : "lower --sh-order, or use --csd-rule mrtrix, which accepts responses of lower order");
     gls_response made = {.is_zonal = true, .order = order};
     for (size_t i = 0; i < needed; i++) {
         if (!isfinite(value[i]) || value[i] == 0)

@@ -156,8 +156,9 @@ gls_status gls_tissue_response_check(const gls_tissue_response *response, const 
     if (status) return status;
     gls_gradients_name_shells(shell, n, text, sizeof text);
     if (n != response->n_shells)
-        status = gls_fail(GLS_ERR_INPUT, "%s: %zu rows, but the series has %zu shells%s: %s", name, response->n_shells,
-                          n, gradients->n_b0 ? " with the b0" : "", text);
+        status = gls_fail(
+            GLS_ERR_INPUT, "%s: has %zu row%s, but the series has %zu shells%s (%s): give a row for each shell", name,
+            response->n_shells, response->n_shells == 1 ? "" : "s", n, gradients->n_b0 ? ", b0 included" : "", text);
     for (size_t i = 0; i < n && !status && response->bval && !force; i++)
         if (fabs(response->bval[i] - shell[i].bval) > MAX_OFF)
             status = gls_fail(GLS_ERR_INPUT,

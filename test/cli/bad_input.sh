@@ -34,6 +34,7 @@ fails 3 "$dwi: 1 diffusion-weighted volume is too few" fit "$dwi" "$b/one.bval" 
 fails 3 "three volumes or more of nearly one b-value; the weighted volumes (1, of b = 1000 to 1000" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model csd
 fails 3 "a shell is three volumes or more of nearly one b-value" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model csd --shells 1000
 fails 3 "three volumes or more of nearly one b-value): take --model opdt" fit "$dwi" "$b/one.bval" "$bvec" "$mask" f --model msmt
+fails 3 "glslines: $dwi: no shell has b = 300 s/mm2" fit "$dwi" "$bval" "$bvec" "$mask" f --model msmt --shells 300
 fails 3 "three weighted volumes or more of nearly one b-value" response "$dwi" "$b/one.bval" "$bvec" "$mask" r --algorithm tournier
 fails 3 "the shells are: 300 (30 volumes); --shells B uses the shell" fit "$dwi" "$b/low.bval" "$bvec" "$mask" f --model csd
 # responses that cannot be estimated: options that the command has
