@@ -195,10 +195,10 @@ gls_status check_one(const check_options *options, const char *what)
     gls_mapping mapping;
     double spent = 0;
     if (!parse(lines ? what + 6 : what, &variant, &mapping))
-        return gls_fail(GLS_ERR_ARGUMENT,
-                        "--variant: '%s' is not known: without --check, give a getter with its order and a mapping, as "
-                        "in boot4:group",
-                        what);
+        return gls_fail(
+            GLS_ERR_ARGUMENT,
+            "--variant '%s': without --check, a getter with its order and a mapping are needed, as in boot4:group",
+            what);
     gls_status status = gls_device_open(options->device, options->api, &device);
     gls_log_mute_info(true);
     if (!status) status = gls_known_scene_create(variant, &s);
