@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Particle filtering against DIPY's ParticleFilteringTracking on the phantom, by both stopping criteria and from the same seeds.
 
-Usage: pft.py GLSLINES WORK [--seeds N] [--speed]
+Usage: pft.py GLSLINES WORK [--seeds N] [--speed N] [--device DEVICE]
 
 The ODF of a voxel is the sum over its fibres u of |u| exp(20 (cos^2 - 1)). Tracking is random, so the peer runs twice. Streamlines kept, their lengths (mean and
 Kolmogorov-Smirnov distance) and the correlation of their maps have to agree within what chance makes of so many: with 20,000 seeds, within 190 streamlines (cmc; 150
 with act), 0.85 mm (0.9) and 0.024 (0.026), and a correlation of 0.94; with the 4000 of every day, so many times more as the square root says, and of the correlation
 what the peer has with itself, less 0.03. Then 1000 seeds on the interface of grey and white matter, without and with a white matter fraction of 1 that a half has
-to meet before it ends; 20 runs of the peer had standard deviations of 15.8 and 7.0. With --speed the points a second of both while they track, the peer's by the processor time of its one core."""
+to meet before it ends; 20 runs of the peer had standard deviations of 15.8 and 7.0. With --speed N no more than points a second of both while
+they track: the peer's by the processor time of its one core, glslines' by the clock, for N times as many seeds, each moved by up to 0.1 voxel, with a density map."""
 import argparse
 import json
 import os
@@ -29,7 +30,8 @@ parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("tool")
 parser.add_argument("work")
 parser.add_argument("--seeds", type=int, default=4000)
-parser.add_argument("--speed", action="store_true")
+parser.add_argument("--speed", type=int, metavar="N")
+parser.add_argument("--device", default="auto")
 arguments = parser.parse_args()
 tool, work, N = os.path.abspath(arguments.tool), os.path.abspath(arguments.work), arguments.seeds
 STEP, VOXEL = 0.5, 2.0
@@ -92,15 +94,18 @@ def dipy(rule, number, getter=ProbabilisticDirectionGetter, places=seeds, least_
     return Run([line / VOXEL for line in lines], seconds)
 
 
-def glslines(rule, getter="prob", places="seeds", *options):
-    path = at(f"{getter}_{rule}_{places}.trk")
-    run(tool, "track", "--odf", at("odf.nii.gz"), "--sphere", at("directions.txt"), "--sh-frame", "image", "--fa", at("ones.nii.gz"), "--seeds", at(places + ".txt"), "--dg",
+def track(rule, getter, places, *options):
+    run(tool, "track", "--device", arguments.device, "--odf", at("odf.nii.gz"), "--sphere", at("directions.txt"), "--sh-frame", "image", "--fa", at("ones.nii.gz"), "--seeds", at(places + ".txt"), "--dg",
         getter, "--max-angle", 20, "--pmf-threshold", 0.1, "--relative-peak-threshold", 0.5, "--min-separation-angle", 25, "--max-directions-per-seed", 1, "--step-size",
         f"{STEP}mm", "--min-length", 10, "--max-length", 200, "--precision", "float", "--pft", "--act-rule", {"act": "pve"}.get(rule, rule), "--map-include",
-        at("include.nii.gz"), "--map-exclude", at("exclude.nii.gz"), "-o", path, "-q", "--force", *options)
+        at("include.nii.gz"), "--map-exclude", at("exclude.nii.gz"), "-q", "--force", *options)
+
+
+def glslines(rule, getter="prob", places="seeds", *options):
+    path = at(f"{getter}_{rule}_{places}.trk")
+    track(rule, getter, places, "-o", path, *options)
     inverse = np.linalg.inv(affine)
-    sidecar = json.load(open(path.replace(".trk", ".json")))
-    return Run([nib.affines.apply_affine(inverse, line) for line in nib.streamlines.load(path).streamlines]), sidecar
+    return Run([nib.affines.apply_affine(inverse, line) for line in nib.streamlines.load(path).streamlines])
 
 
 def correlation(a, b):
@@ -110,7 +115,7 @@ def correlation(a, b):
 
 def compare(rule):
     one, two = dipy(rule, 1), dipy(rule, 2)
-    mine, sidecar = glslines(rule)
+    mine = glslines(rule)
     kept, mean, distance = (bar * (N / 20000) ** power for bar, power in zip(BARS[rule], (0.5, -0.5, -0.5)))
     both = (one.kept + two.kept) / 2
     check(abs(mine.kept - both) <= kept, f"{rule}: {mine.kept} streamlines of {N} seeds, DIPY's {one.kept} and {two.kept}; {kept:.0f} more or less")
@@ -122,22 +127,39 @@ def compare(rule):
     r, own = (correlation(mine, one) + correlation(mine, two)) / 2, correlation(one, two)
     least = 0.94 if N >= 20000 else own - 0.03
     check(r >= least, f"{rule}: maps correlate by {r:.3f}, DIPY's by {own:.3f}; {least:.3f} at least")
-    if arguments.speed:
-        print(f"{rule}: DIPY {one.speed:.0f} and {two.speed:.0f} points/s, glslines {sidecar['counts']['points'] / sidecar['seconds']['track']:.0f}, of kept streamlines")
     return mine
+
+
+def measure(rule):
+    """Prints points of kept streamlines a second: three turns, after one that compiles kernels."""
+    peer = [dipy(rule, number).speed for number in (1, 2)]
+    for _ in range(4):
+        track(rule, "prob", "many", "-o", "none", "--density", at("density.nii"), "--sidecar", at("speed.json"))
+        sidecar = json.load(open(at("speed.json")))
+        points, seconds = sidecar["counts"]["points"], sidecar["seconds"]["track"]
+        print(f"{rule}: DIPY {peer[0]:.0f} and {peer[1]:.0f} points/s; glslines {points} points in {seconds:.3f} s, {points / seconds:.0f} points/s, "
+              f"{points / seconds / max(peer):.1f} to {points / seconds / min(peer):.1f} times", flush=True)
+
+
+if arguments.speed:
+    many = [seeds] + [seeds + random.uniform(-0.1, 0.1, seeds.shape) for _ in range(arguments.speed - 1)]
+    np.savetxt(at("many.txt"), np.concatenate(many), fmt="%.6g")
+    for rule in ("cmc", "act"):
+        measure(rule)
+    sys.exit(0)
 
 
 for rule in ("cmc", "act"):
     filtered = compare(rule)
     check(filtered.kept > 0.4 * N, f"{rule}: {filtered.kept} streamlines")
 # the deterministic getter, of which chance is only what the filter draws
-theirs, (mine, _) = dipy("cmc", 1, DeterministicMaximumDirectionGetter), glslines("cmc", "det")
+theirs, mine = dipy("cmc", 1, DeterministicMaximumDirectionGetter), glslines("cmc", "det")
 bar = 190 * np.sqrt(N / 20000)
 check(abs(mine.kept - theirs.kept) <= bar, f"det, cmc: {mine.kept} streamlines, DIPY's {theirs.kept}; {bar:.0f} more or less")
 # seeds on the interface
 for least_wm, deviation in ((0, 15.8), (1, 7.0)):
     one, two = (dipy("cmc", number, places=interface, least_wm=least_wm) for number in (1, 2))
-    mine, _ = glslines("cmc", "prob", "interface", "--pft-min-wm", least_wm)
+    mine = glslines("cmc", "prob", "interface", "--pft-min-wm", least_wm)
     bar, lengths = 3 * deviation * np.sqrt(1.5), np.concatenate([one.lengths, two.lengths])
     check(abs(mine.kept - (one.kept + two.kept) / 2) <= bar,
           f"interface, --pft-min-wm {least_wm}: {mine.kept} streamlines of 1000 seeds, DIPY's {one.kept} and {two.kept}; {bar:.0f} more or less")
