@@ -288,12 +288,12 @@ static gls_status make_seed_batch(gls_batch *c, uint64_t number)
 
 /* --- Rounds of pass 2. */
 
-/* Makes the batch and the engine point to the seeds, the upload and the buffers of a round. A call for the next round
+/* Makes the batch and the engine point to the seeds, the lines and the buffers of a round. A call for the next round
  * while an earlier one is on the device is allowed: each round has its own copies. */
 static void look_at_round(gls_batch *c, const gls_round *r)
 {
     use_seed_batch(c, r->seed_batch);
-    c->upload = c->uploads[r->buffer_set % 2];
+    c->line = c->lines[r->buffer_set % 2];
     gls_engine_use_buffer_set(c->engine, r->buffer_set);
 }
 

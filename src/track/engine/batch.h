@@ -72,12 +72,6 @@ typedef struct gls_seed_batch {
 /* Number of batches at work at a time: one whose streamlines are placed in the output, one in pass 2, one in pass 1. */
 #define GLS_SEED_BATCHES 3
 
-/* Records that the host writes for the device. Pass 3 reuses the memory of pass 2. */
-typedef union gls_upload {
-    gls_line_record *line;     /* input of pass 2: the streamlines to track */
-    gls_placed_record *placed; /* input of pass 3: finished streamlines and where each begins in the output */
-} gls_upload;
-
 /* One round of pass 2: the streamlines of seeds from .. until - 1 of a seed batch, n_lines in all. */
 typedef struct gls_round {
     bool any;        /* false: there is no round, and the other members mean nothing */
@@ -125,10 +119,11 @@ typedef struct gls_batch {
     uint64_t delivered;          /* number of the first seed that is not committed; only for traces */
     uint32_t *direction;         /* arrays `direction` and `seed`: those of the seed batch that the host works on */
     gls_seed_record *start;      /* seed records for pass 1 */
-    gls_upload upload;           /* the upload of the round that the host works on, one of uploads */
-    gls_upload uploads[2];
-    gls_state_header *head; /* what pass 2 returns: a header, then state */
-    uint32_t *state;        /* gls_half_words() words for 2 x batch_lines half-streamlines */
+    gls_line_record *line;       /* input of pass 2: the streamlines of the round that the host works on, in lines[] */
+    gls_line_record *lines[2];
+    gls_placed_record *placed; /* input of pass 3: finished streamlines and where each begins in the output */
+    gls_state_header *head;    /* what pass 2 returns: a header, then state */
+    uint32_t *state;           /* gls_half_words() words for 2 x batch_lines half-streamlines */
     uint32_t *work;         /* staged plans: host copy of the first host_arrays arrays of the work buffer; else NULL */
     gls_order_entry *order; /* 2 x batch_lines entries if the plan orders streamlines; else NULL */
     float (*seed)[3];
@@ -199,7 +194,7 @@ static inline uint32_t gls_lines_to_count(const gls_batch *batch, uint32_t seed)
  * guide rejects, keeps only the direction nearest to seed_direction if one is given, and picks the sense of one-sided
  * streamlines. */
 void gls_lines_choose(gls_batch *batch, uint64_t first, uint32_t n);
-/* Fills batch->upload.line with the streamlines of seeds from .. n - 1 of the batch that begins with seed `first`.
+/* Fills batch->line with the streamlines of seeds from .. n - 1 of the batch that begins with seed `first`.
  * Takes whole seeds, at least one, as long as they have no more than `capacity` streamlines together. Returns the index
  * behind the last seed taken; *n_lines gets the number of streamlines. */
 uint32_t gls_lines_list(gls_batch *batch, uint64_t first, uint32_t from, uint32_t n, uint32_t capacity,
@@ -251,7 +246,7 @@ uint32_t gls_place_lines(gls_batch *batch, uint64_t first, uint32_t from, uint32
 /* --- Retries: rejected streamlines are tracked again from the same seed with other random numbers. Kept streamlines
  * are stored until all are decided, because streamlines of earlier seeds may be kept later. */
 
-/* Takes over the n_lines streamlines of batch->upload.line, none of them decided. */
+/* Takes over the n_lines streamlines of batch->line, none of them decided. */
 gls_status gls_retries_begin(gls_batch *batch, uint32_t n_lines);
 /* Tracks at most `capacity` undecided streamlines once. wants_points: the run has a sink. */
 gls_status gls_retries_pass(gls_batch *batch, uint32_t capacity, bool wants_points);

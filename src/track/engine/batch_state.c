@@ -9,13 +9,8 @@
 
 /* Bytes of the arrays of gls_batch, in the order of its members. */
 typedef struct array_bytes {
-    uint64_t direction, start, upload, state, work, order, seed, outcomes, retries;
+    uint64_t direction, start, line, placed, state, work, order, seed, outcomes, retries;
 } array_bytes;
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Bytes of each host array of a batch. */
 static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan *p)
@@ -24,7 +19,8 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
     return (array_bytes){
         .direction = GLS_SEED_BATCHES * 4 * seeds * gls_direction_words(params),
         .start = seeds * sizeof(gls_seed_record),
-        .upload = 2 * lines * larger(sizeof(gls_line_record), sizeof(gls_placed_record)),
+        .line = 2 * lines * sizeof(gls_line_record),
+        .placed = lines * sizeof(gls_placed_record),
         .state = sizeof(gls_state_header) + 4 * gls_half_words(p, 2 * lines),
         .work = 8 * lines * p->host_arrays,
         .order = p->ordered ? 2 * lines * sizeof(gls_order_entry) : 0,
@@ -40,14 +36,15 @@ static array_bytes bytes_of(const gls_track_params *params, const gls_track_plan
 uint64_t gls_batch_array_bytes(const gls_track_params *params, const gls_track_plan *plan)
 {
     const array_bytes b = bytes_of(params, plan);
-    return b.direction + b.start + b.upload + b.state + b.work + b.order + b.seed + b.outcomes + b.retries;
+    return b.direction + b.start + b.line + b.placed + b.state + b.work + b.order + b.seed + b.outcomes + b.retries;
 }
 
 void gls_batch_free_arrays(gls_batch *c)
 {
     free(c->seed_batch[0].direction);
     free(c->start);
-    free(c->uploads[0].line);
+    free(c->lines[0]);
+    free(c->placed);
     free(c->head);
     free(c->seed_batch[0].seed);
     free(c->work);
@@ -58,7 +55,8 @@ void gls_batch_free_arrays(gls_batch *c)
     c->direction = c->state = c->work = NULL;
     c->head = NULL;
     c->start = NULL;
-    c->upload.line = c->uploads[0].line = NULL;
+    c->line = c->lines[0] = NULL;
+    c->placed = NULL;
     c->seed = NULL;
     c->order = NULL;
     memset(c->seed_batch, 0, sizeof c->seed_batch);
@@ -71,16 +69,17 @@ gls_status gls_batch_make_arrays(gls_batch *c)
     gls_batch_free_arrays(c);
     c->direction = c->seed_batch[0].direction = malloc(bytes.direction);
     c->start = malloc(bytes.start);
-    c->upload.line = c->uploads[0].line = malloc(bytes.upload);
+    c->line = c->lines[0] = malloc(bytes.line);
+    c->placed = malloc(bytes.placed);
     c->head = malloc(bytes.state);
     c->seed = c->seed_batch[0].seed = malloc(bytes.seed);
     c->work = bytes.work > 0 ? malloc(bytes.work) : NULL;
     c->order = bytes.order > 0 ? malloc(bytes.order) : NULL;
     /* If nothing failed, the copies and parts of arrays point into the allocations. */
-    if (c->direction && c->start && c->upload.line && c->head && c->seed && (bytes.work == 0 || c->work) &&
+    if (c->direction && c->start && c->line && c->placed && c->head && c->seed && (bytes.work == 0 || c->work) &&
         (bytes.order == 0 || c->order)) {
         c->state = (uint32_t *)(c->head + 1);
-        c->uploads[1].line = (gls_line_record *)((char *)c->upload.line + bytes.upload / 2);
+        c->lines[1] = c->line + c->engine->plan.batch_lines;
         for (size_t i = 1; i < GLS_SEED_BATCHES; i++) {
             c->seed_batch[i].direction = c->direction + i * (bytes.direction / 4 / GLS_SEED_BATCHES);
             c->seed_batch[i].seed = c->seed + i * c->engine->plan.batch_seeds;

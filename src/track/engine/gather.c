@@ -95,7 +95,7 @@ static gls_status pack(gls_batch *c, float (*point)[3])
     if (status) return status;
     if (gls_host_map(t->device, view, 2)) {
         packing task = {.u = u,
-                        .line = c->upload.placed,
+                        .line = c->placed,
                         .pool = view[0].data,
                         .record = (const uint32_t *)view[1].data + sizeof *c->head / 4 + halves,
                         .record_words = (uint32_t)words,
@@ -155,8 +155,7 @@ gls_status gls_gather_begin(gls_batch *c, uint32_t n_items, uint32_t n_placed, u
         c->points == GLS_POINTS_ENDS,
     };
     if (t->plan.packs_on_host) return GLS_OK; /* gls_gather_end() packs */
-    gls_status status =
-        gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->upload.placed, c->upload.placed);
+    gls_status status = gls_buffer_write(t->buffer[GLS_TRACK_PLACED], 0, n_placed * sizeof *c->placed, c->placed);
     if (!status) status = gls_gather_dispatch(t, &c->packing);
     if (!status && n_points > 0)
         status = gls_fetch_begin(t->fetch[GLS_FETCH_OUTPUT], t->buffer[GLS_TRACK_OUTPUT], 0, n_points * 12);

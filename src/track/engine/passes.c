@@ -72,7 +72,7 @@ static gls_status run(gls_engine *t, gls_kernel *kernel, gls_engine_time time, u
  * and empties queue and pool. */
 static gls_status reset_state(gls_batch *c, uint32_t n_items)
 {
-    const gls_line_record *line = c->upload.line;
+    const gls_line_record *line = c->line;
     const uint32_t absent = (uint32_t)GLS_END_NOT_TRACKED << HALF_END_SHIFT;
     *c->head = (gls_state_header){0};
     for (uint32_t i = 0; i < n_items / 2; i++) {
@@ -167,10 +167,9 @@ static gls_status track_fused(gls_batch *c, uint32_t n_lines)
 {
     gls_engine *t = c->engine;
     gls_arg args[GLS_PASS_ARGUMENTS];
-    for (uint32_t i = 0; i < n_lines; i++) c->upload.line[i].turn = line_at(c, i);
+    for (uint32_t i = 0; i < n_lines; i++) c->line[i].turn = line_at(c, i);
     gls_status status = gls_pass_uniforms(t, 2 * n_lines, 2 * n_lines, 1, false);
-    if (!status)
-        status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->upload.line, c->upload.line);
+    if (!status) status = gls_buffer_write(t->buffer[GLS_TRACK_LINES], 0, n_lines * sizeof *c->line, c->line);
     if (!status) status = reset_state(c, 2 * n_lines);
     if (status) return status;
     const size_t n_args = gls_track_arguments(t, args);
@@ -293,7 +292,7 @@ static void fill_halves(gls_batch *c, uint32_t n)
     bool framed = c->engine->plan.getter->framed, own_start = c->engine->plan.getter->own_start;
     memset(c->work, 0, 4ull * c->engine->plan.host_arrays * n);
     for (uint32_t i = 0; i < n; i++) {
-        const gls_line_record *line = &c->upload.line[i / 2];
+        const gls_line_record *line = &c->line[i / 2];
         bool backward = i % 2 == 0;
         store_vector(c, n, WORK_POSITION, i, (const float[3]){line->x, line->y, line->z});
         float direction[3];
@@ -405,7 +404,7 @@ gls_status gls_pass_initial_end(gls_batch *c, gls_seed_batch *seed_batch)
 
 gls_status gls_pass_track_begin(gls_batch *c, uint32_t n_lines)
 {
-    if (c->order) gls_order_lines(c->upload.line, n_lines, c->order);
+    if (c->order) gls_order_lines(c->line, n_lines, c->order);
     return c->engine->plan.staged ? track_staged(c, n_lines) : track_fused(c, n_lines);
 }
 

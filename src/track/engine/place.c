@@ -171,36 +171,50 @@ static inline void judge(const gls_batch *c, const float seed[3], uint32_t n_lin
 
 /* --- Where the points of each streamline begin in the output. */
 
-void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first,
-                    gls_batch_result *result)
+/* Stores the seed of streamline n of the result, and where its points begin. */
+static inline void store_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first, size_t n,
+                              gls_batch_result *result)
 {
     const double p[3] = {at[0], at[1], at[2]};
     double mapped[3];
     gls_affine_apply(c->space, p, mapped);
-    result->offset[result->n] = first;
-    result->seed_index[result->n] = seed_index;
-    for (int a = 0; a < 3; a++) result->seed[result->n][a] = (float)mapped[a];
-    result->n++;
+    result->offset[n] = first;
+    result->seed_index[n] = seed_index;
+    for (int a = 0; a < 3; a++) result->seed[n][a] = (float)mapped[a];
 }
 
-/* Stores in the record of a judged streamline where its points begin in the output. Appends a kept streamline to result
- * unless result is NULL. */
+void gls_place_seed(const gls_batch *c, const float at[3], uint32_t seed_index, uint64_t first,
+                    gls_batch_result *result)
+{
+    store_seed(c, at, seed_index, first, result->n++, result);
+}
+
+/* Number of points of a streamline in the output; 0: it is not kept. */
+static inline uint32_t points_placed(const gls_batch *c, const gls_outcome *o)
+{
+    if (o->verdict != GLS_VERDICT_KEPT) return 0;
+    return c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
+}
+
+/* Stores in the record of a judged streamline where its points begin in the output: at index *points. Stores a kept
+ * streamline as number *n of the result, unless result is NULL. Moves both numbers behind the streamline. */
 static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
-                         uint64_t *points)
+                         uint64_t *points, size_t *n)
 {
     const gls_outcome *o = &c->outcomes.outcome[line];
-    bool keep = o->verdict == GLS_VERDICT_KEPT;
-    c->upload.placed[line] = (gls_placed_record){
+    const uint32_t more = points_placed(c, o);
+    c->placed[line] = (gls_placed_record){
         .x = at[0],
         .y = at[1],
         .z = at[2],
-        .first = keep ? (uint32_t)*points : NOT_PLACED,
+        .first = more > 0 ? (uint32_t)*points : NOT_PLACED,
         .backward = o->backward,
         .forward = o->forward,
     };
-    if (!keep) return;
-    if (result) gls_place_seed(c, at, seed_index, *points, result);
-    *points += c->points == GLS_POINTS_ENDS && o->points > 2 ? 2 : o->points;
+    if (more == 0) return;
+    if (result) store_seed(c, at, seed_index, *points, *n, result);
+    *points += more;
+    ++*n;
 }
 
 /* Number of steps of both half-streamlines before any cut. */
@@ -227,58 +241,143 @@ bool gls_place_line(gls_batch *c, const float at[3], uint32_t seed_index, uint32
         return false;
     }
     c->steps += steps_of(c, line);
-    place(c, at, seed_index, line, result, points);
+    size_t n = result ? result->n : 0;
+    place(c, at, seed_index, line, result, points, &n);
+    if (result) result->n = n;
     return true;
 }
 
-/* A round whose streamlines are judged by several threads. */
-typedef struct judging {
-    gls_batch *batch;
-    uint32_t n_lines;
-} judging;
+/* --- All streamlines of a round, in parts that threads share. */
 
-/* Judges the finished streamlines among from .. until - 1; called by gls_parallel(). */
-static void judge_some(void *user, int thread, size_t from, size_t until)
+#define MAX_PARTS 64
+#define MIN_PART 1024 /* streamlines */
+
+/* Sums over the streamlines of a part of a round. */
+typedef struct part {
+    bool is_finished;    /* all have ended; the sums are of those that have */
+    uint64_t steps;      /* steps before any cut */
+    uint64_t all_points; /* points of all streamlines */
+    uint64_t points;     /* points in the output; then the index at which they begin there */
+    size_t n;            /* kept streamlines; then the number of the first one in the result */
+} part;
+
+/* A round whose streamlines are judged and placed by several threads. */
+typedef struct placing {
+    gls_batch *batch;
+    gls_batch_result *result; /* may be NULL */
+    uint32_t n_lines, part_lines;
+    part part[MAX_PARTS];
+} placing;
+
+/* Judges the finished streamlines of the parts with lines from .. until - 1; called by gls_parallel(). */
+static void judge_parts(void *user, int thread, size_t from, size_t until)
 {
-    const judging *task = user;
+    placing *task = user;
     gls_batch *c = task->batch;
     (void)thread;
-    for (size_t i = from; i < until; i++) {
-        const gls_line_record *line = &c->upload.line[i];
-        if (is_finished(c->state + 2 * i))
-            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, &c->outcomes.outcome[i]);
+    for (size_t at = from; at < until; at += task->part_lines) {
+        part sums = {.is_finished = true};
+        for (size_t i = at; i < until && i < at + task->part_lines; i++) {
+            const gls_line_record *line = &c->line[i];
+            gls_outcome *o = &c->outcomes.outcome[i];
+            if (!is_finished(c->state + 2 * i)) {
+                sums.is_finished = false;
+                continue;
+            }
+            judge(c, (const float[3]){line->x, line->y, line->z}, task->n_lines, (uint32_t)i, o);
+            sums.steps += steps_of(c, (uint32_t)i);
+            sums.all_points += o->points;
+            sums.points += points_placed(c, o);
+            sums.n += o->verdict == GLS_VERDICT_KEPT;
+        }
+        task->part[at / task->part_lines] = sums;
     }
+}
+
+/* Places the streamlines of the parts with lines from .. until - 1; called by gls_parallel(). */
+static void place_parts(void *user, int thread, size_t from, size_t until)
+{
+    placing *task = user;
+    gls_batch *c = task->batch;
+    (void)thread;
+    for (size_t at = from; at < until; at += task->part_lines) {
+        part begin = task->part[at / task->part_lines];
+        for (size_t i = at; i < until && i < at + task->part_lines; i++) {
+            const gls_line_record *line = &c->line[i];
+            place(c, (const float[3]){line->x, line->y, line->z}, line->seed, (uint32_t)i, task->result, &begin.points,
+                  &begin.n);
+        }
+    }
+}
+
+/* If all streamlines have ended and the output has space for them: adds their steps, sets where each part begins and
+ * the sums in *sums, and returns true. */
+static bool begin_parts(placing *task, part *sums)
+{
+    *sums = (part){.is_finished = true};
+    for (uint32_t k = 0; k * task->part_lines < task->n_lines; k++) {
+        part *p = &task->part[k];
+        const part begin = *sums;
+        sums->is_finished &= p->is_finished;
+        sums->steps += p->steps;
+        sums->all_points += p->all_points;
+        sums->points += p->points;
+        sums->n += p->n;
+        p->points = begin.points;
+        p->n = begin.n;
+    }
+    if (!sums->is_finished || overflows(task->batch, task->result, 0, sums->all_points)) return false;
+    task->batch->steps += sums->steps;
+    return true;
+}
+
+/* Places the streamlines of seeds from .. until - 1 one after the other, up to the first seed with an unfinished one or
+ * one for which the output has no space. Returns that seed; *n_lines: streamlines placed; sums: see begin_parts(). */
+static uint32_t place_until(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, gls_batch_result *result,
+                            uint32_t *n_lines, part *sums)
+{
+    uint32_t s = 0, seed = from;
+    sums->points = sums->n = 0;
+    for (; seed < until; seed++) {
+        /* a seed is placed whole */
+        const uint32_t count = gls_lines_of_seed(c, seed);
+        uint64_t more = 0;
+        bool finished = true;
+        for (uint32_t k = 0; k < count && finished; k++) {
+            finished = gls_line_is_finished(c, s + k);
+            more += c->outcomes.outcome[s + k].points;
+        }
+        if (!finished || overflows(c, result, sums->points, more)) break;
+        for (uint32_t k = 0; k < count; k++, s++) {
+            c->steps += steps_of(c, s);
+            place(c, c->seed[seed], (uint32_t)(first + seed), s, result, &sums->points, &sums->n);
+        }
+    }
+    *n_lines = s;
+    return seed;
 }
 
 uint32_t gls_place_lines(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, uint32_t n_lines,
                          gls_batch_result *result, uint32_t *next_seed, uint64_t *n_points)
 {
-    const uint32_t *state = c->state;
-    uint32_t s = 0, seed = from;
-    uint64_t points = 0;
-    /* Threads share the verdicts, which are independent. The index at which the points of a streamline begin is a
-     * running sum, which this thread computes alone. */
-    gls_parallel(n_lines, 1024, omp_get_max_threads(), judge_some, &(judging){c, n_lines});
-    for (; seed < until; seed++) {
-        uint32_t count = gls_lines_of_seed(c, seed);
-        /* A seed is placed whole: stop at a seed with an unfinished line. */
-        uint64_t more = 0;
-        for (uint32_t k = 0; k < count; k++) {
-            if (!is_finished(state + 2 * (size_t)(s + k))) goto done;
-            more += c->outcomes.outcome[s + k].points;
-        }
-        if (overflows(c, result, points, more)) goto done;
-        for (uint32_t k = 0; k < count; k++, s++) {
-            c->steps += steps_of(c, s);
-            place(c, c->seed[seed], (uint32_t)(first + seed), s, result, &points);
-        }
-        c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);
+    const uint32_t share = (n_lines + MAX_PARTS - 1) / MAX_PARTS;
+    placing task = {
+        .batch = c, .result = result, .n_lines = n_lines, .part_lines = share > MIN_PART ? share : MIN_PART};
+    part sums;
+    /* First each part is judged, then, as is known where it begins in the output, placed. */
+    gls_parallel(n_lines, task.part_lines, omp_get_max_threads(), judge_parts, &task);
+    *next_seed = until;
+    if (begin_parts(&task, &sums))
+        gls_parallel(n_lines, task.part_lines, omp_get_max_threads(), place_parts, &task);
+    else
+        *next_seed = place_until(c, first, from, until, result, &n_lines, &sums);
+    for (uint32_t seed = from; seed < *next_seed; seed++) c->outcomes.lines[seed - from] = gls_lines_to_count(c, seed);
+    if (result) {
+        result->n = sums.n;
+        result->offset[result->n] = sums.points;
     }
-done:
-    if (result) result->offset[result->n] = points;
-    c->outcomes.n_seeds = seed - from;
-    c->outcomes.n_outcomes = s;
-    *next_seed = seed;
-    *n_points = points;
-    return s;
+    c->outcomes.n_seeds = *next_seed - from;
+    c->outcomes.n_outcomes = n_lines;
+    *n_points = sums.points;
+    return n_lines;
 }

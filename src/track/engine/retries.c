@@ -22,7 +22,7 @@ gls_status gls_retries_begin(gls_batch *c, uint32_t n_lines)
         r->capacity = n_lines;
     }
     for (uint32_t i = 0; i < n_lines; i++) {
-        r->retry[i] = (gls_retry){.line = c->upload.line[i]};
+        r->retry[i] = (gls_retry){.line = c->line[i]};
         r->pending[i] = i;
     }
     r->n = r->n_pending = n_lines;
@@ -55,7 +55,7 @@ static gls_status judge(gls_batch *c, uint32_t n, gls_batch_result *points)
         /* A line whose half-streamlines have ended gets its verdict. A line that found the pool full is not placed, and
          * stays pending. */
         if (gls_line_is_finished(c, i) && gls_place_line(c, at, line.seed, n, i, points, &n_points)) continue;
-        c->upload.placed[i] = (gls_placed_record){.first = NOT_PLACED};
+        c->placed[i] = (gls_placed_record){.first = NOT_PLACED};
         c->outcomes.outcome[i] = (gls_outcome){.verdict = GLS_VERDICT_SINGLE_POINT};
     }
     c->outcomes.n_outcomes = n;
@@ -113,7 +113,7 @@ static gls_status decide(gls_batch *c, uint32_t n, const gls_batch_result *point
     return GLS_OK;
 }
 
-/* Pass 2: tracks the n_lines streamlines of batch->upload.line. Afterwards batch->state holds the state of each
+/* Pass 2: tracks the n_lines streamlines of batch->line. Afterwards batch->state holds the state of each
  * half-streamline. */
 static gls_status pass_track(gls_batch *c, uint32_t n_lines)
 {
@@ -135,7 +135,7 @@ gls_status gls_retries_pass(gls_batch *c, uint32_t capacity, bool wants_points)
     if (n > capacity) n = capacity;
     if (n > r->limit) n = r->limit;
     /* Track the first n pending lines. The record of a line has the stream of random numbers of the current attempt. */
-    for (uint32_t i = 0; i < n; i++) c->upload.line[i] = r->retry[r->pending[i]].line;
+    for (uint32_t i = 0; i < n; i++) c->line[i] = r->retry[r->pending[i]].line;
     double start = gls_clock_seconds();
     uint64_t steps = c->steps;
     status = pass_track(c, n);

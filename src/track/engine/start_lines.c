@@ -134,7 +134,7 @@ uint32_t gls_lines_list(gls_batch *c, uint64_t first, uint32_t from, uint32_t n,
         const float *p = c->seed[seed];
         bool single = gls_lines_word(c, seed) & SEED_ONE_SIDED;
         for (uint32_t k = 0; k < count; k++)
-            c->upload.line[lines++] = (gls_line_record){
+            c->line[lines++] = (gls_line_record){
                 .x = p[0],
                 .y = p[1],
                 .z = p[2],
