@@ -224,8 +224,10 @@ static const axes as_read = {{0, 1, 2}, {1, 1, 1}, ""};
 static double along(const coherence *f, const axes *other)
 {
     const double *size = f->grid->voxel_size, mm = VOXELS_AHEAD * (size[0] + size[1] + size[2]) / 3;
-    double sum = 0;
-    size_t n = 0;
+    /* a sum of integers is the same in any order */
+    const double unit = 1.0 / ((uint64_t)1 << 36);
+    uint64_t sum = 0, n = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum, n)
     for (size_t i = 0; i < f->plane * (size_t)f->n_slices; i++) {
         if (!(f->contrast[i] > 0)) continue;
         double d[3], turned[3];
@@ -235,10 +237,10 @@ static double along(const coherence *f, const axes *other)
             const ptrdiff_t ahead = voxel_ahead(f, i, turned, way * mm);
             if (ahead < 0) continue;
             n++;
-            sum += cosine(f, d, (size_t)ahead);
+            sum += (uint64_t)(cosine(f, d, (size_t)ahead) / unit);
         }
     }
-    return n > 0 ? sum / (double)n : 0;
+    return n > 0 ? (double)sum * unit / (double)n : 0;
 }
 
 /* Compares the coherence of the directions as they were read with their coherence along mirrored or exchanged axes.

@@ -96,6 +96,8 @@ void gls_log(gls_log_level level, const char *format, ...)
 {
     char text[GLS_MESSAGE_BYTES], line[GLS_MESSAGE_BYTES];
     va_list args;
+    /* a message that nobody receives waits for no other */
+    if (level != GLS_LOG_WARNING && !gls_log_enabled(level)) return;
     va_start(args, format);
     gls_vsnprintf(text, sizeof text, format, args);
     va_end(args);
