@@ -152,4 +152,57 @@ static inline gls_track_result track_once(gls_device *device, const gls_track_pa
     return result;
 }
 
+/* Parameters for a comparison with a reference in double precision, on voxels of 2 mm. */
+static inline gls_track_params params_to_compare(gls_direction_getter dg)
+{
+    gls_track_params p = gls_track_params_default_for(dg);
+    gls_track_params_scale(&p, 2);
+    p.precision = GLS_PRECISION_FLOAT;
+    p.keep_single_points = true;
+    p.min_length = 0;
+    p.rng_seed = 77;
+    return p;
+}
+
+/* Adds the streamline of n points that a reference has tracked from a seed, and counts its two ends. */
+static inline void collect_reference(collection *c, const gls_seeds *seeds, uint32_t i, const double (*point)[3],
+                                     size_t n, const gls_end end[2], uint64_t ends[GLS_END_COUNT])
+{
+    float(*line)[3] = malloc(n * sizeof *line), seed[1][3];
+    assert_non_null(line);
+    for (size_t k = 0; k < n; k++)
+        for (int a = 0; a < 3; a++) line[k][a] = (float)point[k][a];
+    gls_seeds_get(seeds, i, 1, seed);
+    gls_column column[2];
+    gls_streamlines one =
+        make_streamlines(1, (uint64_t[]){0, n}, (const float(*)[3])line, &i, (const float(*)[3])seed, column);
+    assert_ok(collect(c, &one));
+    free(line);
+    for (int h = 0; h < 2; h++) ends[end[h]]++;
+}
+
+/* Tracks in half precision, and requires the same streamlines in batches of 1, 17 ... up to `most` seeds, and on
+ * devices with each of three limits. *expected: the streamlines. */
+static inline void assert_same_anyhow(gls_device *device, gls_track_params p, const gls_track_input *input,
+                                      const gls_seeds *seeds, uint64_t most, const char *const limits[3],
+                                      collection *expected)
+{
+    collection c;
+    p.precision = GLS_PRECISION_HALF;
+    track_once(device, &p, input, seeds, expected);
+    for (p.batch_seeds = 1; p.batch_seeds <= most; p.batch_seeds += 16) {
+        track_once(device, &p, input, seeds, &c);
+        assert_same_collection(&c, expected, "batches");
+        collection_finish(&c);
+    }
+    p.batch_seeds = 0;
+    for (size_t i = 0; i < 3; i++) {
+        gls_device *d = open_limited(limits[i]);
+        track_once(d, &p, input, seeds, &c);
+        assert_same_collection(&c, expected, limits[i]);
+        collection_finish(&c);
+        gls_device_close(d);
+    }
+}
+
 #endif

@@ -104,23 +104,23 @@ static void scene_destroy(scene *s)
 
 static gls_track_params params_of(gls_direction_getter dg)
 {
-    gls_track_params p = gls_track_params_default_for(dg);
-    gls_track_params_scale(&p, 2);
-    p.precision = GLS_PRECISION_FLOAT;
-    p.keep_single_points = true;
-    p.min_length = 0;
+    gls_track_params p = params_to_compare(dg);
     p.max_length = 60;
     p.stop_threshold = 0.3;
-    p.rng_seed = 77;
     return p;
 }
 
 enum { N_SEEDS = 150 };
 
-static gls_track_result run_device(gls_device *d, const scene *s, const gls_track_params *p, const gls_seeds *seeds,
-                                   collection *c)
+static gls_track_input input_of(const scene *s)
 {
-    return track_once(d, p, &(gls_track_input){.odf = s->source, .stop_map = s->stop}, seeds, c);
+    return (gls_track_input){.odf = s->source, .stop_map = s->stop};
+}
+
+static gls_track_result run_device(const scene *s, const gls_track_params *p, const gls_seeds *seeds, collection *c)
+{
+    const gls_track_input input = input_of(s);
+    return track_once(device, p, &input, seeds, c);
 }
 
 /* --- streamlines ---------------------------------------------------------- */
@@ -135,7 +135,6 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
 {
     enum { MOST = 4096 };
     static double point[MOST][3];
-    static float line[MOST][3];
     ifod_ref ref;
     *e = (expectation){.lines = {.sound = true}};
     assert_true(ifod_ref_init(&ref, p, s->sh, s->stop));
@@ -147,13 +146,7 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
         if (!ifod_track(&ref, (const double[3]){seed[0][0], seed[0][1], seed[0][2]}, i, point, &n, &parts, ends))
             continue;
         assert_true(n < MOST);
-        for (size_t k = 0; k < n; k++)
-            for (int a = 0; a < 3; a++) line[k][a] = (float)point[k][a];
-        gls_column column[2];
-        gls_streamlines one =
-            make_streamlines(1, (uint64_t[]){0, n}, (const float(*)[3])line, &i, (const float(*)[3])seed, column);
-        assert_ok(collect(&e->lines, &one));
-        for (int h = 0; h < 2; h++) e->ends[ends[h]]++;
+        collect_reference(&e->lines, seeds, i, (const double(*)[3])point, n, ends, e->ends);
         e->length += (double)parts * p->step_size / (p->dg == GLS_DG_IFOD2 ? p->ifod_samples - 1 : 1);
     }
     ifod_ref_finish(&ref);
@@ -169,7 +162,7 @@ static void compare(gls_direction_getter dg, int order, gls_mapping mapping, int
     gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
     collection got;
     expectation expected;
-    gls_track_result result = run_device(device, &s, &p, seeds, &got);
+    gls_track_result result = run_device(&s, &p, seeds, &got);
     expect(&s, &p, seeds, &expected);
     size_t same = same_lines(&got, &expected.lines);
     print_message("order %d: %zu of %zu streamlines the same, of %zu; %zu and %zu points\n", order, same, got.n,
@@ -227,27 +220,13 @@ static void same_bytes(void **state)
     static const char *const limits[] = {"storage_bytes=30000", "work_groups=3", "texture_3d=128,storage_bytes=26000"};
     for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
         scene s;
-        collection expected, c;
+        collection expected;
         gls_track_params p = params_of(getters[g]);
-        p.precision = GLS_PRECISION_HALF;
         p.max_length = 30;
         scene_create(&s, 8);
         gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
-        run_device(device, &s, &p, seeds, &expected);
-        for (uint64_t batch = 1; batch <= 49; batch += 16) {
-            p.batch_seeds = batch;
-            run_device(device, &s, &p, seeds, &c);
-            assert_same_collection(&c, &expected, "batches");
-            collection_finish(&c);
-        }
-        p.batch_seeds = 0;
-        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-            gls_device *d = open_limited(limits[i]);
-            run_device(d, &s, &p, seeds, &c);
-            assert_same_collection(&c, &expected, limits[i]);
-            collection_finish(&c);
-            gls_device_close(d);
-        }
+        const gls_track_input input = input_of(&s);
+        assert_same_anyhow(device, p, &input, seeds, 49, limits, &expected);
         collection_finish(&expected);
         gls_seeds_destroy(seeds);
         scene_destroy(&s);

@@ -53,25 +53,25 @@ static void scene_destroy(scene *s)
 
 static gls_track_params params_of(gls_direction_getter dg, int directions)
 {
-    gls_track_params p = gls_track_params_default_for(dg);
-    gls_track_params_scale(&p, 2);
-    p.precision = GLS_PRECISION_FLOAT;
-    p.keep_single_points = true;
-    p.min_length = 0;
+    gls_track_params p = params_to_compare(dg);
     p.max_length = 60;
     p.step_size = dg == GLS_DG_FACT ? 0.2 : 0.5;
     p.stop_threshold = 0.3;
     p.max_directions_per_seed = directions;
-    p.rng_seed = 77;
     return p;
 }
 
 enum { N_SEEDS = 200 };
 
-static gls_track_result run_device(gls_device *d, const scene *s, const gls_track_params *p, const gls_seeds *seeds,
-                                   collection *c)
+static gls_track_input input_of(const scene *s)
 {
-    return track_once(d, p, &(gls_track_input){.peaks = s->peaks, .stop_map = s->stop}, seeds, c);
+    return (gls_track_input){.peaks = s->peaks, .stop_map = s->stop};
+}
+
+static gls_track_result run_device(const scene *s, const gls_track_params *p, const gls_seeds *seeds, collection *c)
+{
+    const gls_track_input input = input_of(s);
+    return track_once(device, p, &input, seeds, c);
 }
 
 static void expect(const scene *s, const gls_track_params *p, const gls_seeds *seeds, collection *lines,
@@ -79,7 +79,6 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
 {
     enum { MOST = 4096 };
     static double point[MOST][3];
-    static float line[MOST][3];
     const peak_ref ref = {p, s->peaks, s->stop};
     *lines = (collection){.sound = true};
     for (uint32_t i = 0; i < N_SEEDS; i++) {
@@ -92,13 +91,7 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
             gls_end both[2];
             size_t n = peak_track(&ref, at, direction[k], point, both);
             assert_true(n < MOST);
-            for (size_t j = 0; j < n; j++)
-                for (int a = 0; a < 3; a++) line[j][a] = (float)point[j][a];
-            gls_column column[2];
-            gls_streamlines one =
-                make_streamlines(1, (uint64_t[]){0, n}, (const float(*)[3])line, &i, (const float(*)[3])seed, column);
-            assert_ok(collect(lines, &one));
-            for (int h = 0; h < 2; h++) ends[both[h]]++;
+            collect_reference(lines, seeds, i, (const double(*)[3])point, n, both, ends);
         }
     }
 }
@@ -112,7 +105,7 @@ static void compare(gls_direction_getter dg, int directions, gls_mapping mapping
     gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
     collection got, expected;
     uint64_t ends[GLS_END_COUNT] = {0};
-    gls_track_result result = run_device(device, &s, &p, seeds, &got);
+    gls_track_result result = run_device(&s, &p, seeds, &got);
     expect(&s, &p, seeds, &expected, ends);
     size_t same = same_lines(&got, &expected);
     print_message("%s, %d: %zu of %zu streamlines the same, of %zu; %zu and %zu points\n",
@@ -166,7 +159,7 @@ static void towards(void **state)
             gls_track_params p = params_of(getters[g], 5);
             p.seed_direction[1] = sense;
             p.seed_unidirectional = true;
-            run_device(device, &s, &p, seeds, &c);
+            run_device(&s, &p, seeds, &c);
             assert_int_equal(c.n, 1);
             double moved = (double)(c.point[c.n_points - 1][1] - c.point[0][1]);
             assert_true(c.n_points > 4 && moved * sense > 0.5);
@@ -174,7 +167,7 @@ static void towards(void **state)
             p.seed_direction[1] = 0;
             p.seed_direction[2] = sense;
             p.max_angle = 20;
-            run_device(device, &s, &p, seeds, &c);
+            run_device(&s, &p, seeds, &c);
             assert_true(c.n_points <= 1 || getters[g] == GLS_DG_EUDX);
             collection_finish(&c);
         }
@@ -198,9 +191,9 @@ static void along_the_peak(void **state)
         gls_track_params p = params_of(getters[g], 5);
         p.seed_unidirectional = true;
         for (size_t a = 0; a < 3; a++) p.seed_direction[a] = (double)s.peaks->data[(3 * (voxel % 2) + a) * n + voxel];
-        run_device(device, &s, &p, seeds, &c);
+        run_device(&s, &p, seeds, &c);
         p.seed_direction[2] += 0.6 * fabs(p.seed_direction[0]);
-        run_device(device, &s, &p, seeds, &far);
+        run_device(&s, &p, seeds, &far);
         assert_true(c.n == 1 && c.n_points > 4);
         assert_int_equal(same_lines(&c, &far), 1);
         collection_finish(&c);
@@ -217,26 +210,12 @@ static void same_bytes(void **state)
     static const char *const limits[] = {"storage_bytes=30000", "work_groups=3", "texture_3d=32"};
     for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
         scene s;
-        collection expected, c;
+        collection expected;
         gls_track_params p = params_of(getters[g], 3);
-        p.precision = GLS_PRECISION_HALF;
         scene_create(&s);
         gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
-        run_device(device, &s, &p, seeds, &expected);
-        for (uint64_t batch = 1; batch <= 49; batch += 16) {
-            p.batch_seeds = batch;
-            run_device(device, &s, &p, seeds, &c);
-            assert_same_collection(&c, &expected, "batches");
-            collection_finish(&c);
-        }
-        p.batch_seeds = 0;
-        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-            gls_device *d = open_limited(limits[i]);
-            run_device(d, &s, &p, seeds, &c);
-            assert_same_collection(&c, &expected, limits[i]);
-            collection_finish(&c);
-            gls_device_close(d);
-        }
+        const gls_track_input input = input_of(&s);
+        assert_same_anyhow(device, p, &input, seeds, 49, limits, &expected);
         collection_finish(&expected);
         gls_seeds_destroy(seeds);
         scene_destroy(&s);

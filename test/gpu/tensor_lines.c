@@ -72,22 +72,21 @@ static void scene_destroy(scene *s)
 
 static gls_track_params params_of(gls_direction_getter dg)
 {
-    gls_track_params p = gls_track_params_default_for(dg);
-    gls_track_params_scale(&p, 2);
-    p.precision = GLS_PRECISION_FLOAT;
-    p.keep_single_points = true;
-    p.min_length = 0;
+    gls_track_params p = params_to_compare(dg);
     p.max_length = 40;
     p.step_size = 0.4;
-    p.rng_seed = 77;
     return p;
 }
 
-static gls_track_result run_device(gls_device *d, const scene *s, const gls_track_params *p, const gls_seeds *seeds,
-                                   collection *c)
+static gls_track_input input_of(const scene *s)
 {
-    const gls_track_input input = {.dwi = s->dwi, .gradients = s->gradients, .stop_map = s->stop};
-    return track_once(d, p, &input, seeds, c);
+    return (gls_track_input){.dwi = s->dwi, .gradients = s->gradients, .stop_map = s->stop};
+}
+
+static gls_track_result run_device(const scene *s, const gls_track_params *p, const gls_seeds *seeds, collection *c)
+{
+    const gls_track_input input = input_of(s);
+    return track_once(device, p, &input, seeds, c);
 }
 
 /* --- the reference ------------------------------------------------------------------ */
@@ -105,7 +104,6 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
 {
     enum { MOST = 1024 };
     static double point[MOST][3];
-    static float line[MOST][3];
     static tensor_ref ref;
     ref.params = p;
     ref.dwi = s->dwi;
@@ -122,14 +120,7 @@ static void expect(const scene *s, const gls_track_params *p, const gls_seeds *s
         if (!tensor_start(&ref, at, i, direction)) continue;
         const size_t n = tensor_track(&ref, at, i, direction, point, both);
         assert_true(n < MOST);
-        for (size_t j = 0; j < n; j++)
-            for (int a = 0; a < 3; a++) line[j][a] = (float)point[j][a];
-        /* the sign of an axis is the solver's */
-        gls_column column[2];
-        gls_streamlines one =
-            make_streamlines(1, (uint64_t[]){0, n}, (const float(*)[3])line, &i, (const float(*)[3])seed, column);
-        assert_ok(collect(lines, &one));
-        for (int h = 0; h < 2; h++) ends[both[h]]++;
+        collect_reference(lines, seeds, i, (const double(*)[3])point, n, both, ends);
     }
 }
 
@@ -159,7 +150,7 @@ static void compare(gls_direction_getter dg, double noise, gls_mapping mapping, 
     gls_seeds *seeds = seeds_on(&s.stop->grid, N_SEEDS);
     collection got, expected;
     uint64_t ends[GLS_END_COUNT] = {0};
-    gls_track_result result = run_device(device, &s, &p, seeds, &got);
+    gls_track_result result = run_device(&s, &p, seeds, &got);
     expect(&s, &p, seeds, &expected, ends);
     turn_lines(&got);
     turn_lines(&expected);
@@ -238,7 +229,7 @@ static collection from_one(axis_of axis, gls_direction_getter dg, double cutoff,
     p.seed_direction[0] = sense;
     p.seed_unidirectional = sense != 0;
     gls_seeds *seeds = one_seed(&s);
-    run_device(device, &s, &p, seeds, &c);
+    run_device(&s, &p, seeds, &c);
     gls_seeds_destroy(seeds);
     scene_destroy(&s);
     return c;
@@ -315,24 +306,11 @@ static void same_bytes(void **state)
     for (size_t g = 0; g < sizeof getters / sizeof *getters; g++) {
         collection expected, c;
         gls_track_params p = params_of(getters[g]);
+        const gls_track_input input = input_of(&s);
         p.precision = GLS_PRECISION_HALF;
-        run_device(device, &s, &p, seeds, &expected);
-        for (uint64_t batch = 1; batch <= 17; batch += 16) {
-            p.batch_seeds = batch;
-            run_device(device, &s, &p, seeds, &c);
-            assert_same_collection(&c, &expected, "batches");
-            collection_finish(&c);
-        }
-        p.batch_seeds = 0;
-        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-            gls_device *d = open_limited(limits[i]);
-            run_device(d, &s, &p, seeds, &c);
-            assert_same_collection(&c, &expected, limits[i]);
-            collection_finish(&c);
-            gls_device_close(d);
-        }
+        assert_same_anyhow(device, p, &input, seeds, 17, limits, &expected);
         p.rng_seed = 78;
-        run_device(device, &s, &p, seeds, &c);
+        run_device(&s, &p, seeds, &c);
         assert_true((same_lines(&c, &expected) == expected.n) == (getters[g] == GLS_DG_TENSORDET));
         collection_finish(&c);
         collection_finish(&expected);
