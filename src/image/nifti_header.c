@@ -1,8 +1,10 @@
-/* Reads and checks headers of NIfTI-1 and NIfTI-2. */
+/* Reads and checks headers of NIfTI-1 and NIfTI-2, and converts voxel values from the types in files to float. */
 #include "image/formats.h"
+#include "util/maths.h"
 #include "util/status.h"
 
 #include <math.h>
+#include <nifti1.h>
 #include <nifti2_io.h>
 #include <string.h>
 
@@ -310,4 +312,43 @@ gls_status gls_nifti_read_header(gls_stream *stream, const char *path, gls_nifti
     status = choose_grid(path, nim, has_quaternion(&raw), dim, &header->grid);
     nifti_image_free(nim);
     return status;
+}
+
+/* --- Values. */
+
+#define DEFINE_CONVERT(name, type)                                                               \
+    static void convert_##name(const type *in, size_t n, double slope, double inter, float *out) \
+    {                                                                                            \
+        if (slope == 1.0 && inter == 0.0) {                                                      \
+            for (size_t i = 0; i < n; i++) out[i] = (float)in[i];                                \
+        } else {                                                                                 \
+            for (size_t i = 0; i < n; i++) out[i] = (float)((double)in[i] * slope + inter);      \
+        }                                                                                        \
+    }
+DEFINE_CONVERT(uint8, uint8_t)
+DEFINE_CONVERT(int8, int8_t)
+DEFINE_CONVERT(int16, int16_t)
+DEFINE_CONVERT(uint16, uint16_t)
+DEFINE_CONVERT(int32, int32_t)
+DEFINE_CONVERT(uint32, uint32_t)
+DEFINE_CONVERT(int64, int64_t)
+DEFINE_CONVERT(uint64, uint64_t)
+DEFINE_CONVERT(float32, float)
+DEFINE_CONVERT(float64, double)
+
+void gls_values_read(const gls_values *v, void *in, size_t n, float *out)
+{
+    if (v->swapped) gls_swap_bytes(in, n, v->bytes);
+    switch (v->datatype) {
+    case NIFTI_TYPE_UINT8: convert_uint8(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT8: convert_int8(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT16: convert_int16(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT16: convert_uint16(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT32: convert_int32(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT32: convert_uint32(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_INT64: convert_int64(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_UINT64: convert_uint64(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_FLOAT32: convert_float32(in, n, v->slope, v->inter, out); break;
+    case NIFTI_TYPE_FLOAT64: convert_float64(in, n, v->slope, v->inter, out); break;
+    }
 }

@@ -14,6 +14,7 @@
 #include "streamlines/filter_parts.h"
 #include "tractogram/readers.h"
 #include "util/file.h"
+#include "util/maths.h"
 #include "util/status.h"
 #include "util/text.h"
 #include "util/text_tables.h"

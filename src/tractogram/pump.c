@@ -56,17 +56,6 @@ gls_status gls_reader_head(const gls_tractogram_reader *r, uint64_t from, void *
     return gls_regular_read(r->path, r->fd, from, data, bytes);
 }
 
-void gls_swap_bytes(void *data, size_t n, size_t bytes)
-{
-    unsigned char *p = data;
-    for (size_t i = 0; i < n; i++, p += bytes)
-        for (size_t k = 0; k < bytes / 2; k++) {
-            unsigned char c = p[k];
-            p[k] = p[bytes - 1 - k];
-            p[bytes - 1 - k] = c;
-        }
-}
-
 gls_status gls_reader_add_column(gls_tractogram_reader *r, gls_reader_columns *columns, const char *name, gls_type type,
                                  uint32_t components)
 {

@@ -137,9 +137,6 @@ gls_status gls_reader_no_memory(const gls_tractogram_reader *reader);
  * or the file cannot be read as TCK. */
 gls_status gls_tck_data_file(const char *path, char **file);
 
-/* Reverses the byte order of n values of `bytes` bytes each (1, 2, 4, 8). */
-void gls_swap_bytes(void *data, size_t n, size_t bytes);
-
 /* Distance of points that a tractogram states, mm; `otherwise` if it states none. Only headers of TCK files have it, as
  * output_step_size or step_size. */
 double gls_tck_step(const gls_tractogram_info *info, double otherwise);

@@ -4,6 +4,7 @@
 #include "tractogram/file_formats.h"
 #include "tractogram/writers.h"
 #include "util/file.h"
+#include "util/maths.h"
 #include "util/numbers.h"
 #include "util/status.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/maths.h"
 #include "util/text.h"
 #include "util/status.h"
 

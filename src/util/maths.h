@@ -116,4 +116,7 @@ double gls_histogram_median(const uint64_t *bin, size_t n_bins, uint64_t n);
 /* Sorts in ascending order. No value may be NaN. */
 void gls_sort(double *value, size_t n);
 
+/* Reverses the byte order of n values of 2, 4 or 8 bytes each. Values of one byte stay as they are. */
+void gls_swap_bytes(void *data, size_t n, size_t bytes);
+
 #endif
