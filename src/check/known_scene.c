@@ -20,27 +20,17 @@ enum { N_SEEDS = 48 };
 #define WRONG_OF 10
 
 /* Variants in the order of the known lines. */
+/* clang-format off */
 const gls_known_variant gls_known_variants[GLS_KNOWN_VARIANTS] = {
-    {"boot4", GLS_DG_BOOT, 4, false},
-    {"boot8", GLS_DG_BOOT, 8, false},
-    {"prob4", GLS_DG_PROB, 4, false},
-    {"prob8", GLS_DG_PROB, 8, false},
-    {"det4", GLS_DG_DET, 4, false},
-    {"det8", GLS_DG_DET, 8, false},
-    {"ptt4", GLS_DG_PTT, 4, false},
-    {"ifod1", GLS_DG_IFOD1, 8, false},
-    {"ifod2", GLS_DG_IFOD2, 8, false},
-    {"sdstream", GLS_DG_SDSTREAM, 8, false},
-    {"fact", GLS_DG_FACT, 8, false},
-    {"eudx", GLS_DG_EUDX, 8, false},
-    {"tensordet", GLS_DG_TENSORDET, 8, false},
-    {"tensorprob", GLS_DG_TENSORPROB, 8, false},
-    {"nulldist1", GLS_DG_NULLDIST1, 8, false},
-    {"nulldist2", GLS_DG_NULLDIST2, 8, false},
-    {"closest", GLS_DG_CLOSEST, 4, false},
-    {"bedpost", GLS_DG_BEDPOST, 8, false},
-    {"pft", GLS_DG_PROB, 4, true},
+    {"boot4", GLS_DG_BOOT, 4, false}, {"boot8", GLS_DG_BOOT, 8, false}, {"prob4", GLS_DG_PROB, 4, false},
+    {"prob8", GLS_DG_PROB, 8, false}, {"det4", GLS_DG_DET, 4, false}, {"det8", GLS_DG_DET, 8, false},
+    {"ptt4", GLS_DG_PTT, 4, false}, {"ifod1", GLS_DG_IFOD1, 8, false}, {"ifod2", GLS_DG_IFOD2, 8, false},
+    {"sdstream", GLS_DG_SDSTREAM, 8, false}, {"fact", GLS_DG_FACT, 8, false}, {"eudx", GLS_DG_EUDX, 8, false},
+    {"tensordet", GLS_DG_TENSORDET, 8, false}, {"tensorprob", GLS_DG_TENSORPROB, 8, false},
+    {"nulldist1", GLS_DG_NULLDIST1, 8, false}, {"nulldist2", GLS_DG_NULLDIST2, 8, false},
+    {"closest", GLS_DG_CLOSEST, 4, false}, {"bedpost", GLS_DG_BEDPOST, 8, false}, {"pft", GLS_DG_PROB, 4, true},
 };
+/* clang-format on */
 
 void gls_known_scene_finish(gls_known_scene *s)
 {

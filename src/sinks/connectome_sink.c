@@ -99,7 +99,6 @@ static void describe(const gls_run_sink *sink, cJSON *root)
         gls_sidecar_add_file(gls_json_at(root, "inputs"), &labels);
 }
 
-/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     matrix_state *s = sink->state;

@@ -65,7 +65,6 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
                                      &sinks->run->group);
 }
 
-/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     gls_density_destroy(((map_state *)sink->state)->map);

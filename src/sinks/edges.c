@@ -169,7 +169,6 @@ typedef struct marker {
     size_t n_columns;
 } marker;
 
-/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     marker *m = user;

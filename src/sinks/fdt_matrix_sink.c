@@ -214,19 +214,16 @@ static gls_status append(void *user, const gls_streamlines *s, bool (*each)(matr
     return GLS_OK;
 }
 
-/* Function `append` of the sink of matrix 1. */
 static gls_status append1(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_seeds);
 }
 
-/* Function `append` of the sink of matrix 2. */
 static gls_status append2(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_targets);
 }
 
-/* Function `append` of the sink of matrix 3. */
 static gls_status append3(void *user, const gls_streamlines *s)
 {
     return append(user, s, add_pairs);

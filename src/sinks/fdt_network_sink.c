@@ -96,7 +96,6 @@ static gls_status write_network(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
-/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     network_state *t = sink->state;

@@ -118,7 +118,6 @@ static gls_status write_map(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Function `finish` of the sink of the map, which is also called after a failure. */
 static void finish_map(gls_run_sink *sink)
 {
     free(((map_state *)sink->state)->voxel);
@@ -186,7 +185,6 @@ static gls_status write_total(gls_run_sink *sink, gls_run_sinks *sinks)
     return gls_text_write(&text, sink->output, sinks->run->force, &sinks->run->group, GLS_OK);
 }
 
-/* Function `finish` of the sink of the total, which is also called after a failure. */
 static void finish_total(gls_run_sink *sink)
 {
     free(((total_state *)sink->state)->count);

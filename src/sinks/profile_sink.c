@@ -95,7 +95,6 @@ static gls_status write_profile(gls_run_sink *sink, gls_run_sinks *sinks)
     return status;
 }
 
-/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     profile_state *s = sink->state;

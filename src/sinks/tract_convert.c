@@ -248,7 +248,6 @@ static gls_status append(void *user, const gls_streamlines *in)
     return gls_sink_append(&a->next, &out);
 }
 
-/* Function `abort` of the filter, and its clean-up. */
 static void discard(void *user)
 {
     adder *a = user;

@@ -180,7 +180,6 @@ static void describe(const gls_run_sink *sink, cJSON *root)
     gls_weights_describe(cJSON_AddObjectToObject(root, "weights"), ((const weights_state *)sink->state)->weights);
 }
 
-/* Function `finish` of the sink, which is also called after a failure. */
 static void finish(gls_run_sink *sink)
 {
     weights_state *w = sink->state;

@@ -128,7 +128,6 @@ static void write_rows(side *s, const gls_streamlines *in)
     }
 }
 
-/* Function `append` of the filter. */
 static gls_status append_columns(void *user, const gls_streamlines *in)
 {
     side *s = user;

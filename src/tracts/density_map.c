@@ -393,7 +393,6 @@ static gls_status add_streamlines(gls_density *d, const columns *c, const gls_st
     return GLS_OK;
 }
 
-/* Function `append` of the sink. */
 static gls_status append(void *user, const gls_streamlines *s)
 {
     gls_density *d = user;

@@ -31,24 +31,11 @@ typedef struct number {
 /* 10^q for q from 0 to twice MAX_DIGITS. */
 static wide power_of_ten(int q)
 {
-    static const uint64_t power[] = {1,
-                                     10,
-                                     100,
-                                     1000,
-                                     10000,
-                                     100000,
-                                     1000000,
-                                     10000000,
-                                     100000000,
-                                     1000000000,
-                                     UINT64_C(10000000000),
-                                     UINT64_C(100000000000),
-                                     UINT64_C(1000000000000),
-                                     UINT64_C(10000000000000),
-                                     UINT64_C(100000000000000),
-                                     UINT64_C(1000000000000000),
-                                     UINT64_C(10000000000000000),
-                                     UINT64_C(100000000000000000)};
+    /* clang-format off */
+    static const uint64_t power[] = {
+        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000, 10000000000, 100000000000,
+        1000000000000, 10000000000000, 100000000000000, 1000000000000000, 10000000000000000, 100000000000000000};
+    /* clang-format on */
     return q <= MAX_DIGITS ? power[q] : (wide)power[MAX_DIGITS] * power[q - MAX_DIGITS];
 }
 
