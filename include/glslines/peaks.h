@@ -43,6 +43,10 @@ GLS_API gls_status gls_peaks_set_values(gls_image *peaks, size_t first, const gl
  * 0, reach the threshold, and are at least 8 degrees apart. A voxel with a coefficient that is not finite has none. */
 GLS_API gls_status gls_peaks_of_sh(const gls_image *sh, const char *name, gls_sh_basis basis, gls_bvec_frame frame,
                                    size_t n, double threshold, gls_image **peaks);
+/* Fits a tensor in each voxel of the mask (NULL: all), with the default options of gls_tensor_fit(). The peak of the
+ * voxel is the main axis of the tensor, as long as FA. *fa: FA, 0 outside the mask. */
+GLS_API gls_status gls_peaks_of_tensors(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                        gls_image **fa, gls_image **peaks);
 /* Rotates an image of peaks to scanner axes, as sh2peaks of MRtrix3 writes them: NaN where there is no peak. */
 GLS_API gls_status gls_peaks_to_world(gls_image *peaks);
 

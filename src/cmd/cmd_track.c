@@ -75,11 +75,6 @@ static int check_output(const gls_job_options *o, const cmd_arguments *arguments
 static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments)
 {
     static const char *const for_series[] = {"bvec-frame", "b0-threshold", "bvalue-scaling", NULL};
-    const char *for_fit[64] = {NULL};
-    /* collect in for_fit the names of the options of the model, which have no effect on ODFs that are read */
-    size_t n_for_fit = 0;
-    for (const gls_option *row = gls_params; row->name; row++)
-        if (row->owner == GLS_OF_MODEL) for_fit[n_for_fit++] = row->name;
     const char *odf = gls_directions_option(o), *name;
     int n = arguments->n_positionals;
     gls_tractogram_format format;
@@ -104,8 +99,10 @@ static int check_inputs(const gls_job_options *o, const cmd_arguments *arguments
         return cmd_error(CMD_EXIT_USAGE, "--%s: the argument %s names it already; leave out one of them",
                          n > 3 && o->mask ? "mask" : "roi", n > 3 && o->mask ? "MASK" : "ROI");
     /* refuse options for an input that is not given, so that no option is ignored silently */
-    if (odf && (name = cmd_options_first(arguments, for_fit)))
-        return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, because no model is fitted", name, odf);
+    for (const gls_option *row = gls_params; odf && row->name; row++)
+        if (row->owner == GLS_OF_MODEL && cmd_options_given(arguments, row->name))
+            return cmd_error(CMD_EXIT_USAGE, "--%s: has no effect with --%s, because no model is fitted", row->name,
+                             odf);
     if (!o->sh && cmd_options_given(arguments, "sh-basis"))
         return cmd_error(CMD_EXIT_USAGE, "--sh-basis: needs --sh FILE");
     if (!o->sh && !o->odf && cmd_options_given(arguments, "sh-frame"))

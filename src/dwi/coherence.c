@@ -298,15 +298,17 @@ static void advise_of_odf(const gls_odf_source *odf, gls_bvec_frame frame, const
     gls_sphere_destroy(sphere);
 }
 
-/* The check of given peaks. samples: number of samples of bedpostX in the image, of which the first is looked at; 0: no
- * samples. */
+/* The check of peaks. samples: number of samples of bedpostX in the image, of which the first is looked at; 0: no
+ * samples. file: NULL: they are of a fit. */
 static void advise_of_peaks(const gls_image *peaks, uint32_t samples, gls_bvec_frame frame, const gls_image *mask,
                             const char *file)
 {
     const size_t n = peaks->n_volumes / 3 / (samples > 0 ? samples : 1);
     coherence f = {.grid = &peaks->grid, .given = peaks};
     char remedy[128] = "bedpostX writes FSL's axes: give its images as it wrote them, not mirrored or reoriented";
-    if (samples == 0)
+    if (!file)
+        snprintf(remedy, sizeof remedy, "see --bvec-frame, or correct the gradient table");
+    else if (samples == 0)
         snprintf(remedy, sizeof remedy, "they were read along %s axes: if these are wrong, give --peaks-frame %s or %s",
                  gls_odf_frame_name(frame), frame == GLS_BVEC_IMAGE ? "fsl" : "image",
                  frame == GLS_BVEC_WORLD ? "fsl" : "world");

@@ -1,5 +1,5 @@
-/* Images of peaks: joined from files, given other amplitudes or turned to the scanner axes; or found in images of
- * spherical harmonics. */
+/* Images of peaks: joined from files, given other amplitudes or turned to the scanner axes; or found in tensors or in
+ * images of spherical harmonics. */
 #include <glslines/peaks.h>
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <glslines/odf.h>
+#include <glslines/tensor.h>
 
 #include "dwi/odf_parts.h"
 #include "util/maths.h"
@@ -136,6 +137,24 @@ gls_status gls_peaks_to_world(gls_image *peaks)
             for (int a = 0; a < 3 && !(length > 0); a++) peaks->data[(3 * k + (size_t)a) * n + i] = NAN;
         }
     return GLS_OK;
+}
+
+/* --- tensors ---------------------------------------------------------------- */
+
+gls_status gls_peaks_of_tensors(const gls_image *dwi, const gls_gradients *gradients, const gls_image *mask,
+                                gls_image **fa, gls_image **peaks)
+{
+    GLS_REQUIRE(dwi && gradients && fa && peaks);
+    gls_image *tensor = NULL, *evals = NULL, *map[GLS_TENSOR_N_MAPS] = {NULL};
+    gls_status status = gls_tensor_fit(dwi, gradients, mask, NULL, fa, &tensor, &evals);
+    if (!status) status = gls_tensor_maps(tensor, evals, mask, map);
+    if (!status) status = gls_peaks_set_values(map[GLS_TENSOR_V1], 0, *fa, "FA");
+    *peaks = status ? NULL : map[GLS_TENSOR_V1];
+    for (int i = 0; i < GLS_TENSOR_N_MAPS; i++)
+        if (map[i] != *peaks) gls_image_destroy(map[i]);
+    gls_image_destroy(tensor);
+    gls_image_destroy(evals);
+    return status;
 }
 
 /* --- spherical harmonics ---------------------------------------------------- */

@@ -321,6 +321,12 @@ gls_status gls_image_read(const char *path, gls_image_kind kind, gls_image **ima
 
 gls_status gls_image_read_vectors(const char *path, gls_image **image)
 {
+    if (gls_case_ends(path, ".pam5"))
+        return gls_fail(
+            GLS_ERR_INPUT,
+            "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
+            "(or the command dipy_pam2nifti) and give its peaks_dirs, with --peaks-frame image",
+            path);
     return gls_mif_is_name(path) ? gls_mif_read(path, GLS_IMAGE_ANY, image)
                                  : read_nifti(path, GLS_IMAGE_ANY, true, image);
 }

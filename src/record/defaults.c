@@ -163,6 +163,9 @@ void gls_job_options_set_defaults(gls_job_options *o, const char *const *given)
         o->in_mm.step_size = false;
     }
     if (o->track.pft && !is_given(given, "act-rule")) o->act_rule = GLS_TISSUE_RULE_CMC;
+    /* DIPY's particle filtering starts along every peak of a seed, its other getters along the strongest */
+    if (o->track.pft && o->preset == GLS_PRESET_DIPY && !is_given(given, "max-directions-per-seed"))
+        o->track.max_directions_per_seed = GLS_MAX_DIRECTIONS;
     /* tissue ends streamlines in place of the stop map; take the defaults of tckgen -act */
     if (gls_tissue_file(o)) {
         const gls_getter_facts getter = gls_getter_facts_of(o->track.dg);

@@ -83,7 +83,9 @@ bool gls_masks_alone(const gls_job_options *o)
 
 const char *gls_tissue_file(const gls_job_options *o)
 {
-    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include;
+    const bool own = o->phantom && (o->track.pft || o->track.backtrack || o->track.crop_at_gmwmi || o->seed_gmwmi ||
+                                    o->track.keep_all_ends || o->act_rule != GLS_TISSUE_RULE_ACT);
+    return o->act ? o->act : o->pve_wm ? o->pve_wm : o->map_include ? o->map_include : own ? "built-in phantom" : NULL;
 }
 
 bool gls_along_peaks(const gls_job_options *o)
@@ -91,9 +93,16 @@ bool gls_along_peaks(const gls_job_options *o)
     return gls_getter_source_of(o->track.dg) == GLS_FROM_PEAKS;
 }
 
+bool gls_along_tensors(const gls_job_options *o)
+{
+    return gls_getter_facts_of(o->track.dg).fa_cutoff > 0 && o->model.model == GLS_MODEL_AUTO && !o->model.response &&
+           !o->model.response_wm && !gls_directions_option(o);
+}
+
 bool gls_needs_odf(const gls_job_options *o)
 {
-    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF || (gls_along_peaks(o) && o->peaks.n == 0 && !o->bedpostx);
+    return gls_getter_source_of(o->track.dg) == GLS_FROM_ODF ||
+           (gls_along_peaks(o) && o->peaks.n == 0 && !o->bedpostx && !gls_along_tensors(o));
 }
 
 bool gls_needs_series(const gls_job_options *o)
@@ -104,8 +113,7 @@ bool gls_needs_series(const gls_job_options *o)
 
 bool gls_fits_model(const gls_job_options *o)
 {
-    const gls_getter_source source = gls_getter_source_of(o->track.dg);
-    return !gls_directions_option(o) && source != GLS_FROM_SERIES && source != GLS_FROM_NOTHING;
+    return !gls_directions_option(o) && (gls_needs_odf(o) || gls_getter_source_of(o->track.dg) == GLS_FROM_QBALL);
 }
 
 bool gls_param_is_used(const gls_option *param, const gls_job_options *o)

@@ -65,10 +65,13 @@ gls_model_options gls_model_options_default(gls_model_kind model);
 const char *gls_directions_option(const gls_job_options *options);
 /* Whether the mask or the seed mask gives the grid: the getter looks at no data, and there are none. */
 bool gls_masks_alone(const gls_job_options *options);
-/* First file of --act or of the tissue maps. NULL: none is given. */
+/* First file of --act or of the tissue maps, or the phantom's name, whose own tissue serves options that need tissue.
+ * NULL: no tissue. */
 const char *gls_tissue_file(const gls_job_options *options);
 /* Whether the direction getter follows peaks, from files or from ODFs. */
 bool gls_along_peaks(const gls_job_options *options);
+/* Whether the direction getter follows the main axes of tensors that are fitted to the series. */
+bool gls_along_tensors(const gls_job_options *options);
 /* Whether the run needs ODFs, from a file or from a model, even if only to find peaks in them. */
 bool gls_needs_odf(const gls_job_options *options);
 /* Whether the direction getter reads the diffusion series on the device. */

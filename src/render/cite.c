@@ -244,7 +244,8 @@ void gls_report_methods(const gls_report *r, gls_text *out)
     if (!isnan(step)) gls_text_printf(out, ", with steps of %g mm", step);
     if (!isnan(angle)) gls_text_printf(out, ", at most %g degrees between steps", angle);
     const double threshold = gls_report_number(r, by_map ? "parameters/fa_threshold" : "parameters/cutoff");
-    const bool of_fa = strncmp(dg, "tensor", 6) == 0;
+    const char *from = gls_report_text(r, "odf/source");
+    const bool of_fa = from && strncmp(from, "tensor", 6) == 0;
     /* threshold is NaN for getters that stop at no threshold of the data, and below 0 where tissue replaces the stop
      * map */
     if (threshold >= 0)

@@ -21,16 +21,6 @@ gls_bvec_frame gls_peaks_frame(const gls_job_options *o, int i)
     return gls_case_compare_n(gls_file_name(o->peaks.value[i]), "dyads", 5) == 0 ? GLS_BVEC_FSL : GLS_BVEC_WORLD;
 }
 
-/* Returns an error for .pam5, DIPY's format for peaks in HDF5, which cannot be read. */
-static gls_status check_name(const char *path)
-{
-    if (!gls_case_ends(path, ".pam5")) return GLS_OK;
-    return gls_fail(GLS_ERR_INPUT,
-                    "%s: is DIPY's format of peaks, which is not read: write NIfTI with dipy.io.peaks.pam_to_niftis "
-                    "(or the command dipy_pam2nifti) and give its peaks_dirs, with --peaks-frame image",
-                    path);
-}
-
 /* Reads file i of --peaks and appends its volumes to inputs->odf_image. */
 static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int i)
 {
@@ -39,8 +29,7 @@ static gls_status add_file(gls_job_inputs *inputs, const gls_job_options *o, int
     const gls_grid *grid = inputs->series.dwi ? &inputs->series.dwi->grid : i > 0 ? &inputs->odf_image->grid : NULL;
     const char *first = inputs->series.dwi ? inputs->file[GLS_FILE_DWI].path : o->peaks.value[0];
     gls_image *image = NULL;
-    gls_status status = check_name(path);
-    if (!status) status = gls_image_read_vectors(path, &image);
+    gls_status status = gls_image_read_vectors(path, &image);
     if (!status) gls_peaks_doubt(image, path);
     /* Reordering voxel axes does not change vectors along the scanner axes. */
     if (!status && grid && frame == GLS_BVEC_WORLD) status = gls_image_reorient(&image, path, grid);
@@ -119,7 +108,7 @@ gls_status gls_find_peaks(const gls_job_options *o, const gls_odf_source *source
 gls_status gls_job_inputs_plan_peaks(gls_job_inputs *inputs, const gls_job_options *o)
 {
     if (!gls_along_peaks(o) || o->peaks.n > 0 || o->bedpostx) return GLS_OK;
-    return gls_image_create(inputs->grid, 3 * n_peaks(o), &inputs->peaks);
+    return gls_image_create(inputs->grid, gls_along_tensors(o) ? 3 : 3 * n_peaks(o), &inputs->peaks);
 }
 
 /* --- Tissue. */
@@ -146,7 +135,9 @@ gls_status gls_job_inputs_read_tissue(gls_job_inputs *input, const gls_job_optio
     const char *name = gls_tissue_file(o);
     gls_image *image = NULL;
     if (!name) return GLS_OK;
-    gls_status status = o->act ? gls_image_read(o->act, GLS_IMAGE_ANY, &image) : join_maps(o, &image);
+    gls_status status = o->act                        ? gls_image_read(o->act, GLS_IMAGE_ANY, &image)
+                        : o->pve_wm || o->map_include ? join_maps(o, &image)
+                                                      : gls_phantom_five_tissues(input->phantom, &image);
     if (!status) status = gls_tissue_create(input->grid, image, name, o->act_rule, o->track.precision, &input->tissue);
     if (!status) status = gls_tissue_check(input->tissue, input->mask);
     gls_image_destroy(image);

@@ -65,6 +65,8 @@ gls_status gls_job_open(gls_job *job)
         job->options.track.step_size = job->params.step_size;
         job->options.in_mm.step_size = true;
     }
+    if (gls_along_tensors(o) && o->track.fod_cutoff < 0)
+        job->params.fod_cutoff = gls_getter_facts_of(o->track.dg).fa_cutoff;
     job->options.track.fod_cutoff = gls_track_cutoff(&job->params);
     job->options.track.seed_cutoff = gls_track_seed_cutoff(&job->params);
     if (o->track.fod_power == 0) job->options.track.fod_power = 1.0 / o->track.ifod_samples;
@@ -357,7 +359,8 @@ static gls_status check_axes(void *user)
     const gls_job_options *o = &job->options;
     const char *file = o->sh ? o->sh : o->bedpostx ? o->bedpostx : o->peaks.value[0];
     if (!in->phantom && (in->odf || gls_along_peaks(o)))
-        gls_coherence_advise(in->odf, in->odf_image, in->peak_samples, in->odf_frame, in->mask, file);
+        gls_coherence_advise(in->odf, in->peaks ? in->peaks : in->odf_image, in->peak_samples, in->odf_frame, in->mask,
+                             file);
     return GLS_OK;
 }
 

@@ -278,7 +278,7 @@ static gls_status check_tissue(const gls_job_options *o)
 {
     /* tissue: whether any source of tissue is given, so that tissue decides where streamlines end */
     bool fractions = o->pve_wm || o->pve_gm || o->pve_csf, maps = o->map_include || o->map_exclude,
-         tissue = o->act || fractions || maps;
+         tissue = fractions || maps || gls_tissue_file(o);
     const gls_track_params *t = &o->track;
     /* a run has one of three sources of tissue: an image of five tissues, maps of partial volumes, or maps that include
      * and exclude ends */
@@ -308,9 +308,8 @@ static gls_status check_tissue(const gls_job_options *o)
                        : o->seed_gmwmi                      ? "seed-gmwmi"
                                                             : NULL;
     if (lone && !tissue)
-        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s%s", lone,
-                        t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "",
-                        o->phantom ? "; 'glslines phantom DIR' writes the tissue of the phantom, DIR/5tt.nii.gz" : "");
+        return gls_fail(GLS_ERR_ARGUMENT, "--%s: needs --act FILE, or --pve-wm, --pve-gm and --pve-csf%s", lone,
+                        t->pft || o->act_rule != GLS_TISSUE_RULE_ACT ? ", or --map-include and --map-exclude" : "");
     /* only rule ACT has cropping and backtracking, only CMC and PVE have particle filtering */
     if (t->pft && o->act_rule == GLS_TISSUE_RULE_ACT)
         return gls_fail(GLS_ERR_ARGUMENT, "--pft cannot be used with --act-rule act: give --act-rule cmc or pve");

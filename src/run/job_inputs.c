@@ -283,9 +283,7 @@ gls_track_input gls_job_inputs_tracker_input(const gls_job_inputs *input, const 
     gls_track_input tracker = {.stop_map = input->stop_map,
                                .sphere = input->sphere,
                                .odf = input->odf,
-                               .peaks = input->peaks                                ? input->peaks
-                                        : options->peaks.n > 0 || options->bedpostx ? input->odf_image
-                                                                                    : NULL,
+                               .peaks = input->peaks ? input->peaks : input->odf_image,
                                .peak_samples = input->peak_samples,
                                .regions = input->regions,
                                .tissue = input->tissue};
@@ -375,15 +373,18 @@ gls_status gls_job_inputs_fit(gls_job_inputs *input, const gls_job_options *opti
     bool fitted = gls_fits_model(options);
     gls_status status = fitted ? gls_series_model_prepare(&input->model, input->mask) : GLS_OK;
     if (!status) status = make_open_map(input, options);
-    if (!status && !input->stop_map) {
+    if (!status && !input->stop_map)
         status = gls_series_model_fa(&input->model, input->mask, options->cache_dir, monitor, &input->stop_map);
-    }
     if (status) return status;
     /* set the stop map to 0 outside the mask and where it is not a number, so that it ends streamlines there */
     size_t n = gls_grid_voxels(input->grid);
     for (size_t i = 0; i < n; i++)
         if (!(input->mask->data[i] > 0) || !isfinite(input->stop_map->data[i])) input->stop_map->data[i] = 0;
-    if (gls_needs_odf(options)) {
+    if (gls_along_tensors(options)) {
+        status =
+            gls_peaks_of_tensors(input->series.dwi, input->series.gradients, input->mask, &input->fa, &input->peaks);
+        input->model.fits_tensor = true;
+    } else if (gls_needs_odf(options)) {
         if (fitted) status = fit_odf(input, options, monitor);
         if (!status) status = make_source(input, options);
         if (!status) status = gls_find_peaks(options, input->odf, input->odf_frame, &input->peaks);

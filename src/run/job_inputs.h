@@ -59,7 +59,7 @@ typedef struct gls_job_inputs {
     bool mask_made, roi_made; /* true: the mask, or the seed mask, was computed, not read from a file */
     gls_image *odf_image;     /* the image of --sh, --odf, --peaks or --bedpostx */
     uint32_t peak_samples;    /* samples in odf_image, with --bedpostx; else 0 */
-    gls_image *peaks; /* peaks of ODFs for getters that follow peaks; NULL: not needed, or odf_image holds them */
+    gls_image *peaks; /* peaks of ODFs or tensors for getters that follow peaks; NULL: not needed, or in odf_image */
     gls_image *stop_map;
     bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
     bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */

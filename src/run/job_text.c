@@ -32,7 +32,6 @@ static void print_name(gls_text *text, const char *what, const char *name)
 static void print_model(gls_text *text, const gls_job *job)
 {
     const gls_job_options *o = &job->options;
-    /* print the source of directions: ODFs from a file, samples, peaks, or a model that is fitted */
     if (o->sh || o->odf) print_name(text, "ODFs", o->sh ? o->sh : o->odf);
     if (o->sh)
         gls_text_printf(text, ", %s basis\n", gls_basis_name((gls_sh_basis)o->model.sh_basis));
@@ -48,7 +47,6 @@ static void print_model(gls_text *text, const gls_job *job)
         print_name(text, "peaks", o->peaks.value[i]);
         gls_text_printf(text, ", %s axes\n", gls_odf_frame_name(gls_peaks_frame(o, i)));
     }
-    /* print the model that is fitted, with the choices that were made for the user */
     if (!gls_fits_model(o)) return;
     gls_text_printf(text, "model       %s", gls_model_name(job->inputs.model.kind));
     if (job->inputs.model.kind == GLS_MODEL_CSD)

@@ -47,9 +47,8 @@ static uint64_t hash_inputs(const gls_job_inputs *in)
     part[n++] = in->regions ? gls_regions_hash(in->regions) : 0;
     part[n++] = in->tissue ? gls_tissue_hash(in->tissue) : 0;
     /* the hash is zero for files that the run does not read */
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++, n++)
         part[n] = gls_input_file_identity(&in->file[texts[i]]);
-    }
     return gls_hash(part, n * sizeof *part);
 }
 

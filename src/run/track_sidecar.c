@@ -90,6 +90,7 @@ static void add_odf(cJSON *root, const gls_job *job)
     if (!in->odf) {
         static const char *const source[] = {[GLS_FROM_QBALL] = "bootstrap of the model",
                                              [GLS_FROM_SERIES] = "tensors of the series",
+                                             [GLS_FROM_PEAKS] = "tensors of the series",
                                              [GLS_FROM_NOTHING] = "none"};
         cJSON_AddStringToObject(odf, "source", source[gls_getter_source_of(o->track.dg)]);
         return;

@@ -260,7 +260,8 @@ gls_getter_facts gls_getter_facts_of(gls_direction_getter dg)
                               .one_point = row->one_point,
                               .curved = row->parts || row->substeps,
                               .n_peaks = row->n_peaks,
-                              .act_cutoff = row->act_cutoff};
+                              .act_cutoff = row->act_cutoff,
+                              .fa_cutoff = row->fa_cutoff};
 }
 
 const char *gls_getter_name(gls_direction_getter dg)

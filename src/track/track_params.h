@@ -80,7 +80,7 @@ typedef struct gls_getter_facts {
     bool deterministic, mm_steps, one_point;
     bool curved; /* a step is not a straight line, so that lengths need all points */
     uint32_t n_peaks;
-    double act_cutoff;
+    double act_cutoff, fa_cutoff;
 } gls_getter_facts;
 /* The facts of a getter. All are false or 0 for a value that is not a getter. */
 gls_getter_facts gls_getter_facts_of(gls_direction_getter dg);

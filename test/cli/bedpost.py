@@ -9,6 +9,7 @@ N = SHAPE[0] * SHAPE[1] * SHAPE[2]
 
 
 FOUR = (6, 12, 13, 16)
+LONG = 621  # halves of 622 points, as probtrackx2 counts them; upward the last one lies outside of the image and is left out
 
 
 def nifti(path, volumes, shape=SHAPE, sign=1, size=1):
@@ -80,6 +81,11 @@ def write():
     scene("gap", [(flat, lambda *at: math.nan if at == (12, 3, 3) else 1e-4, 1)])
     scene("large", [(flat, 1e-4, lambda *at: 1.5 if at == (12, 3, 3) else 1)])
     scene("many", [(flat, 1e-4, 1)], samples=50)
+    # a long row: its mask covers the whole image, and the seed lies in the middle
+    os.makedirs("long", exist_ok=True)
+    for name, value in ("nodif_brain_mask", 1), ("merged_th1samples", flat), ("merged_ph1samples", 1e-4), ("merged_f1samples", 1):
+        nifti(f"long/{name}.nii", [[value] * (LONG * 9)] * (1 if value == 1 and name[0] == "n" else 5), (LONG, 3, 3))
+    nifti("middle.nii", [[float(i == LONG // 2 + 4 * LONG) for i in range(LONG * 9)]], (LONG, 3, 3))
     scene("degrees", [(90, 10, 1)])
     scene("none", [(flat, 1e-4, 0)])
     scene("even", [(flat, 1e-4, .5)])
@@ -140,6 +146,11 @@ def check(what, path):
         assert all(far(line) == (21, 1.5) for line in lines), [far(line) for line in lines[:5]]
         assert all(abs(p[1] - 3) < .01 and p[2] == 3 for line in lines for p in line)
         assert all(abs(a[0] - b[0]) == .5 or abs(abs(a[0] - b[0]) - .5) < 1e-5 for line in lines for a, b in zip(line, line[1:]))
+    elif what == "long":
+        assert len(lines) == 200 and all(len(line) == 622 + 621 - 1 and far(line) == (LONG - 1, -.5) for line in lines), far(lines[0])
+    elif what == "cut":
+        # 500 mm in all: no half has more than 1000 points behind the seed
+        assert len(lines) == 200 and all(len(line) == 1001 for line in lines), {len(line) for line in lines}
     elif what.startswith("oblique"):
         # in FSL x is mirrored where the determinant is positive; with either sign dy / dx is the same in mm
         slopes = [(b[1] - a[1]) / (b[0] - a[0]) for line in lines for a, b in zip(line, line[1:])]

@@ -19,6 +19,8 @@ counted() {
     says "bedpost (goes with --bedpostx)"
     says "5 samples of 1 fibre"
     counted still seed.nii still
+    counted long middle.nii long --max-length 1000
+    counted long middle.nii cut
     counted oblique1 seed.nii oblique1
     counted oblique-1 seed-1.nii oblique-1
     counted crossing seed.nii crossing

@@ -131,7 +131,22 @@ require cmp "$work/out/one.tck" "$f/one.tck"
 clean
 
 fails 2 "needs --act FILE" track $scene --dg prob --pft
-fails 2 "'glslines phantom DIR' writes the tissue of the phantom, DIR/5tt.nii.gz" track --phantom --dg prob --pft
+# the phantom has tissue of its own, the same as that of its file, and an option that needs tissue takes it
+phantom_tissue="track --phantom --model csd --sh-order 4 --dg prob --pft --nseeds 40"
+succeeds $phantom_tissue -o own.tck
+says "tissue: built-in phantom ends streamlines"
+succeeds phantom brain -q
+succeeds $phantom_tissue --act brain/5tt.nii.gz -o file.tck
+require cmp "$work/out/own.tck" "$work/out/file.tck"
+require grep -q '"act_rule":[^"]*"cmc"' "$work/out/own.json"
+# DIPY's particle filtering starts along each peak that its direction getters find
+succeeds $phantom_tissue --preset dipy -o dipy.tck
+for value in '"max_directions_per_seed":[^0-9]*32' '"relative_peak_threshold":[^0-9]*0.5' '"min_separation_angle_degrees":[^0-9]*25' '"min_length_mm":[^0-9]*2,'; do
+    require grep -q "$value" "$work/out/dipy.json"
+done
+succeeds track --phantom --model csd --sh-order 4 --dg prob --preset dipy --nseeds 4 -o one.tck
+require grep -q '"max_directions_per_seed":[^0-9]*1,' "$work/out/one.json"
+clean
 fails 2 "both are needed" track $scene --dg prob --pft --map-include "$f/grey.nii"
 fails 2 "cannot be used with --act-rule act" track --phantom --dg prob --act "$f/grey.nii" --pft --act-rule act
 fails 2 "need --act-rule cmc or pve" track $scene --dg prob --map-include "$f/grey.nii" --map-exclude "$f/thin.nii"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tests of the getters that fit no model: tensors.sh TOOL WORK_DIR. tensordet, tensorprob, nulldist1, nulldist2 and seedtest beside what runs have besides.
+# Tests of the getters that fit no model: tensors.sh TOOL WORK_DIR. tensordet, tensorprob, eudx of a series, nulldist1, nulldist2 and seedtest beside what
+# runs have besides.
 # Needs a device (a software renderer will do) and python3.
 . "$(dirname "$0")/common.sh"
 
@@ -26,7 +27,7 @@ track="track --device llvmpipe $series --nseeds 300"
     expect 2 $track --dg tensordet --weights -o x.trx
     says "--weights: needs fibre orientation distributions"
 
-    for dg in tensordet tensorprob nulldist1 nulldist2 seedtest; do
+    for dg in tensordet tensorprob eudx nulldist1 nulldist2 seedtest; do
         expect 0 $track --dg $dg -o $dg.tck --density $dg.nii.gz --report $dg.html
         expect 0 $track --dg $dg -o $dg.whole.trx
         expect 0 $track --dg $dg -o $dg.whole.trx --skip-existing
@@ -38,6 +39,23 @@ track="track --device llvmpipe $series --nseeds 300"
         expect 0 $track --dg $dg --include 0,0,0,25 -o $dg.region.tck
         expect 0 cite $dg.tck
     done
+    # eudx along the main axes of tensors is eudx along these axes as peaks; with a model or a preset it follows peaks of ODFs, or tensors
+    expect 0 fit ${series% *} axes --no-model --tensor-maps -q
+    expect 0 track --device llvmpipe --peaks axes_v1.nii.gz --peaks-frame image --peaks-values axes_fa.nii.gz --cutoff 0.2 --mask data/mask.nii.gz \
+        --roi data/roi.nii.gz --nseeds 300 --dg eudx -o axes.tck
+    same eudx.tck axes.tck
+    for i in 1 2; do expect 0 $track --dg eudx --shard $i/2 -o part.trx; done
+    expect 0 merge part_shard-*.trx -o merged.trx
+    expect 0 convert merged.trx merged.tck
+    expect 0 convert eudx.whole.trx again.tck
+    same merged.tck again.tck
+    expect 0 $track --dg eudx --preset dipy -o preset.tck
+    same eudx.tck preset.tck
+    expect 0 $track --dg eudx --model csa -o peaks_of_csa.tck
+    says "model csa (given), direction getter eudx"
+    expect 0 $track --dg eudx --cutoff 0.3 -o short.tck
+    expect 2 $track --dg eudx --sh-order 6 -o x.tck
+    says "--sh-order cannot be used with --dg eudx, which fits no model"
     expect 0 $track --dg tensorprob --rng-seed 1 -o other.tck
     cmp -s tensorprob.tck other.tck && note "tensorprob draws nothing"
     expect 0 $track --dg tensordet --rk4 -o rk4.tck
@@ -91,14 +109,15 @@ def mean_length(name):
     return total / n
 
 
-for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
+for dg in ("tensordet", "tensorprob", "eudx", "nulldist1", "nulldist2", "seedtest"):
     s = sidecar(dg)
     p, counts = s["parameters"], s["counts"]
     tensors = dg.startswith("tensor")
     assert p["model"] is None and p["sh_order"] is None and p["pmf_threshold"] is None and "model" not in s, p
-    assert (p["cutoff"] == 0.1) == tensors and (p["rk4"] is False) == tensors, p
-    assert s["odf"]["source"] == ("tensors of the series" if tensors else "none"), s["odf"]
-    assert s["TractographyMethod"] == ("deterministic" if dg in ("tensordet", "seedtest") else "probabilistic")
+    assert p["cutoff"] == (0.2 if dg == "eudx" else 0.1 if tensors else None) and (p["rk4"] is False) == tensors, p
+    assert s["odf"]["source"] == ("tensors of the series" if tensors or dg == "eudx" else "none"), s["odf"]
+    assert s["tensor_fit"] or dg != "eudx"
+    assert s["TractographyMethod"] == ("deterministic" if dg in ("tensordet", "eudx", "seedtest") else "probabilistic")
     assert counts["streamlines"] > 200, counts
     assert counts["half_streamline_ends"]["stop_map"] == 0, counts
     assert sidecar(dg + ".some")["counts"]["streamlines"] == 20
@@ -108,6 +127,7 @@ for dg in ("tensordet", "tensorprob", "nulldist1", "nulldist2", "seedtest"):
 alone = sidecar("alone")
 assert list(alone["inputs"]) == ["roi"] and alone["odf"] == {"source": "none"} and "gradients" not in alone, alone["inputs"]
 assert sidecar("seedtest")["counts"]["points"] == sidecar("seedtest")["counts"]["streamlines"] == 300
+assert sidecar("short")["lengths"]["mean_mm"] < sidecar("eudx")["lengths"]["mean_mm"] and "model" in sidecar("peaks_of_csa")
 assert abs(sidecar("rk4")["parameters"]["step_size_mm"] - 0.75) < 1e-9 and abs(sidecar("long")["parameters"]["step_size_mm"] - 1) < 1e-9
 for dg in "nulldist1", "nulldist2":  # the steps of nulldist2 are arcs
     assert abs(sidecar(dg)["lengths"]["mean_mm"] - mean_length(dg + ".tck")) < 2e-3, (dg, sidecar(dg)["lengths"], mean_length(dg + ".tck"))

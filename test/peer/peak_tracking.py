@@ -149,6 +149,71 @@ def compare_eudx(case, n):
     compare(f"{case.name} eudx", paired, theirs, 0.98, 0.01, 0.01)
 
 
+class Walk:
+    """EuDX in double precision along one axis a voxel: steps of `step` mm along the mean, by distance, of the axes of the eight voxels around that are
+    longer than `least` and within 60 degrees."""
+
+    def __init__(self, axis, length, mask, affine, least=0.2, step=0.5):
+        self.axis, self.length, self.mask, self.least = axis, length, mask, least
+        self.step, self.inverse = step / np.linalg.norm(affine[:3, :3], axis=0), np.linalg.inv(affine)
+        self.affine = affine
+
+    def direction(self, p, d):
+        total, mean, low = 0.0, np.zeros(3), np.floor(p).astype(int)
+        for corner in np.ndindex(2, 2, 2):
+            v = tuple(low + corner)
+            if min(v) < 0 or any(a >= n for a, n in zip(v, self.length.shape)) or self.length[v] <= self.least:
+                continue
+            cosine = self.axis[v] @ d
+            if abs(cosine) >= np.cos(np.radians(60)):
+                weight = np.prod(np.where(corner, p - low, 1 - (p - low)))
+                total, mean = total + weight, mean + weight * np.sign(cosine) * self.axis[v]
+        return mean / np.linalg.norm(mean) if total >= 0.5 and mean.any() else None
+
+    def line(self, seed):
+        """In mm; None where the seed's voxel has no axis."""
+        start = self.inverse[:3, :3] @ seed + self.inverse[:3, 3]
+        v = tuple(np.clip(np.rint(start).astype(int), 0, np.array(self.length.shape) - 1))
+        if not self.length[v] > 0:
+            return None
+        halves, first = [], self.axis[v]
+        for sign in (1, -1):
+            d, p, points = sign * first, start, []
+            while (e := self.direction(p, d)) is not None:
+                d, p = e, p + e * self.step
+                near = np.floor(p + 0.5).astype(int)
+                if (near < 0).any() or (near >= self.length.shape).any() or not self.mask[tuple(near)]:
+                    break
+                if sign > 0 and not points:
+                    first = d
+                points.append(p)
+            halves.append(points)
+        return np.array([*halves[1][::-1], start, *halves[0]]) @ self.affine[:3, :3].T + self.affine[:3, 3]
+
+
+def compare_eudx_of_tensors(work, n):
+    """eudx of a series against a walk along the main axes of DIPY's tensors."""
+    from dipy.core.gradients import gradient_table
+    from dipy.io.gradients import read_bvals_bvecs
+    from dipy.reconst.dti import TensorModel
+
+    dwi, bval, bvec, mask, roi = (os.path.join(work, "phantom", f) for f in ("dwi.nii.gz", "dwi.bval", "dwi.bvec", "mask.nii.gz", "roi.nii.gz"))
+    bvals, bvecs = read_bvals_bvecs(bval, bvec)
+    inside, affine = image(mask) > 0, nib.load(dwi).affine
+    fit = TensorModel(gradient_table(bvals, bvecs=bvecs), fit_method="WLS").fit(image(dwi).astype(float), mask=inside)
+    walk = Walk(fit.evecs[..., 0], np.where(inside, fit.fa, 0), inside, affine)
+    generator = np.random.default_rng(5)
+    voxels = np.argwhere(image(roi) > 0)
+    seeds = (voxels[generator.integers(len(voxels), size=n)] + generator.uniform(-0.5, 0.5, (n, 3))) @ affine[:3, :3].T + affine[:3, 3]
+    table, path = os.path.join(work, "tensor_seeds.txt"), os.path.join(work, "tensor_eudx.tck")
+    np.savetxt(table, seeds, fmt="%.9f")
+    run(tool, "track", dwi, bval, bvec, mask, "--dg", "eudx", "-o", path, "--precision", "float", "--force", "-q", "--seeds", table, "--seed-space", "world",
+        "--output-seeds", path + ".seeds")
+    lines = {tuple(np.round(np.float32(seed).astype(float), 3)): walk.line(seed) for seed in seeds}
+    theirs = {seed: line for seed, line in lines.items() if line is not None and 0.5 * (len(line) - 1) >= 2}
+    compare("eudx along tensors", by_seed(path), theirs, 0.98, 0.01, 0.02)
+
+
 def phantom(work):
     data = os.path.join(work, "phantom")
     run(tool, "phantom", data, "--shape", 30, 36, 30, "--voxel-size", 2.5, "--bvals", 3000, "--directions", 60, "--force")
@@ -176,6 +241,7 @@ for case in cases:
     random_starts(case, arguments.seeds)
 try:
     compare_eudx(cases[0], 300)
+    compare_eudx_of_tensors(arguments.work, 300)
 except ImportError:
     print("no DIPY")
 for case in cases:

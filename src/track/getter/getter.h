@@ -77,6 +77,8 @@ typedef struct gls_getter {
     uint32_t has;      /* groups of parameters that the getter uses: sum of GLS_GETTER_HAS() */
     double cutoff;     /* default of fod_cutoff */
     double act_cutoff; /* default of fod_cutoff with --act; 0: the same as `cutoff` */
+    double fa_cutoff;  /* default of fod_cutoff along tensors, whose peaks are as long as FA; 0: the getter takes peaks
+                          of ODFs where no peaks are given, not tensors */
     bool any_seed;     /* default of seed_cutoff is 0, not fod_cutoff */
     const char
         *no_backtrack; /* reason why backtracking is impossible although steps are random; NULL: it is possible */

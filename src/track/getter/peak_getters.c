@@ -163,8 +163,8 @@ PEAK_GETTER(fact, .shader = "getter/peak_step.glsl", .initial = "getter/peak_ste
             .act_cutoff = 0.05, .plan = plan_fact);
 /* Half-streamlines of eudx carry no frame: the backward one begins opposite to the first step of the forward one. */
 PEAK_GETTER(eudx, .shader = "getter/peak_step.glsl", .initial = "getter/peak_step.glsl", .deterministic = true,
-            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .any_seed = true,
-            .mm_steps = true, .n_peaks = 5, .plan = plan_eudx);
+            .has = GLS_GETTER_HAS(CUTOFF) | GLS_GETTER_HAS(STARTS), .cutoff = 0.0239, .fa_cutoff = 0.2,
+            .any_seed = true, .mm_steps = true, .n_peaks = 5, .plan = plan_eudx);
 /* Samples of bedpostX: each step follows one fibre of one sample. The backward half-streamline draws its first
  * direction anew. */
 PEAK_GETTER(bedpost, .shader = "getter/bedpost.glsl", .initial = "getter/bedpost.glsl", .framed = true,
