@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <glslines/peaks.h>
+
 #include "dwi/odf_parts.h"
 #include "image/formats.h"
 #include "util/status.h"
@@ -189,7 +191,9 @@ static gls_status read_mask(const char *folder, gls_image **mask)
 gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
                              gls_image **mask, gls_image **peaks, uint32_t *n_samples)
 {
+    GLS_REQUIRE(folder && mask && peaks && n_samples && (!grid || grid_name));
     samples s = {.folder = folder};
+    *mask = *peaks = NULL;
     gls_status status = count_fibres(&s);
     if (!status) status = mask_path ? gls_image_read(mask_path, GLS_IMAGE_3D, mask) : read_mask(folder, mask);
     if (!status && grid)

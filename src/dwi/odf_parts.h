@@ -1,5 +1,5 @@
 /* Parts of ODF sources: kernels for blocks of voxels, maxima between vertices, least squares of q-ball models,
- * coherence of directions, samples of bedpostX. */
+ * coherence of directions. */
 #ifndef GLS_DWI_ODF_PARTS_H
 #define GLS_DWI_ODF_PARTS_H
 
@@ -75,12 +75,5 @@ gls_status gls_ridge_inverse(const double *basis, size_t n, size_t k, const doub
  * bases. Says nothing of ODFs that are not harmonics of even orders. */
 void gls_coherence_advise(const gls_odf_source *odf, const gls_image *peaks, uint32_t samples, gls_bvec_frame frame,
                           const gls_image *mask, const char *file);
-
-/* Reads the samples of bedpostX in a folder, as peaks: for each sample its fibres, three volumes each. The mask is the
- * image at mask_path; NULL: the mask beside the samples. grid: grid on which mask and samples must lie; NULL: any.
- * grid_name: for messages. *n_samples: number of samples. GLS_ERR_INPUT names a file that is missing or has another
- * number of samples, another grid, a value in the mask that is not finite, or a fraction outside 0 to 1. */
-gls_status gls_bedpostx_read(const char *folder, const char *mask_path, const gls_grid *grid, const char *grid_name,
-                             gls_image **mask, gls_image **peaks, uint32_t *n_samples);
 
 #endif

@@ -95,7 +95,6 @@ static void add_odf(cJSON *root, const gls_job *job)
         cJSON_AddStringToObject(odf, "source", source[gls_getter_source_of(o->track.dg)]);
         return;
     }
-    /* ODFs: their source, and the basis and frame in which they were read */
     cJSON_AddStringToObject(odf, "source", o->sh ? "sh" : o->odf ? "amplitudes" : "fit of the model");
     if (in->odf->is_sh) {
         cJSON_AddStringToObject(odf, "basis", gls_basis_name(in->odf->basis));
@@ -109,7 +108,6 @@ static void add_odf(cJSON *root, const gls_job *job)
                                 ? "coefficients"
                                 : "amplitudes");
     if (in->peaks) gls_json_uint(odf, "peaks_per_voxel", in->peaks->n_volumes / 3);
-    /* null: no stop map sets ODFs to 0 */
     gls_json_double(odf, "zero_where_stop_map_is_below",
                     in->odf->options.stop_map ? in->odf->options.stop_threshold : NAN);
 }

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -262,8 +263,50 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "three are needed"):
             glslines.Tracker("llvmpipe", stop_map=phantom.fa, peaks=peaks[..., :4], affine=phantom.affine)
 
+    def test_samples(self):
+        """bedpostX's files of the phantom's true directions, along the voxel axes."""
+        folder = path("samples.bedpostX")
+        os.makedirs(folder, exist_ok=True)
+        shutil.copy(phantom.names[3], os.path.join(folder, "nodif_brain_mask.nii.gz"))
+        truth = np.asanyarray(nib.load(os.path.join(path("phantom"), "peaks.nii.gz")).dataobj)
+        axes = phantom.affine[:3, :3] / np.linalg.norm(phantom.affine[:3, :3], axis=0)
+        for fibre in (1, 2):
+            x, y, z = np.moveaxis(truth[..., 4 * fibre - 4:4 * fibre - 1] @ axes, -1, 0)
+            for name, value in (("th", np.arccos(np.clip(z, -1, 1))), ("ph", np.arctan2(y, x)), ("f", truth[..., 4 * fibre - 1])):
+                both = np.stack([value, value], axis=-1).astype(np.float32)
+                nib.save(nib.Nifti1Image(both, phantom.affine), os.path.join(folder, "merged_%s%dsamples.nii.gz" % (name, fibre)))
+        with glslines.Tracker("llvmpipe", bedpostx=folder) as tracker:
+            self.assertEqual(tracker.params.dg, "bedpost")
+            samples = tracker.run(phantom.seeds)
+        stats = glslines.track(bedpostx=folder, roi=phantom.names[4], out=path("samples.trx"), nseeds=NSEEDS, device="llvmpipe", force=True)
+        self.assertEqual((len(samples), len(samples.points)), (stats["streamlines"], stats["points"]))
+        self.assertGreater(len(samples.points), 20 * NSEEDS)
+        for arguments, message in (({"peaks": truth}, "without peaks"), ({"params": glslines.Params(dg="fact")}, "is for dg='bedpost'"),
+                                   ({"affine": np.eye(4)}, "affine: is another")):
+            with self.assertRaisesRegex(ValueError, message):
+                glslines.Tracker("llvmpipe", bedpostx=folder, **arguments)
+        with self.assertRaisesRegex(ValueError, "stop_map is needed"):
+            glslines.Tracker("llvmpipe", peaks=truth[..., :3], affine=phantom.affine)
+        with self.assertRaisesRegex(glslines.InputError, "has no merged_th1samples"):
+            glslines.Tracker("llvmpipe", bedpostx=path("phantom"))
+
+    def test_tissue(self):
+        """Defaults of a run with tissue, and of particle filtering, are those of the program."""
+        run("fit", *phantom.names[:4], path("tissue"), "--model", "csd", "--sh-order", 4, "--force")
+        act = os.path.join(path("phantom"), "5tt.nii.gz")
+        odf = glslines.ODF.from_sh(nib.load(path("tissue_sh.nii.gz")), "tournier07", "world")
+        for options, rule in (({}, "act"), ({"pft": True}, "cmc"), ({"pft": True, "preset": "dipy"}, "cmc")):
+            given = glslines.Params(dg="prob", **options)
+            self.assertEqual(given.act_rule, rule)
+            with glslines.Tracker("llvmpipe", given, stop_map=phantom.fa, odf=odf, tissue=nib.load(act), mask=phantom.mask) as tracker:
+                from_arrays = tracker.run(phantom.seeds)
+            stats = glslines.track(sh=path("tissue_sh.nii.gz"), mask=phantom.names[3], roi=phantom.names[4], act=act, dg="prob", nseeds=NSEEDS,
+                                   out=path("tissue.trx"), device="llvmpipe", force=True, **options)
+            self.assertEqual((len(from_arrays), from_arrays.stats["filter"]["runs"]), (stats["streamlines"], stats["filter"]["runs"]))
+            self.assertGreater(len(from_arrays), NSEEDS / 5)
+
     def test_tensors(self):
-        for dg in ("tensordet", "tensorprob", "nulldist1"):
+        for dg in ("tensordet", "tensorprob", "eudx", "nulldist1"):
             signals = {} if dg == "nulldist1" else {"dwi": phantom.dwi, "gradients": phantom.gradients}
             with glslines.Tracker("llvmpipe", glslines.Params(dg=dg, step_size="0.5mm"), stop_map=phantom.mask,
                                   affine=phantom.affine, mask=phantom.mask, **signals) as tracker:

@@ -166,6 +166,8 @@ _SIGNATURES = {
     "gls_gradients_select_shell": "tpdPP",
     "gls_csd_choose_shell": "tpdip",
     "gls_tensor_fit": "tppppPPP",
+    "gls_peaks_of_tensors": "tpppPP",
+    "gls_bedpostx_read": "tsspsPPp",
     "gls_qball_create": "tppiP",
     "gls_qball_destroy": "vp",
     "gls_qball_fit_image": "tppppP",
@@ -228,7 +230,7 @@ _PATIENT = ("gls_image_read", "gls_gradients_read", "gls_gradients_read_table", 
             "gls_qball_fit_image", "gls_response_estimate", "gls_response_read", "gls_sphere_create",
             "gls_odf_source_create_sh", "gls_odf_source_create_amplitudes", "gls_odf_sample", "gls_regions_add",
             "gls_regions_complete", "gls_device_list", "gls_device_open_several", "gls_tracker_create_group",
-            "gls_tractogram_reader_open", "gls_tractogram_reader_next")
+            "gls_tractogram_reader_open", "gls_tractogram_reader_next", "gls_peaks_of_tensors", "gls_bedpostx_read")
 _DEFAULTS = {
     "gls_gradients_options_default": "gls_gradients_options",
     "gls_qball_options_default": "gls_qball_options",

@@ -174,6 +174,27 @@ def fit_tensor(dwi: Any, gradients: Gradients, mask: Any = None,
     return dict(zip(("fa", "tensor", "evals"), (taken(o.value) for o in out)))
 
 
+def tensor_peaks(dwi, gradients, mask, affine):
+    """Peaks of a Tracker along tensors, (x, y, z, 3): the main axis of each, as long as FA."""
+    series = _series(dwi, gradients, affine)
+    out = [ctypes.c_void_p() for _ in range(2)]
+    with _library.destroyed_if_raised(call.gls_image_destroy, *out):
+        call.gls_peaks_of_tensors(series.pointer, gradients.pointer, _pointer(_mask(mask, series, affine)),
+                                  *(ctypes.byref(o) for o in out))
+    return [taken(o.value) for o in out][1]
+
+
+def read_bedpostx(folder):
+    """Samples of bedpostX in a folder: mask, peaks of all samples, number of samples, affine."""
+    out, n = [ctypes.c_void_p() for _ in range(2)], ctypes.c_uint32()
+    with _library.destroyed_if_raised(call.gls_image_destroy, *out):
+        call.gls_bedpostx_read(encode(folder), None, None, None, *(ctypes.byref(o) for o in out), ctypes.byref(n))
+    affine = np.eye(4)
+    affine[:3] = np.array(structs["gls_image"].from_address(out[0].value).grid.affine).reshape(3, 4)
+    mask, peaks = (taken(o.value) for o in out)
+    return mask, peaks, n.value, affine
+
+
 class QBall(_library.Handle):
     """A q-ball model for the bootstrap, "opdt" or "csa"."""
 

@@ -14,6 +14,8 @@ AFTER_RUN = ("picture", "report")
 #: options that the program alone has, and why
 PROGRAM_ONLY = {"dry_run": "it prints what a run would do", "json": "it prints what a run would do",
                 "trace": "it is the timeline of the program's process"}
+#: stands for the name of an image of tissue
+_TISSUE = ctypes.create_string_buffer(b"tissue")
 _SCALARS = {"INT": ctypes.c_int, "UINT64": ctypes.c_uint64, "SEED": ctypes.c_uint64, "DOUBLE": ctypes.c_double}
 
 
@@ -136,9 +138,12 @@ class Options:
             target.value[i] = convert(entry)
         target.n = len(entries)
 
-    def completed(self):
-        """A copy of the struct in which all that was not given has the default of preset, getter and model."""
+    def completed(self, tissue=False):
+        """A copy of the struct in which all that was not given has the default of preset, getter and model, and of a run
+        with tissue."""
         copy = type(self.struct).from_buffer_copy(self.struct)
+        if tissue:
+            ctypes.c_void_p.from_buffer(copy, _ROWS["act"]["offset"]).value = ctypes.addressof(_TISSUE)
         named = [_ROWS[name]["name"].encode() for name in self.given]
         _library.call.gls_job_options_set_defaults(ctypes.byref(copy), (ctypes.c_char_p * (len(named) + 1))(*named, None))
         return copy
@@ -181,9 +186,15 @@ class Params(Options):
     def dg(self) -> str:
         return _ROWS["dg"]["choices"].split("|")[self._getter]
 
-    def in_mm(self, voxel, cube=None):
-        """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count."""
-        copy = self.completed()
+    @property
+    def act_rule(self) -> str:
+        """The rule of tissue of a run with these parameters: cmc with pft, else act."""
+        return _ROWS["act_rule"]["choices"].split("|")[ctypes.c_int.from_buffer(self.completed(), _ROWS["act_rule"]["offset"]).value]
+
+    def in_mm(self, voxel, cube=None, tissue=False):
+        """The tracker's struct, lengths in mm; cube: the cube root of a voxel's volume, which negative lengths count;
+        tissue: with the defaults of a run with tissue."""
+        copy = self.completed(tissue)
         for row in _ROWS.values():
             if row["of"] == "TRACK" and row["type"] == "LENGTH":
                 if not ctypes.c_bool.from_buffer(copy, row["mm_offset"]).value:

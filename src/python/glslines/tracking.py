@@ -17,7 +17,7 @@ from ._arrays import Image, affine_of, grid_like, is_placed, require_same_affine
 from ._errors import CancelledError, Error
 from ._library import call, constants, encode, made, structs, utf8
 from .devices import Device
-from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer
+from .models import ODF, Gradients, QBall, Sphere, _affine, _pointer, read_bedpostx, tensor_peaks
 from .params import Params, choice
 
 _TYPES = {"float16": np.float16, "float32": np.float32, "float64": np.float64, "bool": np.bool_}
@@ -480,29 +480,46 @@ class Tracker(_library.OfProcess):
     device: a Device, or what Device takes. stop_map (x, y, z): streamlines end where it is at or below the parameter
     fa_threshold. For dg="boot": dwi (x, y, z, n), qball and its gradients, and a sphere. For prob, det, closest, ptt and
     ifod1, ifod2, sdstream: odf. For fact and eudx: peaks (x, y, z, 3 n), vectors along the voxel axes whose length is the
-    amplitude, 0 or nan where there is none. For tensordet and tensorprob: dwi and gradients. nulldist1, nulldist2 and
-    seedtest look at the stop map alone.
+    amplitude, 0 or nan where there is none. For tensordet and tensorprob, and for eudx along tensors: dwi and gradients.
+    For bedpost: bedpostx, a folder of FSL's bedpostX, whose mask is then the default of mask and stop_map. nulldist1,
+    nulldist2 and seedtest look at the stop map alone.
     tissue: fractions of cortical and deep grey matter, white matter, CSF and pathology, (x, y, z, 5), on any grid, and
-    tissue_rule, as act_rule of `glslines track`: an end elsewhere than in grey matter, by the stop map too, is a bad one.
+    tissue_rule, as act_rule of `glslines track`: an end elsewhere than in grey matter, or by the stop map where
+    fa_threshold is given, is a bad one. Defaults are those of runs with tissue then; with pft the rule is cmc.
     mask and regions, by the names of the options of `glslines track` (include, exclude, tracking_mask, stop_at ...):
     one or a list of images, or of texts as the options take them.
     """
 
     kind = "tracker"
 
-    def __init__(self, device: Union[Device, str, int] = "auto", params: Optional[Params] = None, *, stop_map: Any,
+    def __init__(self, device: Union[Device, str, int] = "auto", params: Optional[Params] = None, *, stop_map: Any = None,
                  odf: Optional[ODF] = None, dwi: Any = None, qball: Optional[QBall] = None, sphere: Any = "default",
                  affine: Optional[ArrayLike] = None, mask: Any = None, peaks: Any = None,
-                 gradients: Optional[Gradients] = None, include: Any = None,
+                 bedpostx: Optional[Union[str, os.PathLike[str]]] = None, gradients: Optional[Gradients] = None, include: Any = None,
                  include_ordered: Any = None, exclude: Any = None, tracking_mask: Any = None, stop_at: Any = None, stop_leaving: Any = None,
                  include_end: Any = None, include_both_ends: Any = None, exclude_end: Any = None,
-                 tissue: Any = None, tissue_rule: str = "act") -> None:
+                 tissue: Any = None, tissue_rule: Optional[str] = None) -> None:
         regions = {name: value for name, value in locals().items() if name in _REGION_ROLES and name != "mask"}
         self._own_device = not isinstance(device, Device)
         # the getter follows from what is given, as with `glslines track`
         given = dict(params.given) if params is not None else {}
-        given.setdefault("dg", "fact" if peaks is not None else "boot" if odf is None else "prob")
-        self.params = Params(**given) if params is None or "dg" not in params.given else params
+        given.setdefault("dg", "bedpost" if bedpostx is not None else "fact" if peaks is not None else
+                         "boot" if odf is None else "prob")
+        if given["dg"] == "eudx" and peaks is None and bedpostx is None and dwi is not None:
+            given.setdefault("cutoff", 0.2)  # of FA
+            peaks = tensor_peaks(dwi, gradients, mask, affine)
+        self.params = Params(**given) if params is None or given != params.given else params
+        samples = 0
+        if bedpostx is not None:
+            if peaks is not None or given["dg"] != "bedpost":
+                raise ValueError("bedpostx: is for dg='bedpost', without peaks")
+            inside, peaks, samples, of_files = read_bedpostx(bedpostx)
+            if affine is not None and not np.allclose(np.asarray(affine)[:3], of_files[:3], atol=1e-4):
+                raise ValueError("affine: is another than that of bedpostx: leave it out")
+            affine, mask = of_files, inside if mask is None else mask
+            stop_map = (inside > 0).astype(np.float32) if stop_map is None else stop_map
+        if stop_map is None:
+            raise ValueError("stop_map is needed: streamlines end where it is at or below fa_threshold")
         self._is_placed = is_placed(dwi, peaks, stop_map, affine=affine) if odf is None else (
             odf.is_placed or is_placed(dwi, stop_map))
         require_same_affine(affine, dwi=dwi, peaks=peaks, stop_map=stop_map)
@@ -513,6 +530,7 @@ class Tracker(_library.OfProcess):
         self.grid = self._stop_map.grid
         self._input = structs["gls_track_input"]()
         self._input.stop_map = self._stop_map.pointer
+        self._input.peak_samples = samples
         source = call.gls_getter_source_of(self.params._getter)
         if source == constants["GLS_FROM_QBALL"]:
             self._use_series(dwi, qball, sphere, affine)
@@ -525,8 +543,8 @@ class Tracker(_library.OfProcess):
         self._regions = self._make_regions(mask, regions, affine)
         self._input.regions = _pointer(self._regions)
         sides = list(self.grid.voxel_size)
-        mm = self.params.in_mm(min(sides), round((sides[0] * sides[1] * sides[2]) ** (1 / 3), 6))
-        self._tissue = self._make_tissue(tissue, tissue_rule, affine)
+        mm = self.params.in_mm(min(sides), round((sides[0] * sides[1] * sides[2]) ** (1 / 3), 6), tissue is not None)
+        self._tissue = self._make_tissue(tissue, tissue_rule or self.params.act_rule, affine)
         self._input.tissue = _pointer(self._tissue)
         self.device = Device(device) if self._own_device else device
         try:
