@@ -173,7 +173,8 @@ static const gls_option response_rows[] = {
     GLS_NUMBER("Method", UINT64, estimate.n_voxels, "voxels", "N", NULL, GLS_BETWEEN(1, 1000000), NULL,
                "tournier, fa: number of voxels from which the response is estimated; msmt_5tt: number for the "
                "response of white matter."),
-    GLS_TEXT("Method", model.csd_directions, "csd-directions", "small|repulsion724|symmetric362|FILE", "repulsion600",
+    GLS_TEXT("Method", model.csd_directions, "csd-directions", "small|repulsion600|repulsion724|symmetric362|FILE",
+             "repulsion600",
              "dhollander, tournier, msmt_5tt: directions in which the ODFs of their fits must not be negative."),
     CMD_MASK_OPTION,
     GLS_CHOICE("Input", model.bvec_frame, "bvec-frame", GLS_FRAME_CHOICES,

@@ -153,7 +153,7 @@ void gls_cache_release_program(gls_device *device, gls_shared_program *program)
 {
     if (--program->references > 0) return;
     if (device->memory.n_cached_programs++ < MAX_IDLE_PROGRAMS) return;
-    /* too many programs have no kernel: delete the one that has been unused for longest */
+    /* too many programs have no kernel: delete the one that was found or added longest ago */
     gls_shared_program *oldest = NULL;
     for (gls_shared_program *p = device->programs; p; p = p->next)
         if (p->references == 0) oldest = p;

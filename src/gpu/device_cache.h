@@ -29,8 +29,8 @@ gls_shared_program *gls_cache_find_program(gls_device *device, const char *sourc
 /* Stores a linked program with one reference. Takes ownership of source and of the GL program `name`, also if it fails
  * with GLS_ERR_MEMORY. */
 gls_status gls_cache_add_program(gls_device *device, char *source, GLuint name, gls_shared_program **program);
-/* Drops one reference. An unused program stays in the cache for later kernels; if too many are unused, the one that
- * has been unused for longest is deleted. */
+/* Drops one reference. An unused program stays in the cache for later kernels; if too many are unused, the one
+ * among them that was found or added longest ago is deleted. */
 void gls_cache_release_program(gls_device *device, gls_shared_program *program);
 
 /* Takes the storage of a destroyed buffer of exactly this kind and size out of the pool and returns its GL name, which

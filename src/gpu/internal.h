@@ -241,8 +241,9 @@ void gls_completion_expect(gls_device *device, const uint32_t groups[3]);
 /* Takes the work groups of the last kernel out of the expected number, because the driver reported an error; unless
  * they ran after all. */
 void gls_completion_forgive(gls_device *device, const uint32_t groups[3]);
-/* Checks a copied counter. GLS_ERR_LOST if the counter is too small; the device is lost then. If it is the driver's
- * counters that are wrong, nothing is counted from then on. what: start of the message. */
+/* Checks a copied counter. Returns GLS_OK if it is as large as expected, or if a test kernel shows that the driver
+ * counts wrongly; then nothing is counted from then on. Otherwise the device is lost: GLS_ERR_LOST. what: start of the
+ * message. */
 gls_status gls_completion_take(gls_device *device, uint32_t count, uint32_t expected, const char *what);
 /* Waits for all kernels and checks the counter, unless it was checked after the last kernel, or nothing is counted.
  * Check first for errors that the driver itself reports. */

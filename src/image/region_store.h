@@ -95,7 +95,8 @@ size_t gls_region_store_find(const gls_region_store *store, const gls_grid *grid
 /* Adds an area as region number `region`. *layer: index of the layer that holds this region. Returns false if memory
  * ran out. */
 bool gls_region_store_add(gls_region_store *store, const gls_region_area *area, uint32_t region, size_t *layer);
-/* Number of the set of this layer's regions that contain a point, world mm; 0: none does. */
+/* Index, in the store, of the set of all regions of this layer that contain a point, world mm; 0: the set without
+ * regions. */
 uint32_t gls_region_layer_at(const gls_region_layer *layer, const float point[3]);
 
 /* Whether set number `set` of the store contains region number `region`. */

@@ -177,8 +177,8 @@ static gls_status plan(const gls_model_request *request, gls_model_plan *model)
     return GLS_OK;
 }
 
-/* Fills the field with ODFs divided by the maximum of their voxel, in the order that order_cells() gives the
- * directions. */
+/* Fills the field with ODFs divided by the maximum of their voxel: cells in the order that order_cells() gives the
+ * directions, textures in the order of the vertices. */
 static gls_status fill(gls_model *const *models, size_t n, const gls_track_params *params, const gls_track_input *input,
                        size_t *failed)
 {
