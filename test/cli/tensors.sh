@@ -15,7 +15,7 @@ track="track --device llvmpipe $series --nseeds 300"
 # shellcheck disable=SC2086
 {
     expect 2 $track --dg tensordet --model csd -o x.tck
-    says "--model cannot be used with --dg tensordet, which fits no model"
+    says "--model cannot be used with --dg tensordet, which fits no ODFs"
     expect 2 $track --dg tensordet --pmf-threshold 0.2 -o x.tck
     says "--pmf-threshold: only --dg boot, prob, det, ptt, closest can use it"
     expect 2 $track --dg nulldist1 --rk4 -o x.tck
@@ -55,7 +55,7 @@ track="track --device llvmpipe $series --nseeds 300"
     says "model csa (given), direction getter eudx"
     expect 0 $track --dg eudx --cutoff 0.3 -o short.tck
     expect 2 $track --dg eudx --sh-order 6 -o x.tck
-    says "--sh-order cannot be used with --dg eudx, which fits no model"
+    says "--sh-order cannot be used with --dg eudx, which fits no ODFs"
     expect 0 $track --dg tensorprob --rng-seed 1 -o other.tck
     cmp -s tensorprob.tck other.tck && note "tensorprob draws nothing"
     expect 0 $track --dg tensordet --rk4 -o rk4.tck

@@ -65,7 +65,7 @@ taken 'direction  *tensordet' --dg Tensor_Det
 taken 'direction  *tensorprob' --dg Tensor_Prob
 taken 'direction  *closest' --model csd --dg closestpeaks
 taken 'direction  *nulldist1' --dg NullDist1
-fails 2 "--model cannot be used with --dg tensordet, which fits no model" track --phantom --dg tensordet --model csd
+fails 2 "--model cannot be used with --dg tensordet, which fits no ODFs" track --phantom --dg tensordet --model csd
 taken 'software renderer' --device numba
 taken 'software renderer' --device cpu --use-fast-write
 fails 2 "in 'glslines track' it is --fa IMAGE" fit "$dwi" f --stopping_path x.nii.gz
