@@ -88,7 +88,7 @@ typedef struct gls_report {
     gls_summary *summary;
     /* result of `summary`, borrowed; NULL: there is no tractogram */
     const gls_summary_result *counted;
-    float *length; /* length of each streamline, mm */
+    float *length; /* lengths of the streamlines with finite points, mm */
     size_t n_lengths, length_room;
     /* true: the tractogram or the sidecar states the grid, which the density needs */
     bool has_grid;

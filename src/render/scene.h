@@ -43,7 +43,7 @@ void gls_box_of_grid(const gls_grid *grid, gls_box *box);
 
 /* --- Scene: the streamlines of a picture in memory, with a colour for each point. */
 
-/* Columns of lines, and of points, that a scene keeps: more are left out. */
+/* A scene keeps at most so many columns of lines and groups together, and so many of points. */
 #define GLS_MAX_COLUMNS 32
 #define GLS_MAX_POINT_COLUMNS 4
 
@@ -143,8 +143,8 @@ typedef struct gls_window {
     /* values that are black and white */
     double low, high;
 } gls_window;
-/* Chooses the 2nd and 98th percentile of the values that are finite and not 0; black is at most 0 if there are other
- * values. *flat: there are no such values, or black and white would be equal; white is then black + 1. */
+/* Sets black and white to the 2nd and 98th percentile of the values that are finite and not 0; black is at most 0 if
+ * any voxel is 0 or not finite. *flat: all voxels are, or black and white would be equal; white is then black + 1. */
 gls_status gls_window_choose(const gls_image *image, gls_window *window, bool *flat);
 
 /* --- Glyphs: ODFs on slices, from spherical harmonics. */
@@ -197,7 +197,7 @@ typedef struct gls_tile {
     /* camera of the view; the studio sets its scale and its cuts */
     gls_camera camera;
     int slab_axis;     /* world axis across which the slab lies; -1: no slab */
-    int slab, n_slabs; /* number of the slab, from 0, and how many there are along this axis */
+    int slab, n_slabs; /* index of the slab among the slabs along this axis, and their number */
     double slab_mm;    /* thickness of the slab, mm; 0: two voxels of the image, or 4 mm without an image */
 } gls_tile;
 

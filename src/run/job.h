@@ -96,8 +96,8 @@ gls_status gls_job_identify(gls_job *job);
 
 /* Sets job->other_inputs. Call it once the inputs are read. */
 gls_status gls_job_hash_others(gls_job *job);
-/* Sets result.skipped if all outputs exist and were written by an equal run. Otherwise checks the outputs like
- * gls_job_check_outputs(). GLS_ERR_OUTPUT without force: all outputs exist, but are not known to be of an equal run. */
+/* If all outputs exist and an equal run wrote them: sets result.skipped. If all exist, but no equal run is known to
+ * have written them, and force is not set: returns GLS_ERR_OUTPUT. Otherwise acts like gls_job_check_outputs(). */
 gls_status gls_job_find_done(gls_job *job);
 /* Records in job->written the outputs, which are complete in the output group but do not have their final names. */
 gls_status gls_job_note_outputs(gls_job *job);
@@ -159,7 +159,7 @@ typedef struct gls_merge_shard {
     cJSON *root;   /* contents of the sidecar */
 } gls_merge_shard;
 
-/* Reads the sidecar that lies beside a shard: for x.trx x.trx.json, else x.json. GLS_ERR_INPUT: there is none, or it
+/* Reads the sidecar of a shard x.trx: x.trx.json if it exists, else x.json. GLS_ERR_INPUT: there is none, or it
  * records another size, count of streamlines or index than the shard has: the shard was cut, changed or renamed. */
 gls_status gls_merge_shard_read(gls_merge_shard *shard);
 /* Frees the sidecar. path is borrowed. */

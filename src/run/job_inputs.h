@@ -63,10 +63,10 @@ typedef struct gls_job_inputs {
     gls_image *stop_map;
     bool stop_map_open;   /* stop_map is 1 in the whole mask, because there is no map */
     bool wants_fa;        /* an output shows FA: fit it if the stop map is open and there is a series */
-    gls_image *fa;        /* FA that was fitted for an output or a seed region while the stop map is open; NULL: none */
+    gls_image *fa;        /* FA that came with peaks of tensors, or was fitted as the stop map is open; NULL: none */
     gls_regions *regions; /* NULL: none */
     gls_tissue *tissue;   /* NULL: none */
-    /* borrowed from the series, the ODFs or the peaks */
+    /* borrowed from the first image: of the series, the ODFs or peaks, or a mask */
     const gls_grid *grid; /* grid of all images */
     gls_series_model model;
     gls_sphere *sphere;  /* NULL with --odf, whose volumes have directions of their own */

@@ -146,7 +146,7 @@ static void add_region_file(cJSON *object, const gls_region_info *region)
     free(text.path);
 }
 
-/* Adds the defaults in use, and the reason for each. */
+/* Adds the preset, the reason for each default in use, and the parameters that differ from their defaults. */
 static void add_defaults(cJSON *root, const gls_job_options *options)
 {
     gls_default held[GLS_MAX_DEFAULTS];
@@ -286,8 +286,8 @@ static void add_share(cJSON *devices, const gls_device_info *device, const gls_t
     cJSON_AddItemToArray(devices, object);
 }
 
-/* Adds what may differ between two runs with the same tractogram, in the members "run" and "seconds", so that all other
- * members can be compared. */
+/* Adds start, batches, work of each device and times, which differ even if a run is repeated, in members of their own:
+ * "run" and "seconds". */
 static void add_run(cJSON *root, const gls_job *job)
 {
     const gls_track_result *r = &job->result.track;

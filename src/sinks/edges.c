@@ -11,7 +11,7 @@
 
 /* largest file of assignments, bytes */
 #define MAX_BYTES ((size_t)1 << 33)
-#define ROOM ((size_t)16 << 20) /* bytes of a membership table, unless 64 streamlines need more */
+#define ROOM ((size_t)16 << 20) /* largest table of memberships, bytes, unless 64 streamlines need more */
 
 /* Reads the label at *at, and moves *at behind the label and the blanks and commas after it. */
 static bool parse_label(char **at, int32_t *label)

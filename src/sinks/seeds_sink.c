@@ -33,7 +33,7 @@ static gls_status flush(seeds_state *t)
     return status;
 }
 
-/* Appends a row for each streamline: its number, the index among its points of the one nearest to the seed, and the
+/* Appends a row for each streamline: its index, the index of that of its points which is nearest to the seed, and the
  * position of the seed, world mm. */
 static gls_status append(void *user, const gls_streamlines *s)
 {

@@ -298,7 +298,7 @@ static gls_status add_selection(edit *e, const gls_grid *grid, bool randomly, gl
     else if (o->invalid == INVALID_KEEP)
         IN_FRONT(true, gls_filter_valid_create(&e->valid, &next, sink));
     IN_FRONT(o->warp && o->invalid == INVALID_ERROR, gls_filter_valid_create(&e->warped, &next, sink));
-    /* streamlines pass the filters that change points before those that test them */
+    /* streamlines pass --transform, then --warp, then the selection by index, then the filters above */
     IN_FRONT(e->listed, gls_selection_filter(e->listed, &next, sink));
     IN_FRONT(o->warp, gls_filter_warp_create(e->warp, &next, sink));
     IN_FRONT(o->transform, gls_filter_transform_create((const double(*)[4])e->map, &next, sink));

@@ -383,7 +383,7 @@ static void fill_some(void *user, int thread, size_t from, size_t until)
     for (size_t k = from; k < until; k++) f->fill(f, r->lines, r->first + k, k, f->first[r->first + k]);
 }
 
-/* Processes as many streamlines from number `from` as fit into a block. *until: the first one that is left. */
+/* Processes as many streamlines from index `from` on as fit into a block. *until: index of the first one left. */
 static gls_status reshape_some(reshaper *f, const gls_streamlines *s, size_t from, size_t *until)
 {
     gls_builder *b = &f->builder;

@@ -197,7 +197,7 @@ static inline uint32_t points_placed(const gls_batch *c, const gls_outcome *o)
 }
 
 /* Stores in the record of a judged streamline where its points begin in the output: at index *points. Stores a kept
- * streamline as number *n of the result, unless result is NULL. Moves both numbers behind the streamline. */
+ * streamline at index *n of the result, unless result is NULL. Moves both indices behind a kept streamline. */
 static inline void place(gls_batch *c, const float at[3], uint32_t seed_index, uint32_t line, gls_batch_result *result,
                          uint64_t *points, size_t *n)
 {
@@ -258,7 +258,7 @@ typedef struct part {
     uint64_t steps;      /* steps before any cut */
     uint64_t all_points; /* points of all streamlines */
     uint64_t points;     /* points in the output; then the index at which they begin there */
-    size_t n;            /* kept streamlines; then the number of the first one in the result */
+    size_t n;            /* kept streamlines; then the index of the first of them in the result */
 } part;
 
 /* A round whose streamlines are judged and placed by several threads. */
@@ -310,8 +310,8 @@ static void place_parts(void *user, int thread, size_t from, size_t until)
     }
 }
 
-/* If all streamlines have ended and the output has space for them: adds their steps, sets where each part begins and
- * the sums in *sums, and returns true. */
+/* Sets where each part begins, and the sums over all parts in *sums. Returns whether all streamlines have ended and the
+ * output has space for them; only then adds their steps to the batch. */
 static bool begin_parts(placing *task, part *sums)
 {
     *sums = (part){.is_finished = true};
@@ -332,7 +332,8 @@ static bool begin_parts(placing *task, part *sums)
 }
 
 /* Places the streamlines of seeds from .. until - 1 one after the other, up to the first seed with an unfinished one or
- * one for which the output has no space. Returns that seed; *n_lines: streamlines placed; sums: see begin_parts(). */
+ * one for which the output has no space. Returns that seed, or `until`. *n_lines: streamlines placed; sums: see
+ * begin_parts(). */
 static uint32_t place_until(gls_batch *c, uint64_t first, uint32_t from, uint32_t until, gls_batch_result *result,
                             uint32_t *n_lines, part *sums)
 {

@@ -18,7 +18,7 @@ typedef struct odf_fill {
     float scale;
     bool per_voxel;
     size_t n_channels;
-    const uint32_t *index_of; /* channel of each coefficient; NULL: the number of the coefficient */
+    const uint32_t *index_of; /* channel of each coefficient; NULL: the index of the coefficient */
 } odf_fill;
 
 _Static_assert((int)GLS_FIELD_BLOCK == (int)GLS_ODF_BLOCK, "blocks of a field are those of an ODF source");

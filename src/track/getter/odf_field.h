@@ -23,7 +23,7 @@ typedef enum gls_odf_values {
     GLS_ODF_NORMALISED    /* amplitudes, each voxel divided by its maximum */
 } gls_odf_values;
 /* Fills the fields of n models with these values. index_of: channel of each coefficient; or, in a field of cells, index
- * of each vertex among the values of a voxel; NULL: the number of the coefficient or vertex. *failed: see
+ * of each vertex among the values of a voxel; NULL: the index of the coefficient or vertex. *failed: see
  * gls_getter.fill. */
 gls_status gls_odf_field_fill(gls_model *const *models, size_t n, const gls_track_input *input, gls_odf_values values,
                               const uint32_t *index_of, size_t *failed);

@@ -32,9 +32,9 @@ typedef struct gls_guide_plan {
     uint32_t side;       /* texels of the texture of regions along x; along y it has at most as many */
     /* Indices of words of memory, where used. met: bits of the regions met; order: number of ordered regions met;
      * leaving: of the regions that must not be left, the bits of those that hold the last point, and in the next word
-     * the bits of those that hold all points from the seed on; visits: first of n_visits words, each with the number of
-     * the first point in an include region; tissue: flags of tissue. least to left_met: what remains if the
-     * half-streamline is cut in deep grey matter. */
+     * the bits of those that hold all points from the seed on; visits: first of n_visits words, each with the number,
+     * from 1, of the first point in an include region, 0 if there is none; tissue: flags of tissue. least to left_met:
+     * what remains if the half-streamline is cut in deep grey matter. */
     uint32_t met, order, leaving, visits, n_visits, tissue, least, keep, keep_met, keep_order, left_keep, left_met;
     bool remembers;     /* true: word `met` holds the regions that a half-streamline met */
     bool backtracks;    /* true: half-streamlines with a bad end are taken back and tried again */

@@ -178,7 +178,7 @@ static void define_bits(gls_define_list *d, const char *name, uint32_t bits, con
     gls_define_text(d, name, gls_text_take(&text), reason);
 }
 
-/* Number of the lowest bit; 0 if there is none. */
+/* Index of the lowest bit that is set; 0 if there is none. */
 static int first_bit(uint32_t bits)
 {
     return bits ? __builtin_ctz(bits) : 0;
