@@ -48,7 +48,7 @@ typedef struct gls_report_picture {
     size_t bytes;
     /* pixels */
     uint32_t width, height;
-    /* text in place of the picture, for readers of screens */
+    /* text in place of the picture, for screen readers */
     char *alt;
 } gls_report_picture;
 

@@ -91,7 +91,7 @@ static bool is_wanted(const fit_run *run, int output)
     return false;
 }
 
-/* Names the outputs that the model has, and the sidecar. */
+/* Names the outputs that the run writes, and the sidecar. */
 static gls_status name_output(fit_run *run)
 {
     const char *prefix = run->options->prefix;

@@ -137,7 +137,7 @@ static void print_regions(gls_text *text, const gls_regions *regions)
     }
 }
 
-/* Prints the whole plan: a line for each input, choice and output of the run. */
+/* Prints the whole plan: inputs, choices, devices, memory, and the first output with its sidecar. */
 static void print_plan(gls_text *text, const gls_job *job, const gls_track_memory *memory)
 {
     const gls_job_options *o = &job->options;

@@ -60,10 +60,9 @@ static bool add(sparse *m, uint32_t row, uint32_t column, double value)
 
 /* --- The matrices. */
 
-/* The numbered voxels that the current streamline has met. met: the numbers of these n_met voxels, in the order of
- * meeting. last and length are indexed by the number of a voxel. last: number of the last streamline that met the
- * voxel; length: distance along that streamline from its seed to the voxel, mm, see add_seeds(), add_targets() and
- * add_pairs(). */
+/* The numbered voxels that the current streamline has met. met: the numbers of these n_met voxels. last and length are
+ * indexed by the number of a voxel. last: number of the last streamline that met the voxel; length: distance along that
+ * streamline from its seed to the voxel, mm, see add_seeds(), add_targets() and add_pairs(). */
 typedef struct meetings {
     gls_fdt_numbering numbering;
     uint32_t *met, n_met;

@@ -44,9 +44,11 @@ typedef struct gls_field_plan {
         /* Buffers with all channels of a voxel together. With 2 or 8 corners each value is stored together with the
          * values of 1 or 7 next voxels in the same channel. */
         struct {
-            bool floats;                  /* texels have single precision */
-            uint32_t corners;             /* number of values that are stored side by side: 1, 2 or 8 */
-            uint32_t layers, last_layers; /* number of layers of voxels in each buffer, and in the last buffer */
+            bool floats;      /* texels have single precision */
+            uint32_t corners; /* number of values that are stored side by side: 1, 2 or 8 */
+            /* number of layers of voxels in each buffer, and in the last one; a copy of the next buffer's first layer,
+             * as single values have it, does not count */
+            uint32_t layers, last_layers;
         } cells;
     };
 } gls_field_plan;
@@ -78,8 +80,8 @@ struct gls_field_kind {
     const char *shader; /* file of the shader library that fills the slot <field>, see glsl/slots.txt */
     /* Creates the textures or buffers of field->plan, without values. */
     gls_status (*create)(gls_field *field, const char *label);
-    /* Fills n fields of this kind in one pass over the grid. All have the same grid and channels; each is on its own
-     * device. *failed: index of the field that failed; unchanged if the host failed. */
+    /* Fills n fields of this kind with the same values. All have the same grid and channels; each is on its own device.
+     * *failed: index of the field that failed; unchanged if the host failed. */
     gls_status (*fill)(gls_field *const *fields, size_t n, const gls_grid *grid, const gls_field_source *source,
                        size_t *failed);
     /* Returns the argument `smaller` of gls_cells_plan() for a plan that takes less memory but makes kernels slower; 0:
