@@ -226,7 +226,7 @@ typedef struct side {
     gls_bundle_stats *lengths;
     /* all streamlines, to count those that both tractograms have */
     gls_line_set *set;
-    /* taken: number of all streamlines; kept: number of streamlines that the other tractogram has, too */
+    /* of the second tractogram only. taken: number of its streamlines; kept: number of those that the first has, too */
     gls_filter_counts shared;
 } side;
 

@@ -76,7 +76,7 @@ void gls_weights_log(const gls_weights *w)
 typedef struct number_text {
     /* numbers to write, borrowed */
     const float *value;
-    size_t n, first; /* n: numbers; first: first block of the part */
+    size_t n, first; /* n: how many numbers; first: index of the first block of the part */
     /* each number is multiplied by this */
     double factor;
     /* text of each block of the part */
